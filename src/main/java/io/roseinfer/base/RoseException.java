@@ -1,0 +1,106 @@
+package io.roseinfer.base;
+
+/**
+ * Everything that can go wrong because of input, files, devices or load: the outside world's fault, expected, and reported in
+ * one line. The message says what failed, what was seen, what is allowed and what to do.
+ *
+ * <p>Each kind carries the process exit code of {@code roseinfer}; a failed {@link Check} (our own bug) exits 1.
+ */
+public abstract sealed class RoseException extends RuntimeException {
+    private final int exitCode;
+
+    private RoseException(int exitCode, String message, Throwable cause) {
+        super(message, cause);
+        this.exitCode = exitCode;
+    }
+
+    private RoseException(int exitCode, String message) {
+        super(message);
+        this.exitCode = exitCode;
+    }
+
+    /** The exit code of a process that ends with this exception. */
+    public final int exitCode() {
+        return exitCode;
+    }
+
+    /** A flag, a request field or a prompt is outside what is allowed. Exit code 2; HTTP 400. */
+    public static final class BadInput extends RoseException {
+        public BadInput(String message) {
+            super(2, message);
+        }
+
+        public BadInput(String message, Throwable cause) {
+            super(2, message, cause);
+        }
+    }
+
+    /** A model's files are missing, malformed or describe something unsupported. Exit code 3. */
+    public static final class BadModel extends RoseException {
+        public BadModel(String message) {
+            super(3, message);
+        }
+
+        public BadModel(String message, Throwable cause) {
+            super(3, message, cause);
+        }
+    }
+
+    /** The device that was asked for cannot be used. Exit code 4. */
+    public static final class BackendUnavailable extends RoseException {
+        public BackendUnavailable(String message) {
+            super(4, message);
+        }
+
+        public BackendUnavailable(String message, Throwable cause) {
+            super(4, message, cause);
+        }
+    }
+
+    /** What was asked for does not fit in memory. Exit code 5. */
+    public static final class InsufficientMemory extends RoseException {
+        public InsufficientMemory(String message) {
+            super(5, message);
+        }
+
+        public InsufficientMemory(String message, Throwable cause) {
+            super(5, message, cause);
+        }
+    }
+
+    /** The engine holds as many requests as it may; try again later. HTTP 429. Exit code 1 when nothing catches it. */
+    public static final class Overloaded extends RoseException {
+        public Overloaded(String message) {
+            super(1, message);
+        }
+    }
+
+    /**
+     * A device failed while running. A recoverable failure ends the step's requests; any other ends the engine.
+     * Exit code 7.
+     */
+    public static final class DeviceFailure extends RoseException {
+        private final boolean recoverable;
+
+        public DeviceFailure(String message, boolean recoverable) {
+            super(7, message);
+            this.recoverable = recoverable;
+        }
+
+        /** Whether the device can still run the next step. */
+        public boolean recoverable() {
+            return recoverable;
+        }
+    }
+
+    /** The engine has stopped, by {@code close} or by a failure it reported before. Exit code 7; HTTP 503. */
+    public static final class EngineStopped extends RoseException {
+        public EngineStopped(String message) {
+            super(7, message);
+        }
+
+        public EngineStopped(String message, Throwable cause) {
+            super(7, message, cause);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package io.roseinfer.base;
+
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * JSON as RFC 8259 has it and no more: duplicate keys, trailing tokens, comments, NaN and nesting beyond
+ * {@link Limits#JSON_DEPTH} are refused. The caller turns the exception into its own message, with the file's name.
+ */
+public final class StrictJson {
+    private static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
+                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                    .streamReadConstraints(StreamReadConstraints.builder()
+                            .maxNestingDepth(Limits.JSON_DEPTH)
+                            .maxStringLength(Limits.SAFETENSORS_HEADER_BYTES)
+                            .maxNameLength(1 << 16)
+                            .build())
+                    .build())
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+
+    private StrictJson() {}
+
+    /** The configured mapper, for callers that stream or write. */
+    public static JsonMapper mapper() {
+        return MAPPER;
+    }
+
+    /**
+     * Parses one UTF-8 document.
+     *
+     * @throws JacksonException if it is not exactly one valid document; {@link JacksonException#getOriginalMessage()} has
+     *     no source excerpt
+     */
+    public static JsonNode parse(byte[] utf8) {
+        return MAPPER.readTree(utf8);
+    }
+}
