@@ -1,0 +1,23 @@
+package io.roseinfer.backend;
+
+import io.roseinfer.model.Gpt2Weights;
+
+/** A device that can run models. */
+public interface Backend extends AutoCloseable {
+
+    /** Short name, as {@code --device} knows it: {@code cpu}, {@code cuda}, {@code sim}. */
+    String name();
+
+    /** One line for people: which processor, how wide, how many threads. */
+    String description();
+
+    /**
+     * Loads a model: packs the weights the way this device wants them and allocates everything the runner will ever need.
+     *
+     * @throws io.roseinfer.base.RoseException.InsufficientMemory if it does not fit
+     */
+    ModelRunner load(Gpt2Weights weights, RunnerLimits limits);
+
+    @Override
+    void close();
+}

@@ -1,0 +1,44 @@
+package io.roseinfer.backend;
+
+import io.roseinfer.model.ModelSpec;
+import java.util.List;
+
+/**
+ * A loaded model on a device: weights, KV pool and scratch memory, and the forward pass over them. One thread uses it.
+ *
+ * <p>A step appends keys and values of every input token to its slot, attends causally over each row's block list, and samples
+ * one token for every row that asks. Rows are independent: what a row yields does not depend on its neighbours.
+ */
+public interface ModelRunner extends AutoCloseable {
+
+    ModelSpec spec();
+
+    KvGeometry kv();
+
+    RunnerLimits limits();
+
+    /** Steps that may be submitted before the first of them is awaited; 1 means submit and await alternate. */
+    int maxInFlight();
+
+    /** Allocates inputs of the size of {@link #limits()}, in whatever memory this device reads best. Called at start only. */
+    StepInputs newInputs();
+
+    /** Allocates outputs of the size of {@link #limits()}. Called at start only. */
+    StepOutputs newOutputs();
+
+    /** Starts a step and returns. {@code inputs} and {@code outputs} belong to the runner until the step is awaited. */
+    void submit(StepInputs inputs, StepOutputs outputs);
+
+    /**
+     * Waits for the oldest submitted step; its outputs are then filled.
+     *
+     * @throws io.roseinfer.base.RoseException.DeviceFailure if the device failed
+     */
+    void await();
+
+    /** Every allocation this runner made, largest first. */
+    List<MemoryUse> memory();
+
+    @Override
+    void close();
+}

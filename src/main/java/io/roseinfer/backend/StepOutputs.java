@@ -1,0 +1,68 @@
+package io.roseinfer.backend;
+
+import io.roseinfer.sampling.SamplingParams;
+
+/**
+ * What a step yields: one token per sample, in the order of the inputs' samples, with log-probabilities where they were asked
+ * for. Preallocated; the arrays are read in place.
+ */
+public final class StepOutputs {
+    /** How a sample ended. */
+    public enum Status {
+        OK,
+        /** The logits held NaN, or no finite value to choose: the row's request must fail, the others stand. */
+        NON_FINITE
+    }
+
+    private static final Status[] STATUS = Status.values();
+
+    private final int[] tokens;
+    private final byte[] status;
+    private final float[] logprobs;
+    private final int[] topTokens;
+    private final float[] topLogprobs;
+
+    public StepOutputs(int maxSamples) {
+        tokens = new int[maxSamples];
+        status = new byte[maxSamples];
+        logprobs = new float[maxSamples];
+        topTokens = new int[maxSamples * SamplingParams.MAX_LOGPROBS];
+        topLogprobs = new float[maxSamples * SamplingParams.MAX_LOGPROBS];
+    }
+
+    public int token(int sample) {
+        return tokens[sample];
+    }
+
+    public Status status(int sample) {
+        return STATUS[status[sample]];
+    }
+
+    /** Natural logarithm of the chosen token's probability under the model, before temperature, penalties and filters. */
+    public float logprob(int sample) {
+        return logprobs[sample];
+    }
+
+    /** The {@code rank}-th most likely token, counted from zero. */
+    public int topToken(int sample, int rank) {
+        return topTokens[sample * SamplingParams.MAX_LOGPROBS + rank];
+    }
+
+    public float topLogprob(int sample, int rank) {
+        return topLogprobs[sample * SamplingParams.MAX_LOGPROBS + rank];
+    }
+
+    public void set(int sample, int token, Status outcome) {
+        tokens[sample] = token;
+        status[sample] = (byte) outcome.ordinal();
+    }
+
+    public void setLogprob(int sample, float logprob) {
+        logprobs[sample] = logprob;
+    }
+
+    public void setTop(int sample, int rank, int token, float logprob) {
+        topTokens[sample * SamplingParams.MAX_LOGPROBS + rank] = token;
+        topLogprobs[sample * SamplingParams.MAX_LOGPROBS + rank] = logprob;
+    }
+}
