@@ -1,0 +1,28 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.scheduler.FinishReason;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A finished completion.
+ *
+ * @param promptIds the prompt as the model saw it
+ * @param tokens what was generated, the end-of-text token included if there was one
+ * @param text the generated text without a stop string or end-of-text mark; empty without a tokenizer
+ * @param finishReason why it ended
+ * @param timeline when
+ */
+public record Completion(
+        int[] promptIds,
+        List<GeneratedToken> tokens,
+        Optional<String> text,
+        FinishReason finishReason,
+        RequestTimeline timeline) {
+
+    /** The generated token ids. */
+    public int[] ids() {
+        return tokens.stream().mapToInt(GeneratedToken::id).toArray();
+    }
+}

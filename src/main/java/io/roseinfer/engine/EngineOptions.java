@@ -1,0 +1,76 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.scheduler.SchedulerOptions;
+
+/**
+ * How an engine serves; fixed for its life.
+ *
+ * @param scheduler the scheduler's knobs
+ * @param blockSize tokens per KV block
+ * @param kvBlocks blocks in the KV pool; 0 lets the backend choose
+ * @param maxInflightRequests most requests accepted and not yet ended; one more is refused as overloaded
+ * @param streamInterval tokens between two deliveries to a stream; the first token is always delivered at once
+ * @param tokenizeWorkers threads that tokenize prompts off the submit path; 0 tokenizes inside {@code submit}
+ * @param seed where the random streams of requests without a seed of their own start
+ */
+public record EngineOptions(
+        SchedulerOptions scheduler,
+        int blockSize,
+        int kvBlocks,
+        int maxInflightRequests,
+        int streamInterval,
+        int tokenizeWorkers,
+        long seed) {
+
+    public EngineOptions {
+        require(blockSize >= 1 && blockSize <= 1024, "block_size", blockSize, "1 to 1024");
+        require(kvBlocks >= 0, "kv_blocks", kvBlocks, "positive, or 0 to let the backend choose");
+        require(maxInflightRequests >= 1, "max_inflight_requests", maxInflightRequests, "positive");
+        require(streamInterval >= 1, "stream_interval", streamInterval, "positive");
+        require(tokenizeWorkers >= 0 && tokenizeWorkers <= 256, "tokenize_workers", tokenizeWorkers, "0 to 256");
+    }
+
+    private static void require(boolean allowed, String name, int seen, String range) {
+        if (!allowed) {
+            throw new BadInput(name + " is " + seen + "; it must be " + range);
+        }
+    }
+
+    /** Blocks of 16 tokens, the backend's choice of pool, up to 65,536 requests in flight, every token delivered at once. */
+    public static EngineOptions defaults() {
+        return new EngineOptions(SchedulerOptions.defaults(), 16, 0, 65_536, 1, 0, 0);
+    }
+
+    public EngineOptions withScheduler(SchedulerOptions value) {
+        return new EngineOptions(
+                value, blockSize, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, seed);
+    }
+
+    public EngineOptions withBlockSize(int value) {
+        return new EngineOptions(
+                scheduler, value, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, seed);
+    }
+
+    public EngineOptions withKvBlocks(int value) {
+        return new EngineOptions(
+                scheduler, blockSize, value, maxInflightRequests, streamInterval, tokenizeWorkers, seed);
+    }
+
+    public EngineOptions withMaxInflightRequests(int value) {
+        return new EngineOptions(scheduler, blockSize, kvBlocks, value, streamInterval, tokenizeWorkers, seed);
+    }
+
+    public EngineOptions withStreamInterval(int value) {
+        return new EngineOptions(scheduler, blockSize, kvBlocks, maxInflightRequests, value, tokenizeWorkers, seed);
+    }
+
+    public EngineOptions withTokenizeWorkers(int value) {
+        return new EngineOptions(scheduler, blockSize, kvBlocks, maxInflightRequests, streamInterval, value, seed);
+    }
+
+    public EngineOptions withSeed(long value) {
+        return new EngineOptions(
+                scheduler, blockSize, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, value);
+    }
+}

@@ -1,0 +1,84 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.sampling.SamplingParams;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * One completion to make. Immutable; {@code with…} methods return changed copies.
+ *
+ * @param prompt what to continue
+ * @param maxNewTokens most tokens to generate; fewer if the context fills up first
+ * @param sampling how tokens are chosen
+ * @param seed the request's own random stream, which gives the same tokens in any batch; without one the engine assigns it
+ * @param stop strings that end the completion; none of the text from the stop string on is delivered; at most
+ *     {@value #MAX_STOP_STRINGS} of at most {@value #MAX_STOP_CHARS} characters
+ * @param ignoreEndOfText whether to generate on after the model's end-of-text token
+ */
+public record GenerationRequest(
+        Prompt prompt,
+        int maxNewTokens,
+        SamplingParams sampling,
+        OptionalLong seed,
+        List<String> stop,
+        boolean ignoreEndOfText) {
+
+    public static final int MAX_STOP_STRINGS = 4;
+    public static final int MAX_STOP_CHARS = 64;
+
+    /** Tokens generated when nothing else is said. */
+    public static final int DEFAULT_NEW_TOKENS = 64;
+
+    public GenerationRequest {
+        if (maxNewTokens < 1) {
+            throw new BadInput("max_new_tokens is " + maxNewTokens + "; it must be positive");
+        }
+        stop = List.copyOf(stop);
+        if (stop.size() > MAX_STOP_STRINGS) {
+            throw new BadInput(stop.size() + " stop strings; at most " + MAX_STOP_STRINGS + " are allowed");
+        }
+        for (String text : stop) {
+            if (text.isEmpty() || text.length() > MAX_STOP_CHARS) {
+                throw new BadInput(
+                        "a stop string has " + text.length() + " characters; it must have 1 to " + MAX_STOP_CHARS);
+            }
+        }
+    }
+
+    /** A greedy completion of text. */
+    public static GenerationRequest of(String prompt) {
+        return of(new Prompt.Text(prompt));
+    }
+
+    /** A greedy completion of token ids. */
+    public static GenerationRequest ofTokens(int... ids) {
+        return of(new Prompt.Tokens(ids));
+    }
+
+    /** A greedy completion of {@value #DEFAULT_NEW_TOKENS} tokens at most. */
+    public static GenerationRequest of(Prompt prompt) {
+        return new GenerationRequest(
+                prompt, DEFAULT_NEW_TOKENS, SamplingParams.greedy(), OptionalLong.empty(), List.of(), false);
+    }
+
+    public GenerationRequest withMaxNewTokens(int value) {
+        return new GenerationRequest(prompt, value, sampling, seed, stop, ignoreEndOfText);
+    }
+
+    public GenerationRequest withSampling(SamplingParams value) {
+        return new GenerationRequest(prompt, maxNewTokens, value, seed, stop, ignoreEndOfText);
+    }
+
+    public GenerationRequest withSeed(long value) {
+        return new GenerationRequest(prompt, maxNewTokens, sampling, OptionalLong.of(value), stop, ignoreEndOfText);
+    }
+
+    public GenerationRequest withStop(String... values) {
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, List.of(values), ignoreEndOfText);
+    }
+
+    public GenerationRequest withIgnoreEndOfText(boolean value) {
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, value);
+    }
+}

@@ -1,0 +1,31 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.base.Limits;
+import io.roseinfer.base.RoseException.BadInput;
+
+/** What a completion continues: text, or token ids that need no tokenizer. */
+public sealed interface Prompt {
+
+    /** Text, tokenized by the model's own tokenizer. */
+    record Text(String text) implements Prompt {
+        public Text {
+            if (text.isEmpty()) {
+                throw new BadInput("the prompt is empty; a completion needs at least one token to continue");
+            }
+            if (text.length() > Limits.PROMPT_CHARS) {
+                throw new BadInput("the prompt has " + text.length() + " characters; at most " + Limits.PROMPT_CHARS
+                        + " are read");
+            }
+        }
+    }
+
+    /** Token ids as they are; range-checked against the vocabulary when submitted. */
+    record Tokens(int... ids) implements Prompt {
+        public Tokens {
+            if (ids.length == 0) {
+                throw new BadInput("the prompt has no token ids; a completion needs at least one token to continue");
+            }
+            ids = ids.clone();
+        }
+    }
+}

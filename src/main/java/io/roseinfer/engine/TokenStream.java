@@ -1,0 +1,39 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.scheduler.FinishReason;
+import java.util.Iterator;
+import java.util.Optional;
+
+/**
+ * The tokens of one request, in order, as they are made. One thread reads it; closing it at any moment, from any thread and any
+ * number of times, ends the request and returns its KV blocks. A stream that is dropped without being closed is ended when it is
+ * garbage-collected.
+ */
+public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
+
+    /** The engine's number for this request. */
+    long requestId();
+
+    /**
+     * Waits for the next token or the end.
+     *
+     * @return whether {@link #next} has a token
+     * @throws io.roseinfer.base.RoseException the reason, if the request failed
+     */
+    @Override
+    boolean hasNext();
+
+    /**
+     * Waits for the end and returns everything, tokens that were read before included.
+     *
+     * @throws io.roseinfer.base.RoseException the reason, if the request failed
+     */
+    Completion completion();
+
+    /** Why the request ended; empty while it runs. Never waits. */
+    Optional<FinishReason> finishReason();
+
+    /** Ends the request if it still runs. Harmless afterwards. */
+    @Override
+    void close();
+}

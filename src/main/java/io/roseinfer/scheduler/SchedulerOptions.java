@@ -1,0 +1,144 @@
+package io.roseinfer.scheduler;
+
+import io.roseinfer.base.RoseException.BadInput;
+
+/**
+ * The scheduler's knobs. Every number is validated here; names in messages are the ones users type.
+ *
+ * @param maxBatchSize most rows in a decode step
+ * @param prefillMaxBatchSize most waiting requests admitted per iteration, whatever the decode batch
+ * @param prefillMaxTokens most prompt tokens computed per iteration; a longer prompt at the head of the queue is admitted alone
+ *     (or cut into chunks when {@code chunkedPrefill} is on)
+ * @param decodeFirst whether decode comes before admission: it opens an iteration, and it has the first claim on a shared budget
+ * @param admission which waiting requests are admitted
+ * @param maxActiveRequests most requests that hold KV blocks at the same time
+ * @param chunkedPrefill whether prompts share steps with decode rows and may be cut to fit {@code prefillMaxTokens}; otherwise
+ *     an iteration is one step that prefills what was admitted and one that decodes
+ * @param prefixCache whether blocks of finished work are reused by requests that begin with the same tokens
+ */
+public record SchedulerOptions(
+        int maxBatchSize,
+        int prefillMaxBatchSize,
+        int prefillMaxTokens,
+        boolean decodeFirst,
+        Admission admission,
+        int maxActiveRequests,
+        boolean chunkedPrefill,
+        boolean prefixCache) {
+
+    /** No limit. */
+    public static final int UNLIMITED = Integer.MAX_VALUE;
+
+    /** In which order waiting requests are admitted. */
+    public sealed interface Admission {
+
+        /** Strictly in order of arrival. */
+        record Fifo() implements Admission {}
+
+        /**
+         * Shortest first among the {@code lookahead} oldest, so that more requests fit the token budget; every
+         * {@code forceFifoEvery}-th iteration (0: never) is first in, first out, so that nobody starves.
+         */
+        record Pack(int lookahead, int forceFifoEvery) implements Admission {
+            public Pack {
+                positive("prefill_admission_lookahead", lookahead);
+                if (forceFifoEvery < 0) {
+                    throw new BadInput("prefill_force_fifo_every is " + forceFifoEvery
+                            + "; it must be non-negative, and 0 never forces it");
+                }
+            }
+        }
+    }
+
+    public SchedulerOptions {
+        positive("max_batch_size", maxBatchSize);
+        positive("prefill_max_batch_size", prefillMaxBatchSize);
+        positive("prefill_max_tokens", prefillMaxTokens);
+        positive("max_active_requests", maxActiveRequests);
+    }
+
+    private static void positive(String name, int value) {
+        if (value <= 0) {
+            throw new BadInput(name + " must be positive, not " + value);
+        }
+    }
+
+    /** The defaults: a decode batch of 8, as many prefills per iteration, first in first out, prefix cache on. */
+    public static SchedulerOptions defaults() {
+        return builder().build();
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Collects options; what is not set keeps its default. */
+    public static final class Builder {
+        private int maxBatchSize = 8;
+        private int prefillMaxBatchSize;
+        private boolean prefillMaxBatchSizeSet;
+        private int prefillMaxTokens = UNLIMITED;
+        private boolean decodeFirst;
+        private Admission admission = new Admission.Fifo();
+        private int maxActiveRequests = UNLIMITED;
+        private boolean chunkedPrefill;
+        private boolean prefixCache = true;
+
+        private Builder() {}
+
+        public Builder maxBatchSize(int value) {
+            maxBatchSize = value;
+            return this;
+        }
+
+        /** Defaults to {@code maxBatchSize}. */
+        public Builder prefillMaxBatchSize(int value) {
+            prefillMaxBatchSize = value;
+            prefillMaxBatchSizeSet = true;
+            return this;
+        }
+
+        public Builder prefillMaxTokens(int value) {
+            prefillMaxTokens = value;
+            return this;
+        }
+
+        public Builder decodeFirst(boolean value) {
+            decodeFirst = value;
+            return this;
+        }
+
+        public Builder admission(Admission value) {
+            admission = value;
+            return this;
+        }
+
+        public Builder maxActiveRequests(int value) {
+            maxActiveRequests = value;
+            return this;
+        }
+
+        public Builder chunkedPrefill(boolean value) {
+            chunkedPrefill = value;
+            return this;
+        }
+
+        public Builder prefixCache(boolean value) {
+            prefixCache = value;
+            return this;
+        }
+
+        public SchedulerOptions build() {
+            int prefills = prefillMaxBatchSizeSet ? prefillMaxBatchSize : maxBatchSize;
+            return new SchedulerOptions(
+                    maxBatchSize,
+                    prefills,
+                    prefillMaxTokens,
+                    decodeFirst,
+                    admission,
+                    maxActiveRequests,
+                    chunkedPrefill,
+                    prefixCache);
+        }
+    }
+}
