@@ -1,0 +1,145 @@
+package io.roseinfer.sampling;
+
+import io.roseinfer.base.SplitMix64;
+import java.util.Arrays;
+
+/**
+ * The reference sampler: one row of logits in, one token out, in double precision where sums are taken. The order of operations
+ * is vLLM's: penalties, temperature, then min-p, top-k and top-p on the probabilities, then one draw by inverse transform over
+ * the tokens that are left, most likely first.
+ *
+ * <p>An instance holds scratch for one vocabulary and serves one thread; it allocates nothing after construction. A row's result
+ * depends on its logits, its request and {@code contextLength} alone.
+ */
+public final class Sampler {
+    /** What {@link #sample} answers when a row has no usable logit. */
+    public static final int NO_TOKEN = -1;
+
+    private final int vocabulary;
+    private final Candidates candidates;
+    private final int[] seen;
+    private int seenStamp;
+
+    public Sampler(int vocabularySize) {
+        this.vocabulary = vocabularySize;
+        this.candidates = new Candidates(vocabularySize);
+        this.seen = new int[vocabularySize];
+    }
+
+    /**
+     * Chooses the token that follows.
+     *
+     * @param logits the row is {@code logits[from … from + vocabularySize)}; penalties change it in place
+     * @param contextLength tokens the request has so far; the number of its draw
+     * @return the token, or {@link #NO_TOKEN} if the row holds NaN or +∞, or no finite value
+     */
+    public int sample(float[] logits, int from, SampleRequest request, int contextLength) {
+        int best = argmax(logits, from);
+        if (best == NO_TOKEN) {
+            return NO_TOKEN;
+        }
+        SamplingParams params = request.params();
+        if (params.hasPenalties()) {
+            penalize(logits, from, params, request.history());
+            best = argmax(logits, from);
+        }
+        if (params.isGreedy()) {
+            return best;
+        }
+        double draw = SplitMix64.uniform(SplitMix64.mix(request.seed()), contextLength);
+        return draw(logits, from, params, logits[from + best], draw);
+    }
+
+    /** The lowest index of the largest logit, or {@link #NO_TOKEN} if any logit is NaN or +∞, or none is finite. */
+    private int argmax(float[] logits, int from) {
+        int best = NO_TOKEN;
+        float largest = Float.NEGATIVE_INFINITY;
+        for (int i = 0; i < vocabulary; i++) {
+            float logit = logits[from + i];
+            if (!(logit < Float.POSITIVE_INFINITY)) {
+                return NO_TOKEN;
+            }
+            if (logit > largest) {
+                largest = logit;
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    /** Repetition counts prompt and completion, presence and frequency the completion alone, as in vLLM and OpenAI's API. */
+    private void penalize(float[] logits, int from, SamplingParams params, TokenHistory history) {
+        int length = history.length();
+        if (params.repetitionPenalty() != 1) {
+            int stamp = nextStamp();
+            for (int i = 0; i < length; i++) {
+                int token = history.token(i);
+                if (seen[token] != stamp) {
+                    seen[token] = stamp;
+                    float logit = logits[from + token];
+                    logits[from + token] =
+                            logit > 0 ? logit / params.repetitionPenalty() : logit * params.repetitionPenalty();
+                }
+            }
+        }
+        int stamp = nextStamp();
+        for (int i = history.promptLength(); i < length; i++) {
+            int token = history.token(i);
+            logits[from + token] -= params.frequencyPenalty();
+            if (seen[token] != stamp) {
+                seen[token] = stamp;
+                logits[from + token] -= params.presencePenalty();
+            }
+        }
+    }
+
+    private int nextStamp() {
+        if (++seenStamp == 0) {
+            Arrays.fill(seen, 0);
+            seenStamp = 1;
+        }
+        return seenStamp;
+    }
+
+    private int draw(float[] logits, int from, SamplingParams params, float largest, double draw) {
+        double temperature = params.temperature();
+        candidates.clear();
+        // min-p: p ≥ minP · pMax is the same as (logit − max) / T ≥ ln(minP).
+        double threshold = params.minP() > 0 ? Math.log(params.minP()) : Double.NEGATIVE_INFINITY;
+        double total = 0;
+        for (int i = 0; i < vocabulary; i++) {
+            double exponent = (logits[from + i] - largest) / temperature;
+            if (exponent >= threshold) {
+                double weight = Math.exp(exponent);
+                if (weight > 0) {
+                    candidates.add(i, weight);
+                    total += weight;
+                }
+            }
+        }
+        int topK = params.topK() == 0 ? vocabulary : params.topK();
+        return candidates.choose(Math.min(topK, candidates.size()), params.topP(), total, draw);
+    }
+
+    /** ln Σ exp(logit) over the row, stable for any finite logits. */
+    public float logSumExp(float[] logits, int from) {
+        float largest = Float.NEGATIVE_INFINITY;
+        for (int i = 0; i < vocabulary; i++) {
+            largest = Math.max(largest, logits[from + i]);
+        }
+        double sum = 0;
+        for (int i = 0; i < vocabulary; i++) {
+            sum += Math.exp(logits[from + i] - largest);
+        }
+        return (float) (largest + Math.log(sum));
+    }
+
+    /** The {@code count} most likely tokens, most likely first, the lower id first on a tie. */
+    public void top(float[] logits, int from, int count, int[] tokens) {
+        candidates.clear();
+        for (int i = 0; i < vocabulary; i++) {
+            candidates.add(i, logits[from + i]);
+        }
+        candidates.heaviest(Math.min(count, vocabulary), tokens);
+    }
+}
