@@ -1,0 +1,137 @@
+package io.roseinfer.kv;
+
+import io.roseinfer.base.Check;
+
+/**
+ * The blocks that hold one sequence's keys and values, in order: token i is in block {@code i / blockSize} at offset
+ * {@code i % blockSize}. Every listed block is held once by this table.
+ */
+public final class BlockTable {
+    private final KvBlockPool pool;
+    private final int[] blocks;
+    private int size;
+    private int published;
+    private long lastSerial = PrefixCache.ROOT;
+
+    /** An empty table for at most {@code maxTokens} tokens. */
+    public BlockTable(KvBlockPool pool, int maxTokens) {
+        this.pool = pool;
+        this.blocks = new int[Math.ceilDiv(maxTokens, pool.blockSize())];
+    }
+
+    /** Number of blocks. */
+    public int size() {
+        return size;
+    }
+
+    public int block(int index) {
+        return blocks[index];
+    }
+
+    /** Where the key and value of a token go: block id · block size + offset. */
+    public int slot(int token) {
+        int blockSize = pool.blockSize();
+        return blocks[token / blockSize] * blockSize + token % blockSize;
+    }
+
+    /** Tokens that fit the blocks there are. */
+    public int capacity() {
+        return size * pool.blockSize();
+    }
+
+    /** Blocks that must be allocated before the table has room for this many tokens. */
+    public int missing(int tokens) {
+        return Math.max(0, Math.ceilDiv(tokens, pool.blockSize()) - size);
+    }
+
+    /**
+     * Allocates blocks until {@code tokens} tokens fit.
+     *
+     * @return whether they do; if not, the table has all the blocks there were
+     */
+    public boolean grow(int tokens) {
+        for (int missing = missing(tokens); missing > 0; missing--) {
+            int block = pool.allocate();
+            if (block == KvBlockPool.NONE) {
+                return false;
+            }
+            blocks[size++] = block;
+        }
+        return true;
+    }
+
+    /**
+     * Takes up the cached blocks a prompt begins with; the table must be empty. The prompt's last token is never taken from the
+     * cache, because computing it is what yields the next one.
+     *
+     * @return tokens whose keys and values are there already, a multiple of the block size
+     */
+    public int reuse(int[] tokens, int length) {
+        Check.that(size == 0, "only an empty table can take up cached blocks");
+        int blockSize = pool.blockSize();
+        PrefixCache cache = pool.cache();
+        while ((size + 1) * blockSize < length) {
+            int block = cache.find(lastSerial, tokens, size * blockSize);
+            if (block == KvBlockPool.NONE) {
+                break;
+            }
+            pool.retain(block);
+            lastSerial = cache.serial(block);
+            blocks[size++] = block;
+        }
+        published = size;
+        return size * blockSize;
+    }
+
+    /** Tells the prefix cache about blocks that have become full; {@code computed} tokens have their keys and values. */
+    public void publish(int[] tokens, int computed) {
+        int blockSize = pool.blockSize();
+        while ((published + 1) * blockSize <= computed) {
+            lastSerial = pool.cache().publish(blocks[published], lastSerial, tokens, published * blockSize);
+            published++;
+        }
+    }
+
+    /** A table that shares every block of this one; the caller owns it. */
+    public BlockTable fork() {
+        BlockTable copy = new BlockTable(pool, blocks.length * pool.blockSize());
+        for (int i = 0; i < size; i++) {
+            pool.retain(blocks[i]);
+            copy.blocks[i] = blocks[i];
+        }
+        copy.size = size;
+        copy.published = published;
+        copy.lastSerial = lastSerial;
+        return copy;
+    }
+
+    /** Whether writing this token's slot would change a block that others hold too. */
+    public boolean isShared(int token) {
+        return pool.references(blocks[token / pool.blockSize()]) > 1;
+    }
+
+    /**
+     * Replaces the shared block of a token by a block of its own (copy on write). The caller must copy the contents of the old
+     * block, {@link #block} before this call, to the new one before anything is written.
+     *
+     * @return the new block, or {@link KvBlockPool#NONE} if there is none and nothing was changed
+     */
+    public int unshare(int token) {
+        int index = token / pool.blockSize();
+        int block = pool.allocate();
+        if (block != KvBlockPool.NONE) {
+            pool.release(blocks[index]);
+            blocks[index] = block;
+        }
+        return block;
+    }
+
+    /** Lets go of every block, the last one first. */
+    public void release() {
+        while (size > 0) {
+            pool.release(blocks[--size]);
+        }
+        published = 0;
+        lastSerial = PrefixCache.ROOT;
+    }
+}

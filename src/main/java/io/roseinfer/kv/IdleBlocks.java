@@ -1,0 +1,51 @@
+package io.roseinfer.kv;
+
+/** The blocks nobody holds whose contents are known, oldest first: a doubly linked list in two arrays. */
+final class IdleBlocks {
+    private static final int NONE = KvBlockPool.NONE;
+
+    private final int[] older;
+    private final int[] newer;
+    private int oldest = NONE;
+    private int newest = NONE;
+    private int size;
+
+    IdleBlocks(int blocks) {
+        older = new int[blocks];
+        newer = new int[blocks];
+    }
+
+    int size() {
+        return size;
+    }
+
+    int oldest() {
+        return oldest;
+    }
+
+    void addNewest(int block) {
+        older[block] = newest;
+        newer[block] = NONE;
+        if (newest == NONE) {
+            oldest = block;
+        } else {
+            newer[newest] = block;
+        }
+        newest = block;
+        size++;
+    }
+
+    void remove(int block) {
+        if (older[block] == NONE) {
+            oldest = newer[block];
+        } else {
+            newer[older[block]] = newer[block];
+        }
+        if (newer[block] == NONE) {
+            newest = older[block];
+        } else {
+            older[newer[block]] = older[block];
+        }
+        size--;
+    }
+}
