@@ -1,5 +1,7 @@
 package io.roseinfer.base;
 
+import java.util.Objects;
+
 /**
  * Everything that can go wrong because of input, files, devices or load: the outside world's fault, expected, and reported in
  * one line. The message says what failed, what was seen, what is allowed and what to do.
@@ -22,6 +24,12 @@ public abstract sealed class RoseException extends RuntimeException {
     /** The exit code of a process that ends with this exception. */
     public final int exitCode() {
         return exitCode;
+    }
+
+    /** Never null: every exception of this family is made with a message. */
+    @Override
+    public final String getMessage() {
+        return Objects.requireNonNull(super.getMessage());
     }
 
     /** A flag, a request field or a prompt is outside what is allowed. Exit code 2; HTTP 400. */

@@ -27,5 +27,11 @@ public sealed interface Prompt {
             }
             ids = ids.clone();
         }
+
+        /** The ids, as a copy. */
+        @Override
+        public int[] ids() {
+            return ids.clone();
+        }
     }
 }

@@ -7,9 +7,9 @@ import io.roseinfer.base.RoseException.BadInput;
  *
  * @param maxBatchSize most rows in a decode step
  * @param prefillMaxBatchSize most waiting requests admitted per iteration, whatever the decode batch
- * @param prefillMaxTokens most prompt tokens computed per iteration; a longer prompt at the head of the queue is admitted alone
- *     (or cut into chunks when {@code chunkedPrefill} is on)
- * @param decodeFirst whether decode comes before admission: it opens an iteration, and it has the first claim on a shared budget
+ * @param prefillMaxTokens most prompt tokens computed per iteration; a longer prompt at the head of the queue is admitted alone.
+ *     With {@code chunkedPrefill} prompts are cut to fit, and decode rows count too
+ * @param decodeFirst whether an iteration decodes before it admits; no difference with {@code chunkedPrefill}
  * @param admission which waiting requests are admitted
  * @param maxActiveRequests most requests that hold KV blocks at the same time
  * @param chunkedPrefill whether prompts share steps with decode rows and may be cut to fit {@code prefillMaxTokens}; otherwise

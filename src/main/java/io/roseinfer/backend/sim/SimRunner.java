@@ -1,0 +1,153 @@
+package io.roseinfer.backend.sim;
+
+import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.MemoryUse;
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.base.Check;
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SampleRequest;
+import java.lang.foreign.Arena;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The simulated model. Its "keys and values" are the token ids themselves, one int per slot; a slot that was never written, or
+ * was poisoned, makes the row fail as NaN would.
+ */
+public final class SimRunner implements ModelRunner {
+    /** What an unwritten slot holds. */
+    public static final int POISON = Integer.MIN_VALUE;
+
+    private static final int DEFAULT_BLOCKS = 4096;
+
+    private record Step(StepInputs inputs, StepOutputs outputs) {}
+
+    private final ModelSpec spec;
+    private final RunnerLimits limits;
+    private final SimOptions options;
+    private final KvGeometry kv;
+    private final Arena arena = Arena.ofShared();
+    private final int[] slots;
+    private final ArrayDeque<Step> submitted = new ArrayDeque<>();
+    private @Nullable StepOutputs previous;
+    private long steps;
+
+    public SimRunner(ModelSpec spec, RunnerLimits limits, SimOptions options) {
+        this.spec = spec;
+        this.limits = limits;
+        this.options = options;
+        int blocks = limits.kvBlocks() == 0 ? DEFAULT_BLOCKS : limits.kvBlocks();
+        this.kv = new KvGeometry(limits.blockSize(), blocks, 4L * limits.blockSize());
+        this.slots = new int[Math.multiplyExact(blocks, limits.blockSize())];
+        Arrays.fill(slots, POISON);
+    }
+
+    @Override
+    public ModelSpec spec() {
+        return spec;
+    }
+
+    @Override
+    public KvGeometry kv() {
+        return kv;
+    }
+
+    @Override
+    public RunnerLimits limits() {
+        return limits;
+    }
+
+    @Override
+    public int maxInFlight() {
+        return options.maxInFlight();
+    }
+
+    @Override
+    public StepInputs newInputs() {
+        return new StepInputs(arena, limits, kv.blocksFor(spec.contextLength()));
+    }
+
+    @Override
+    public StepOutputs newOutputs() {
+        return new StepOutputs(limits.maxRows());
+    }
+
+    @Override
+    public void submit(StepInputs inputs, StepOutputs outputs) {
+        Check.that(submitted.size() < options.maxInFlight(), "too many steps in flight");
+        submitted.addLast(new Step(inputs, outputs));
+    }
+
+    @Override
+    public void await() {
+        Step step = Objects.requireNonNull(submitted.pollFirst(), "no step in flight");
+        options.onStep().accept(steps++);
+        run(step.inputs(), step.outputs());
+        previous = step.outputs();
+    }
+
+    private void run(StepInputs in, StepOutputs out) {
+        int blockSize = kv.blockSize();
+        for (int copy = 0; copy < in.copies(); copy++) {
+            System.arraycopy(slots, in.copySource(copy) * blockSize, slots, in.copyTarget(copy) * blockSize, blockSize);
+        }
+        for (int token = 0; token < in.tokens(); token++) {
+            slots[in.slot(token)] = resolved(in.tokenId(token));
+        }
+        for (int sample = 0; sample < in.samples(); sample++) {
+            sample(in, out, sample);
+        }
+    }
+
+    /** A token that was still on the device when the step was packed is looked up among the samples of the step before. */
+    private int resolved(int id) {
+        return id >= 0 ? id : Objects.requireNonNull(previous).token(~id);
+    }
+
+    private void sample(StepInputs in, StepOutputs out, int sample) {
+        int row = in.sampleRow(sample);
+        SampleRequest request = in.sampling(sample);
+        long hash = options.seed() + (request.params().isGreedy() ? 0 : request.seed());
+        int length = in.contextLength(row);
+        for (int position = options.readBack() ? 0 : length - 1; position < length; position++) {
+            int block = in.block(in.blockStart(row) + position / kv.blockSize());
+            int token = slots[block * kv.blockSize() + position % kv.blockSize()];
+            if (token == POISON) {
+                out.set(sample, 0, StepOutputs.Status.NON_FINITE);
+                return;
+            }
+            hash = SplitMix64.mix(hash * 31 + token + ((long) position << 32));
+        }
+        int vocabulary = spec.vocabularySize();
+        out.set(sample, (int) Long.remainderUnsigned(hash, vocabulary), StepOutputs.Status.OK);
+        out.setLogprob(sample, -(float) Math.log(vocabulary));
+        for (int rank = 0; rank < Math.min(vocabulary, request.params().logprobs()); rank++) {
+            out.setTop(
+                    sample, rank, (int) Long.remainderUnsigned(hash + rank, vocabulary), -(float) Math.log(vocabulary));
+        }
+    }
+
+    /** Makes a block's contents unreadable, as a released block's should be. */
+    public void poison(int block) {
+        Arrays.fill(slots, block * kv.blockSize(), (block + 1) * kv.blockSize(), POISON);
+    }
+
+    @Override
+    public List<MemoryUse> memory() {
+        return List.of(new MemoryUse("KV pool", kv.bytes()));
+    }
+
+    @Override
+    public void close() {
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.base.Check;
+import io.roseinfer.kv.BlockTable;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.StepPlan;
+
+/** The one place where a plan's sequences become a runner's arrays; every id is range-checked here, once. */
+final class StepPacker {
+    private final int vocabularySize;
+    private final int blockSize;
+
+    StepPacker(int vocabularySize, int blockSize) {
+        this.vocabularySize = vocabularySize;
+        this.blockSize = blockSize;
+    }
+
+    void pack(StepPlan plan, StepInputs inputs) {
+        inputs.clear();
+        for (int copy = 0; copy < plan.copies(); copy++) {
+            inputs.addCopy(plan.copySource(copy), plan.copyTarget(copy));
+        }
+        for (int row = 0; row < plan.rows(); row++) {
+            packRow(plan, row, inputs);
+        }
+    }
+
+    private void packRow(StepPlan plan, int row, StepInputs inputs) {
+        Sequence sequence = plan.sequence(row);
+        BlockTable table = sequence.table();
+        int end = plan.start(row) + plan.count(row);
+        inputs.beginRow();
+        for (int position = plan.start(row); position < end; position++) {
+            boolean onDevice = position == end - 1 && plan.pendingSample(row) != StepPlan.KNOWN;
+            int id = onDevice
+                    ? ~plan.pendingSample(row)
+                    : Check.index(sequence.token(position), vocabularySize, "token id");
+            inputs.addToken(id, position, table.slot(position));
+        }
+        int blocks = Math.ceilDiv(end, blockSize);
+        for (int i = 0; i < blocks; i++) {
+            inputs.addBlock(table.block(i));
+        }
+        inputs.endRow(end);
+        if (plan.sample(row) != StepPlan.NO_SAMPLE) {
+            inputs.sampleLastRow(sequence.sampling());
+        }
+    }
+}

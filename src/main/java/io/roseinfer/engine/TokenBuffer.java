@@ -1,0 +1,188 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.base.RoseException;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.FinishReason;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request's tokens on their way from the engine's thread to one reader. It has room for every token the request can get, so
+ * writing never blocks and never allocates; the engine wakes the reader only if it is parked.
+ *
+ * <p>The engine writes a token's fields, then {@code published}; the reader reads {@code published} first. Everything written
+ * before is visible by that.
+ */
+final class TokenBuffer {
+    private final int[] ids;
+    private final long[] stamps;
+    private final float[] logprobs;
+    private final int[] topIds;
+    private final float[] topLogprobs;
+    private final int alternatives;
+
+    private int written;
+    private int[] promptIds = {};
+    private long tokenizedNanos;
+    private long admittedNanos;
+    private boolean admitted;
+    private long finishedNanos;
+    private @Nullable FinishReason reason;
+    private @Nullable RoseException failure;
+
+    private volatile int published;
+    private volatile boolean ended;
+    private volatile @Nullable Thread reader;
+
+    /** A buffer for at most {@code capacity} tokens, with log-probabilities if the parameters ask for them. */
+    TokenBuffer(int capacity, SamplingParams params) {
+        ids = new int[capacity];
+        stamps = new long[capacity];
+        boolean wanted = params.logprobs() >= 0;
+        alternatives = Math.max(0, params.logprobs());
+        logprobs = new float[wanted ? capacity : 0];
+        topIds = new int[capacity * alternatives];
+        topLogprobs = new float[capacity * alternatives];
+    }
+
+    // The engine's side.
+
+    void tokenized(int[] prompt, long nanos) {
+        promptIds = prompt;
+        tokenizedNanos = nanos;
+    }
+
+    /** Notes the first time the request was part of a batch. */
+    void admitted(long nanos) {
+        if (!admitted) {
+            admitted = true;
+            admittedNanos = nanos;
+        }
+    }
+
+    void write(int token, long nanos, StepOutputs outputs, int sample) {
+        int index = written++;
+        ids[index] = token;
+        stamps[index] = nanos;
+        if (logprobs.length > 0) {
+            logprobs[index] = outputs.logprob(sample);
+            for (int rank = 0; rank < alternatives; rank++) {
+                topIds[index * alternatives + rank] = outputs.topToken(sample, rank);
+                topLogprobs[index * alternatives + rank] = outputs.topLogprob(sample, rank);
+            }
+        }
+    }
+
+    /** Delivers what has been written if it is the first token, or {@code interval} tokens since the last delivery. */
+    void publish(int interval) {
+        if (written == 1 || written - published >= interval) {
+            published = written;
+            wakeReader();
+        }
+    }
+
+    /** Ends the stream; what has been written is delivered with it. Only the first ending counts. */
+    void end(FinishReason why, @Nullable RoseException cause, long nanos) {
+        if (ended) {
+            return;
+        }
+        reason = why;
+        failure = cause;
+        finishedNanos = nanos;
+        // In this order: a reader that sees the last token knows that it is the last.
+        published = written;
+        ended = true;
+        wakeReader();
+    }
+
+    private void wakeReader() {
+        Thread waiting = reader;
+        if (waiting != null) {
+            LockSupport.unpark(waiting);
+        }
+    }
+
+    // The reader's side.
+
+    /**
+     * Waits for a token or the end.
+     *
+     * @return whether there is a token of this index
+     * @throws InterruptedException if the reading thread is interrupted
+     */
+    boolean await(int index) throws InterruptedException {
+        if (index < published) {
+            return true;
+        }
+        reader = Thread.currentThread();
+        try {
+            while (true) {
+                boolean over = ended;
+                if (index < published) {
+                    return true;
+                }
+                if (over) {
+                    return false;
+                }
+                LockSupport.park(this);
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+            }
+        } finally {
+            reader = null;
+        }
+    }
+
+    boolean isEnded() {
+        return ended;
+    }
+
+    /** Whether a delivered token is known to be the last. */
+    boolean isLast(int index) {
+        return index == published - 1 && reason != null;
+    }
+
+    int id(int index) {
+        return ids[index];
+    }
+
+    float logprob(int index) {
+        return logprobs.length > 0 ? logprobs[index] : Float.NaN;
+    }
+
+    List<GeneratedToken.TopToken> top(int index) {
+        return IntStream.range(index * alternatives, (index + 1) * alternatives)
+                .mapToObj(i -> new GeneratedToken.TopToken(topIds[i], topLogprobs[i]))
+                .toList();
+    }
+
+    /** Why the request ended; empty while it runs. */
+    Optional<FinishReason> reason() {
+        return ended ? Optional.ofNullable(reason) : Optional.empty();
+    }
+
+    /** What the request failed of, if it failed. */
+    Optional<RoseException> failure() {
+        return ended ? Optional.ofNullable(failure) : Optional.empty();
+    }
+
+    /** The prompt's ids; of a stream that has ended or delivered a token. */
+    int[] promptIds() {
+        return promptIds.clone();
+    }
+
+    RequestTimeline timeline() {
+        return new RequestTimeline(
+                tokenizedNanos,
+                admitted ? admittedNanos : finishedNanos,
+                Arrays.copyOf(stamps, published),
+                finishedNanos);
+    }
+}

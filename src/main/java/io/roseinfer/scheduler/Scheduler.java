@@ -1,0 +1,444 @@
+package io.roseinfer.scheduler;
+
+import io.roseinfer.base.Check;
+import io.roseinfer.kv.BlockTable;
+import io.roseinfer.kv.KvBlockPool;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Decides what the next step computes, and takes in what it sampled. Single-threaded and clockless; the work of a call is
+ * proportional to the rows of the step, never to the number of waiting requests, and nothing is allocated.
+ *
+ * <p>An iteration admits waiting sequences and prefills them in one ragged step, then decodes in another; with chunked prefill
+ * both share one step. Decode rows are taken from a ring, so more active sequences than {@code maxBatchSize} take turns.
+ *
+ * <p>When the pool runs out, the youngest sequence gives its blocks back and starts over from its known tokens. The oldest is
+ * never the one, so somebody always advances.
+ */
+public final class Scheduler {
+    private enum Phase {
+        OPENING_DECODE,
+        PREFILL,
+        CLOSING_DECODE
+    }
+
+    private static final Phase[] PHASES = Phase.values();
+
+    private final SchedulerOptions options;
+    private final KvBlockPool pool;
+    private final int maxStepTokens;
+    private final StepPlan[] plans;
+    private final Admission admission;
+    private final SequenceList waiting = new SequenceList();
+    private final SequenceList prefilling = new SequenceList();
+    private final SequenceList decoding = new SequenceList();
+    private final ArrayDeque<Sequence> finished = new ArrayDeque<>();
+
+    private Phase phase = Phase.OPENING_DECODE;
+    private boolean decodedInIteration;
+    private int active;
+    private long steps;
+    private long arrivals;
+    private long preemptions;
+    private long cachedTokens;
+
+    /**
+     * A scheduler without work.
+     *
+     * @param pool the KV blocks it gives out
+     * @param maxStepTokens most tokens in one step; at least the longest sequence there can be
+     * @param maxInFlight steps that may be planned before the first of them is applied, 1 or 2
+     */
+    public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens, int maxInFlight) {
+        this.options = options;
+        this.pool = pool;
+        this.maxStepTokens = maxStepTokens;
+        this.admission = new Admission(options.admission());
+        // One more than can be in flight: the plan applied last is still read while the next one is made.
+        this.plans = new StepPlan[maxInFlight + 1];
+        for (int i = 0; i < plans.length; i++) {
+            plans[i] = new StepPlan(maxRows(options), maxStepTokens);
+        }
+    }
+
+    /** The most rows a step of these options can have. */
+    public static int maxRows(SchedulerOptions options) {
+        return Math.addExact(options.maxBatchSize(), options.prefillMaxBatchSize());
+    }
+
+    /** Queues a sequence. */
+    public void add(Sequence sequence) {
+        Check.that(
+                sequence.table().missing(sequence.maxLength()) <= pool.blocks(), "a sequence can never fit the pool");
+        sequence.arrival = arrivals++;
+        waiting.addLast(sequence);
+    }
+
+    /**
+     * Ends a sequence wherever it is; harmless if it has ended. Its blocks return now, or when the step it is part of is applied.
+     */
+    public void end(Sequence sequence, FinishReason reason) {
+        if (sequence.state == Sequence.State.FINISHED) {
+            return;
+        }
+        if (sequence.list != null) {
+            sequence.list.remove(sequence);
+        }
+        if (sequence.state == Sequence.State.ACTIVE) {
+            active--;
+        }
+        sequence.finish(reason);
+        if (sequence.inFlight == 0) {
+            sequence.table().release();
+        }
+        finished.addLast(sequence);
+    }
+
+    /** The next sequence that has ended since this was asked last. */
+    public Optional<Sequence> pollFinished() {
+        return Optional.ofNullable(finished.pollFirst());
+    }
+
+    /**
+     * Plans the next step. An empty plan means that there is nothing to do before another is applied or added; it needs no
+     * {@link #apply}.
+     */
+    public StepPlan plan() {
+        StepPlan plan = plans[(int) (steps % plans.length)];
+        plan.clear(steps);
+        if (options.chunkedPrefill()) {
+            planMixed(plan);
+        } else {
+            planIteration(plan);
+        }
+        if (!plan.isEmpty()) {
+            steps++;
+        }
+        return plan;
+    }
+
+    /** Plans a step that only prefills what may be admitted now; for callers that drive the phases themselves. */
+    public StepPlan planPrefillOnly() {
+        StepPlan plan = plans[(int) (steps % plans.length)];
+        plan.clear(steps);
+        prefill(plan, options.prefillMaxTokens());
+        phase = Phase.CLOSING_DECODE;
+        if (!plan.isEmpty()) {
+            steps++;
+        }
+        return plan;
+    }
+
+    private void planIteration(StepPlan plan) {
+        for (int i = 0; i <= PHASES.length && plan.isEmpty(); i++) {
+            switch (phase) {
+                case OPENING_DECODE -> {
+                    decodedInIteration = false;
+                    if (options.decodeFirst()) {
+                        decode(plan);
+                        decodedInIteration = !plan.isEmpty();
+                    }
+                    phase = Phase.PREFILL;
+                }
+                case PREFILL -> {
+                    prefill(plan, options.prefillMaxTokens());
+                    phase = Phase.CLOSING_DECODE;
+                }
+                case CLOSING_DECODE -> {
+                    if (!decodedInIteration) {
+                        decode(plan);
+                    }
+                    phase = Phase.OPENING_DECODE;
+                }
+            }
+        }
+    }
+
+    /** Decode rows always go along; prompts get what is left of the budget, and at least one token, so that neither starves. */
+    private void planMixed(StepPlan plan) {
+        decode(plan);
+        prefill(plan, Math.max(1, options.prefillMaxTokens() - plan.tokens()));
+    }
+
+    private void decode(StepPlan plan) {
+        for (int candidates = decoding.size(); candidates > 0 && plan.rows() < options.maxBatchSize(); candidates--) {
+            Sequence sequence = decoding.first();
+            if (sequence == null || !isReady(sequence, plan.step())) {
+                return;
+            }
+            if (makeRoom(plan, sequence)) {
+                decoding.rotate();
+                plan.addRow(sequence, 1);
+                retireIfFull(sequence);
+            } else if (!sequence.isWaiting()) {
+                return;
+            }
+        }
+    }
+
+    /** Not yet in this step, and its last token is known or sampled by the step just before, where the device can look it up. */
+    private static boolean isReady(Sequence sequence, long step) {
+        return sequence.plannedStep != step && (!sequence.hasPending() || sequence.plannedStep == step - 1);
+    }
+
+    /** Gives the next token of an active sequence a slot of its own; false if it was preempted or has to sit this step out. */
+    private boolean makeRoom(StepPlan plan, Sequence sequence) {
+        BlockTable table = sequence.table();
+        while (!table.grow(sequence.plannedLength())) {
+            if (!preemptFor(sequence)) {
+                return false;
+            }
+        }
+        int token = sequence.computed;
+        if (!table.isShared(token)) {
+            return true;
+        }
+        int source = table.block(token / pool.blockSize());
+        int target = table.unshare(token);
+        while (target == KvBlockPool.NONE) {
+            if (!preemptFor(sequence)) {
+                return false;
+            }
+            target = table.unshare(token);
+        }
+        plan.addCopy(source, target);
+        return true;
+    }
+
+    /**
+     * Frees the blocks of the youngest active sequence that is in no step. The oldest sits the step out instead: it is first in
+     * the next one, where others can make room for it.
+     *
+     * @return whether {@code sequence} can try again
+     */
+    private boolean preemptFor(Sequence sequence) {
+        Sequence victim = youngest(prefilling, youngest(decoding, sequence));
+        if (victim.inFlight > 0 || (victim == sequence && isOldest(sequence))) {
+            return false;
+        }
+        preempt(victim);
+        return victim != sequence;
+    }
+
+    private static Sequence youngest(SequenceList list, Sequence than) {
+        Sequence youngest = than;
+        for (Sequence s = list.first(); s != null; s = s.next) {
+            if (s.inFlight == 0 && s.arrival > youngest.arrival) {
+                youngest = s;
+            }
+        }
+        return youngest;
+    }
+
+    private boolean isOldest(Sequence sequence) {
+        return isOldest(prefilling, sequence) && isOldest(decoding, sequence);
+    }
+
+    private static boolean isOldest(SequenceList list, Sequence sequence) {
+        for (Sequence s = list.first(); s != null; s = s.next) {
+            if (s.arrival < sequence.arrival) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void preempt(Sequence sequence) {
+        Objects.requireNonNull(sequence.list).remove(sequence);
+        sequence.table().release();
+        sequence.computed = 0;
+        sequence.confirmed = 0;
+        sequence.preemptions++;
+        sequence.state = Sequence.State.WAITING;
+        active--;
+        preemptions++;
+        waiting.addFirst(sequence);
+    }
+
+    private void prefill(StepPlan plan, int budgetTokens) {
+        int budget = Math.min(budgetTokens, maxStepTokens - plan.tokens());
+        int firstRow = plan.rows();
+        Sequence next = prefilling.first();
+        while (next != null && budget > 0 && plan.rows() - firstRow < options.prefillMaxBatchSize()) {
+            Sequence sequence = next;
+            next = sequence.next;
+            budget -= prefillRow(plan, sequence, budget);
+        }
+        admit(plan, budget, firstRow);
+    }
+
+    private void admit(StepPlan plan, int budgetTokens, int firstRow) {
+        int budget = budgetTokens;
+        admission.begin(waiting);
+        Sequence candidate = admission.next();
+        while (candidate != null
+                && budget > 0
+                && plan.rows() - firstRow < options.prefillMaxBatchSize()
+                && active < options.maxActiveRequests()) {
+            Sequence next = admission.next();
+            if (takeIn(candidate, budget, plan.rows() == firstRow)) {
+                budget -= prefillRow(plan, candidate, budget);
+            } else if (!admission.mayPassOver()) {
+                return;
+            }
+            candidate = next;
+        }
+    }
+
+    /** Gives a waiting sequence its blocks and makes it active, if they are there and its tokens fit the budget. */
+    private boolean takeIn(Sequence sequence, int budget, boolean isFirst) {
+        int reused = sequence.reuse();
+        int cost = sequence.plannedLength() - reused;
+        boolean fits = options.chunkedPrefill() || cost <= budget || (isFirst && cost <= maxStepTokens);
+        // Leave every active sequence a block to grow into, or admission and preemption would chase each other.
+        int needed = sequence.table().missing(sequence.plannedLength());
+        if (!fits || needed + active > pool.available()) {
+            sequence.table().release();
+            return false;
+        }
+        Check.that(sequence.table().grow(sequence.plannedLength()), "available blocks could not be allocated");
+        waiting.remove(sequence);
+        sequence.state = Sequence.State.ACTIVE;
+        sequence.computed = reused;
+        sequence.confirmed = reused;
+        if (sequence.preemptions == 0) {
+            sequence.cachedTokens = reused;
+            cachedTokens += reused;
+        }
+        active++;
+        prefilling.addLast(sequence);
+        return true;
+    }
+
+    /** Adds as much of a prompt as the budget allows (all of it, unless prompts are cut); returns the tokens added. */
+    private int prefillRow(StepPlan plan, Sequence sequence, int budget) {
+        int count = options.chunkedPrefill() ? Math.min(budget, sequence.remaining()) : sequence.remaining();
+        boolean complete = count == sequence.remaining();
+        plan.addRow(sequence, count);
+        if (complete) {
+            prefilling.remove(sequence);
+            decoding.addLast(sequence);
+            retireIfFull(sequence);
+        }
+        return count;
+    }
+
+    /** A sequence whose last token is on its way is not planned again; applying that token finishes it. */
+    private void retireIfFull(Sequence sequence) {
+        if (sequence.isFull()) {
+            decoding.remove(sequence);
+        }
+    }
+
+    /**
+     * Takes in what a step sampled: appends tokens, makes full blocks known to the prefix cache, ends sequences, and returns the
+     * blocks of those that ended meanwhile. Plans are applied in the order they were made.
+     */
+    public void apply(StepPlan plan, SampledTokens sampled) {
+        for (int row = 0; row < plan.rows(); row++) {
+            Sequence sequence = plan.sequence(row);
+            leave(sequence);
+            if (sequence.state == Sequence.State.FINISHED) {
+                continue;
+            }
+            sequence.confirmed = plan.start(row) + plan.count(row);
+            int sample = plan.sample(row);
+            if (sample == StepPlan.NO_SAMPLE) {
+                sequence.publish();
+            } else {
+                takeToken(plan, row, sampled.token(sample));
+            }
+        }
+    }
+
+    /** Ends every sequence of a step that the device has failed, and returns their blocks. */
+    public void abandon(StepPlan plan) {
+        for (int row = 0; row < plan.rows(); row++) {
+            Sequence sequence = plan.sequence(row);
+            end(sequence, FinishReason.ERROR);
+            leave(sequence);
+        }
+    }
+
+    /** One step fewer is in flight for a sequence; the blocks of one that has ended return with the last. */
+    private static void leave(Sequence sequence) {
+        sequence.inFlight--;
+        if (sequence.state == Sequence.State.FINISHED && sequence.inFlight == 0) {
+            sequence.table().release();
+        }
+    }
+
+    private void takeToken(StepPlan plan, int row, int token) {
+        Sequence sequence = plan.sequence(row);
+        if (token < 0) {
+            end(sequence, FinishReason.ERROR);
+            return;
+        }
+        sequence.resolve(token);
+        plan.setYielded(row, token);
+        sequence.publish();
+        if (sequence.endsWith(token)) {
+            end(sequence, FinishReason.STOP);
+        } else if (sequence.length() == sequence.maxLength()) {
+            end(sequence, FinishReason.LENGTH);
+        }
+    }
+
+    /** The tokens a step sampled. */
+    @FunctionalInterface
+    public interface SampledTokens {
+        /** The token of a sample, or a negative number if its logits were not usable and the sequence must fail. */
+        int token(int sample);
+    }
+
+    /** Whether a step could do something, now or once the steps in flight are applied. */
+    public boolean hasWork() {
+        return active > 0 || !waiting.isEmpty();
+    }
+
+    public int waiting() {
+        return waiting.size();
+    }
+
+    /** Sequences that hold KV blocks and have not ended. */
+    public int active() {
+        return active;
+    }
+
+    /** Steps planned so far. */
+    public long steps() {
+        return steps;
+    }
+
+    public long preemptions() {
+        return preemptions;
+    }
+
+    /** Prompt tokens found in the prefix cache so far. */
+    public long cachedTokens() {
+        return cachedTokens;
+    }
+
+    public KvBlockPool pool() {
+        return pool;
+    }
+
+    /** Walks all books and fails if they do not balance. No step may be in flight. */
+    public void check() {
+        List<BlockTable> tables = new ArrayList<>();
+        int holders = 0;
+        for (SequenceList list : List.of(prefilling, decoding)) {
+            for (Sequence s = list.first(); s != null; s = s.next) {
+                tables.add(s.table());
+                holders++;
+                Check.that(s.inFlight == 0, "a sequence is in flight while the books are checked");
+            }
+        }
+        Check.that(holders == active, "%d sequences in lists, %d active", holders, active);
+        pool.check(tables);
+    }
+}

@@ -1,0 +1,206 @@
+package io.roseinfer.scheduler;
+
+import io.roseinfer.kv.BlockTable;
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenHistory;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request's tokens and how far their keys and values have been computed.
+ *
+ * <pre>
+ *   0 …… confirmed …… computed …… length − pending …… length …… maxLength
+ *   applied steps   steps in flight   known tokens   being sampled
+ * </pre>
+ *
+ * <p>The scheduler's thread owns it once it has been added; {@code confirmed ≤ computed ≤ length ≤ maxLength} always.
+ */
+public final class Sequence implements TokenHistory {
+    enum State {
+        WAITING,
+        ACTIVE,
+        FINISHED
+    }
+
+    private final long id;
+    private final Object owner;
+    private final int[] tokens;
+    private final int promptLength;
+    private final int[] endOfText;
+    private final SampleRequest sampling;
+    private final BlockTable table;
+
+    State state = State.WAITING;
+    int computed;
+    int confirmed;
+    int inFlight;
+    int cachedTokens;
+    int preemptions;
+    /** Which sample of the step in flight yields the pending token. */
+    int pendingSample;
+
+    /** The last step it was planned in. */
+    long plannedStep = -1;
+
+    long arrival;
+
+    @Nullable
+    Sequence previous;
+
+    @Nullable
+    Sequence next;
+
+    @Nullable
+    SequenceList list;
+
+    private int length;
+    private int pending;
+    private @Nullable FinishReason finishReason;
+
+    /**
+     * A sequence that waits to be added.
+     *
+     * @param id the caller's name for it
+     * @param owner what the caller wants to find again when the sequence comes back in a plan; never looked into
+     * @param prompt the prompt's ids, within the vocabulary
+     * @param maxNewTokens most tokens to generate
+     * @param contextLength most tokens the model can hold; the completion ends there
+     * @param params how tokens are chosen
+     * @param seed the random stream
+     * @param endOfText ids that end the completion; empty to generate on
+     * @param pool where its blocks come from
+     */
+    public Sequence(
+            long id,
+            Object owner,
+            int[] prompt,
+            int maxNewTokens,
+            int contextLength,
+            SamplingParams params,
+            long seed,
+            int[] endOfText,
+            KvBlockPool pool) {
+        this.id = id;
+        this.owner = owner;
+        this.promptLength = prompt.length;
+        int maxLength = (int) Math.min(contextLength, (long) prompt.length + maxNewTokens);
+        this.tokens = new int[maxLength];
+        System.arraycopy(prompt, 0, tokens, 0, prompt.length);
+        this.length = prompt.length;
+        this.endOfText = endOfText.clone();
+        this.sampling = new SampleRequest(params, seed, this);
+        this.table = new BlockTable(pool, maxLength);
+    }
+
+    public long id() {
+        return id;
+    }
+
+    public Object owner() {
+        return owner;
+    }
+
+    @Override
+    public int promptLength() {
+        return promptLength;
+    }
+
+    /** Tokens whose ids are known: the prompt and what has been generated. */
+    @Override
+    public int length() {
+        return length - pending;
+    }
+
+    @Override
+    public int token(int index) {
+        return tokens[index];
+    }
+
+    /** Most tokens it will ever have. */
+    public int maxLength() {
+        return tokens.length;
+    }
+
+    public SampleRequest sampling() {
+        return sampling;
+    }
+
+    public BlockTable table() {
+        return table;
+    }
+
+    /** Prompt tokens that were found in the prefix cache when it was admitted first. */
+    public int cachedTokens() {
+        return cachedTokens;
+    }
+
+    /** How often it had to give its blocks back and start over. */
+    public int preemptions() {
+        return preemptions;
+    }
+
+    /** Whether it ended, and why. */
+    public Optional<FinishReason> finishReason() {
+        return Optional.ofNullable(finishReason);
+    }
+
+    /** Whether it is waiting for its first or next admission. */
+    public boolean isWaiting() {
+        return state == State.WAITING;
+    }
+
+    int plannedLength() {
+        return length;
+    }
+
+    /** Tokens still to be computed before the next one can be sampled. */
+    int remaining() {
+        return length - computed;
+    }
+
+    boolean isFull() {
+        return length == tokens.length;
+    }
+
+    /** Whether the last token is being sampled by a step in flight, so that only the device knows it. */
+    boolean hasPending() {
+        return pending > 0;
+    }
+
+    void expectToken(int sample) {
+        length++;
+        pending++;
+        pendingSample = sample;
+    }
+
+    /** The oldest pending token has become known. */
+    void resolve(int token) {
+        tokens[length - pending] = token;
+        pending--;
+    }
+
+    boolean endsWith(int token) {
+        for (int end : endOfText) {
+            if (end == token) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void finish(FinishReason reason) {
+        state = State.FINISHED;
+        finishReason = reason;
+    }
+
+    void publish() {
+        table.publish(tokens, confirmed);
+    }
+
+    int reuse() {
+        return table.reuse(tokens, length);
+    }
+}

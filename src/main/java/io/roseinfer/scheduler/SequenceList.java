@@ -1,0 +1,80 @@
+package io.roseinfer.scheduler;
+
+import io.roseinfer.base.Check;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** A doubly linked list through the sequences themselves: a sequence is in one list at most, and leaves it in O(1). */
+final class SequenceList {
+    private @Nullable Sequence first;
+    private @Nullable Sequence last;
+    private int size;
+
+    int size() {
+        return size;
+    }
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    @Nullable
+    Sequence first() {
+        return first;
+    }
+
+    void addLast(Sequence sequence) {
+        enter(sequence);
+        sequence.previous = last;
+        sequence.next = null;
+        if (last == null) {
+            first = sequence;
+        } else {
+            last.next = sequence;
+        }
+        last = sequence;
+    }
+
+    void addFirst(Sequence sequence) {
+        enter(sequence);
+        sequence.next = first;
+        sequence.previous = null;
+        if (first == null) {
+            last = sequence;
+        } else {
+            first.previous = sequence;
+        }
+        first = sequence;
+    }
+
+    private void enter(Sequence sequence) {
+        Check.that(sequence.list == null, "a sequence is put into a second list");
+        sequence.list = this;
+        size++;
+    }
+
+    void remove(Sequence sequence) {
+        Check.that(sequence.list == this, "a sequence is taken from a list it is not in");
+        if (sequence.previous == null) {
+            first = sequence.next;
+        } else {
+            sequence.previous.next = sequence.next;
+        }
+        if (sequence.next == null) {
+            last = sequence.previous;
+        } else {
+            sequence.next.previous = sequence.previous;
+        }
+        sequence.list = null;
+        sequence.previous = null;
+        sequence.next = null;
+        size--;
+    }
+
+    /** Sends the first sequence to the end. */
+    void rotate() {
+        Sequence head = Objects.requireNonNull(first);
+        remove(head);
+        addLast(head);
+    }
+}

@@ -1,0 +1,159 @@
+package io.roseinfer.scheduler;
+
+import io.roseinfer.base.Check;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one step computes: for each row a sequence, a run of its tokens, and whether the run's last token is sampled from. After
+ * {@link Scheduler#apply} it also tells what each row yielded. Reused from step to step; read it before the next plan is made.
+ */
+public final class StepPlan {
+    /** {@link #pendingSample} of a row whose tokens are all known. */
+    public static final int KNOWN = -1;
+
+    /** {@link #sample} of a row from which no token is sampled. */
+    public static final int NO_SAMPLE = -1;
+
+    /** {@link #yielded} of a row that yielded no token. */
+    public static final int NO_TOKEN = -1;
+
+    private final @Nullable Sequence[] sequences;
+    private final int[] starts;
+    private final int[] counts;
+    private final int[] pendingSamples;
+    private final int[] samples;
+    private final int[] yielded;
+    private final int[] copies;
+    private final int maxTokens;
+
+    private long step;
+    private int rows;
+    private int tokens;
+    private int sampleCount;
+    private int copyCount;
+    private int prefillTokens;
+
+    StepPlan(int maxRows, int maxTokens) {
+        sequences = new Sequence[maxRows];
+        starts = new int[maxRows];
+        counts = new int[maxRows];
+        pendingSamples = new int[maxRows];
+        samples = new int[maxRows];
+        yielded = new int[maxRows];
+        copies = new int[2 * maxRows];
+        this.maxTokens = maxTokens;
+    }
+
+    void clear(long stepNumber) {
+        step = stepNumber;
+        rows = 0;
+        tokens = 0;
+        sampleCount = 0;
+        copyCount = 0;
+        prefillTokens = 0;
+    }
+
+    /** Adds the next {@code count} tokens of a sequence and moves its marks. */
+    void addRow(Sequence sequence, int count) {
+        Check.that(
+                rows < sequences.length && tokens + count <= maxTokens,
+                "a plan exceeds %d rows or %d tokens",
+                sequences.length,
+                maxTokens);
+        int row = rows++;
+        sequences[row] = sequence;
+        starts[row] = sequence.computed;
+        counts[row] = count;
+        pendingSamples[row] = sequence.hasPending() ? sequence.pendingSample : KNOWN;
+        samples[row] = NO_SAMPLE;
+        yielded[row] = NO_TOKEN;
+        tokens += count;
+        prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
+        sequence.computed += count;
+        sequence.inFlight++;
+        sequence.plannedStep = step;
+        if (sequence.remaining() == 0) {
+            samples[row] = sampleCount;
+            sequence.expectToken(sampleCount);
+            sampleCount++;
+        }
+    }
+
+    void addCopy(int sourceBlock, int targetBlock) {
+        copies[2 * copyCount] = sourceBlock;
+        copies[2 * copyCount + 1] = targetBlock;
+        copyCount++;
+    }
+
+    void setYielded(int row, int token) {
+        yielded[row] = token;
+    }
+
+    /** The step's number, counted from zero. */
+    public long step() {
+        return step;
+    }
+
+    public boolean isEmpty() {
+        return rows == 0;
+    }
+
+    public int rows() {
+        return rows;
+    }
+
+    /** Tokens of all rows. */
+    public int tokens() {
+        return tokens;
+    }
+
+    /** Tokens that belong to prompts. */
+    public int prefillTokens() {
+        return prefillTokens;
+    }
+
+    public int samples() {
+        return sampleCount;
+    }
+
+    public Sequence sequence(int row) {
+        return Objects.requireNonNull(sequences[row]);
+    }
+
+    /** Index in the sequence of the row's first token. */
+    public int start(int row) {
+        return starts[row];
+    }
+
+    public int count(int row) {
+        return counts[row];
+    }
+
+    /** Which of the step's samples is taken from the row's last token, or {@link #NO_SAMPLE}. Samples are numbered in row order. */
+    public int sample(int row) {
+        return samples[row];
+    }
+
+    /** The sample of the step before that yields the row's last token, or {@link #KNOWN}. */
+    public int pendingSample(int row) {
+        return pendingSamples[row];
+    }
+
+    /** After the step was applied: the token the row's sequence got, or {@link #NO_TOKEN}. */
+    public int yielded(int row) {
+        return yielded[row];
+    }
+
+    public int copies() {
+        return copyCount;
+    }
+
+    public int copySource(int copy) {
+        return copies[2 * copy];
+    }
+
+    public int copyTarget(int copy) {
+        return copies[2 * copy + 1];
+    }
+}

@@ -1,0 +1,67 @@
+package io.roseinfer.kv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class BlockTableTest {
+
+    @ParameterizedTest
+    @CsvSource({"0,0", "1,1", "3,1", "4,1", "5,2", "8,2", "9,3"})
+    void grow_allocates_just_the_blocks_that_hold_the_tokens(int tokens, int blocks) {
+        KvBlockPool pool = new KvBlockPool(4, 4, false);
+        BlockTable table = new BlockTable(pool, 16);
+        assertThat(table.grow(tokens)).isTrue();
+        assertThat(table.size()).isEqualTo(blocks);
+        assertThat(pool.held()).isEqualTo(blocks);
+    }
+
+    @Test
+    void grow_keeps_what_it_got_when_the_pool_runs_dry() {
+        KvBlockPool pool = new KvBlockPool(2, 4, false);
+        BlockTable table = new BlockTable(pool, 16);
+        assertThat(table.grow(12)).isFalse();
+        assertThat(table.size()).isEqualTo(2);
+        table.release();
+        pool.check(List.of());
+    }
+
+    @Test
+    void slots_are_distinct_and_follow_the_block_list() {
+        KvBlockPool pool = new KvBlockPool(8, 4, false);
+        BlockTable table = new BlockTable(pool, 16);
+        table.grow(16);
+        for (int token = 0; token < 16; token++) {
+            assertThat(table.slot(token)).isEqualTo(table.block(token / 4) * 4 + token % 4);
+        }
+    }
+
+    @Test
+    void unshare_gives_the_writer_a_block_of_its_own_and_leaves_the_other_alone() {
+        KvBlockPool pool = new KvBlockPool(4, 4, false);
+        BlockTable original = new BlockTable(pool, 8);
+        original.grow(6);
+        BlockTable fork = original.fork();
+        assertThat(fork.isShared(6)).isTrue();
+        int shared = fork.block(1);
+        int own = fork.unshare(6);
+        assertThat(own).isNotEqualTo(shared);
+        assertThat(fork.block(1)).isEqualTo(own);
+        assertThat(original.block(1)).isEqualTo(shared);
+        assertThat(original.isShared(6)).isFalse();
+        pool.check(List.of(original, fork));
+    }
+
+    @Test
+    void unshare_changes_nothing_when_the_pool_is_empty() {
+        KvBlockPool pool = new KvBlockPool(2, 4, false);
+        BlockTable original = new BlockTable(pool, 8);
+        original.grow(8);
+        BlockTable fork = original.fork();
+        assertThat(fork.unshare(5)).isEqualTo(KvBlockPool.NONE);
+        pool.check(List.of(original, fork));
+    }
+}

@@ -1,0 +1,96 @@
+package io.roseinfer.kv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.Check;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class KvBlockPoolTest {
+
+    @Test
+    void allocate_gives_every_block_once_then_none() {
+        KvBlockPool pool = new KvBlockPool(5, 4, false);
+        Set<Integer> given = new HashSet<>();
+        for (int i = 0; i < 5; i++) {
+            given.add(pool.allocate());
+        }
+        assertThat(given).containsExactlyInAnyOrder(0, 1, 2, 3, 4);
+        assertThat(pool.allocate()).isEqualTo(KvBlockPool.NONE);
+    }
+
+    @Test
+    void a_block_is_free_again_when_its_last_holder_lets_go() {
+        KvBlockPool pool = new KvBlockPool(1, 4, false);
+        int block = pool.allocate();
+        pool.retain(block);
+        pool.release(block);
+        assertThat(pool.available()).isZero();
+        pool.release(block);
+        assertThat(pool.available()).isOne();
+    }
+
+    @Test
+    void releasing_a_free_block_is_a_bug() {
+        KvBlockPool pool = new KvBlockPool(2, 4, false);
+        int block = pool.allocate();
+        pool.release(block);
+        assertThatThrownBy(() -> pool.release(block)).isInstanceOf(Check.Failure.class);
+    }
+
+    @Test
+    void retaining_a_free_block_is_a_bug() {
+        KvBlockPool pool = new KvBlockPool(2, 4, true);
+        assertThatThrownBy(() -> pool.retain(0)).isInstanceOf(Check.Failure.class);
+    }
+
+    @Test
+    void check_finds_a_reference_that_no_table_accounts_for() {
+        KvBlockPool pool = new KvBlockPool(2, 4, false);
+        pool.allocate();
+        assertThatThrownBy(() -> pool.check(List.of())).isInstanceOf(Check.Failure.class);
+    }
+
+    /** Random growth, sharing, publishing and release; after every operation the books must balance. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void books_balance_under_random_use(long seed) {
+        Random random = new Random(seed);
+        int blockSize = 1 + random.nextInt(5);
+        KvBlockPool pool = new KvBlockPool(3 + random.nextInt(30), blockSize, random.nextBoolean());
+        List<BlockTable> tables = new ArrayList<>();
+        List<int[]> contents = new ArrayList<>();
+        for (int i = 0; i < 2000; i++) {
+            int choice = random.nextInt(4);
+            if (choice == 0 || tables.isEmpty()) {
+                int[] tokens = random.ints(40, 0, 2).toArray();
+                BlockTable table = new BlockTable(pool, 40);
+                table.reuse(tokens, 40);
+                tables.add(table);
+                contents.add(tokens);
+            } else {
+                int at = random.nextInt(tables.size());
+                BlockTable table = tables.get(at);
+                switch (choice) {
+                    case 1 -> table.grow(1 + random.nextInt(40));
+                    case 2 ->
+                        table.publish(contents.get(at), table.capacity() == 0 ? 0 : Math.min(40, table.capacity()));
+                    default -> {
+                        table.release();
+                        tables.remove(at);
+                        contents.remove(at);
+                    }
+                }
+            }
+            pool.check(tables);
+            assertThat(pool.held() + pool.available()).as("seed %d", seed).isEqualTo(pool.blocks());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package io.roseinfer.kv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PrefixCacheTest {
+    private static final int BLOCK = 4;
+
+    private static int[] prompt(int length) {
+        return IntStream.range(0, length).map(i -> 100 + i).toArray();
+    }
+
+    private static BlockTable computed(KvBlockPool pool, int[] tokens) {
+        BlockTable table = new BlockTable(pool, tokens.length);
+        table.reuse(tokens, tokens.length);
+        table.grow(tokens.length);
+        table.publish(tokens, tokens.length);
+        return table;
+    }
+
+    /** The last token is always computed, so a prompt of whole blocks gives up its last block. */
+    @ParameterizedTest
+    @CsvSource({"1,0", "4,0", "5,4", "8,4", "9,8", "12,8", "13,12"})
+    void an_equal_prompt_reuses_all_full_blocks_before_its_last_token(int length, int reused) {
+        KvBlockPool pool = new KvBlockPool(16, BLOCK, true);
+        computed(pool, prompt(length)).release();
+        BlockTable second = new BlockTable(pool, length);
+        assertThat(second.reuse(prompt(length), length)).isEqualTo(reused);
+    }
+
+    @Test
+    void a_prompt_that_differs_later_shares_the_common_blocks_only() {
+        KvBlockPool pool = new KvBlockPool(16, BLOCK, true);
+        int[] first = prompt(16);
+        BlockTable held = computed(pool, first);
+        int[] second = prompt(16);
+        second[9] = 7;
+        BlockTable other = new BlockTable(pool, 16);
+        assertThat(other.reuse(second, 16)).isEqualTo(8);
+        assertThat(other.block(0)).isEqualTo(held.block(0));
+        assertThat(other.block(1)).isEqualTo(held.block(1));
+        pool.check(List.of(held, other));
+    }
+
+    @Test
+    void equal_tokens_after_another_prefix_are_not_a_hit() {
+        KvBlockPool pool = new KvBlockPool(16, BLOCK, true);
+        computed(pool, new int[] {1, 1, 1, 1, 5, 5, 5, 5, 9});
+        BlockTable other = new BlockTable(pool, 9);
+        assertThat(other.reuse(new int[] {5, 5, 5, 5, 5, 5, 5, 5, 9}, 9)).isZero();
+    }
+
+    @Test
+    void the_block_idle_longest_is_evicted_first_and_tails_before_heads() {
+        KvBlockPool pool = new KvBlockPool(4, BLOCK, true);
+        BlockTable old = computed(pool, prompt(8));
+        int head = old.block(0);
+        int tail = old.block(1);
+        old.release();
+        BlockTable recent = computed(pool, new int[] {1, 2, 3, 4});
+        recent.release();
+        BlockTable grown = new BlockTable(pool, 16);
+        grown.grow(4);
+        assertThat(pool.cached()).isEqualTo(3);
+        grown.grow(8);
+        assertThat(grown.block(1)).isEqualTo(tail);
+        grown.grow(12);
+        assertThat(grown.block(2)).isEqualTo(head);
+    }
+
+    @Test
+    void an_entry_whose_predecessor_was_evicted_cannot_be_reached_by_a_block_reused_for_other_contents() {
+        KvBlockPool pool = new KvBlockPool(3, BLOCK, true);
+        int[] tokens = {1, 1, 1, 1, 2, 2, 2, 2, 3};
+        BlockTable first = computed(pool, tokens);
+        // Hold the second block alone while the first is evicted and refilled with other contents.
+        int second = first.block(1);
+        pool.retain(second);
+        first.release();
+        BlockTable other = new BlockTable(pool, 9);
+        int[] others = {8, 8, 8, 8, 2, 2, 2, 2, 3};
+        other.grow(8);
+        other.publish(others, 4);
+        BlockTable third = new BlockTable(pool, 9);
+        assertThat(third.reuse(others, 9)).isEqualTo(4);
+        BlockTable again = new BlockTable(pool, 9);
+        assertThat(again.reuse(tokens, 9)).isZero();
+    }
+
+    @Test
+    void publishing_equal_contents_twice_keeps_the_first_and_both_tables_stay_whole() {
+        KvBlockPool pool = new KvBlockPool(8, BLOCK, true);
+        int[] tokens = prompt(9);
+        BlockTable a = new BlockTable(pool, 9);
+        BlockTable b = new BlockTable(pool, 9);
+        a.grow(9);
+        b.grow(9);
+        a.publish(tokens, 9);
+        b.publish(tokens, 9);
+        pool.check(List.of(a, b));
+        b.release();
+        pool.check(List.of(a));
+        assertThat(pool.cached()).isZero();
+        a.release();
+        assertThat(pool.cached()).isEqualTo(2);
+    }
+
+    @Test
+    void a_cache_that_is_switched_off_remembers_nothing() {
+        KvBlockPool pool = new KvBlockPool(8, BLOCK, false);
+        computed(pool, prompt(9)).release();
+        assertThat(pool.cached()).isZero();
+        assertThat(new BlockTable(pool, 9).reuse(prompt(9), 9)).isZero();
+    }
+}

@@ -1,0 +1,392 @@
+package io.roseinfer.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.SchedulerOptions.Admission;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SchedulerTest {
+    private static final int END = 9;
+
+    private final List<String> log = new ArrayList<>();
+    private long nextId;
+
+    private static KvBlockPool pool(int blocks) {
+        return new KvBlockPool(blocks, 4, false);
+    }
+
+    private static Scheduler scheduler(SchedulerOptions.Builder options, KvBlockPool pool) {
+        return new Scheduler(options.prefixCache(false).build(), pool, 1000, 1);
+    }
+
+    private Sequence sequence(Scheduler scheduler, int promptLength, int maxNewTokens) {
+        return new Sequence(
+                nextId++,
+                this,
+                new int[promptLength],
+                maxNewTokens,
+                500,
+                SamplingParams.greedy(),
+                0,
+                new int[] {END},
+                scheduler.pool());
+    }
+
+    private Sequence add(Scheduler scheduler, int promptLength, int maxNewTokens) {
+        Sequence sequence = sequence(scheduler, promptLength, maxNewTokens);
+        scheduler.add(sequence);
+        return sequence;
+    }
+
+    /** Plans and applies one step with token 1 for every sample, and describes it as {@code id:count …}. */
+    private String step(Scheduler scheduler) {
+        StepPlan plan = scheduler.plan();
+        if (plan.isEmpty()) {
+            return "";
+        }
+        List<String> rows = new ArrayList<>();
+        for (int row = 0; row < plan.rows(); row++) {
+            rows.add(plan.sequence(row).id() + ":" + plan.count(row));
+        }
+        scheduler.apply(plan, sample -> 1);
+        scheduler.check();
+        log.add(String.join(" ", rows));
+        return log.getLast();
+    }
+
+    private static List<Long> finishedIds(Scheduler scheduler) {
+        List<Long> ids = new ArrayList<>();
+        scheduler.pollFinished().ifPresent(s -> ids.add(s.id()));
+        while (!ids.isEmpty()) {
+            var next = scheduler.pollFinished();
+            if (next.isEmpty()) {
+                break;
+            }
+            ids.add(next.get().id());
+        }
+        return ids;
+    }
+
+    @Test
+    void everything_admitted_in_an_iteration_is_prefilled_in_one_step() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().maxBatchSize(2).prefillMaxBatchSize(3), pool(50));
+        add(scheduler, 5, 2);
+        add(scheduler, 3, 2);
+        add(scheduler, 7, 2);
+        add(scheduler, 1, 2);
+        assertThat(step(scheduler)).isEqualTo("0:5 1:3 2:7");
+    }
+
+    @Test
+    void an_iteration_is_a_prefill_step_and_a_decode_step() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().maxBatchSize(2).prefillMaxBatchSize(1), pool(50));
+        add(scheduler, 5, 3);
+        add(scheduler, 6, 3);
+        for (int i = 0; i < 6; i++) {
+            step(scheduler);
+        }
+        assertThat(log).containsExactly("0:5", "0:1", "1:6", "0:1 1:1", "1:1");
+    }
+
+    @Test
+    void decode_rows_beyond_the_batch_take_turns() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().maxBatchSize(2).prefillMaxBatchSize(3), pool(50));
+        for (int i = 0; i < 3; i++) {
+            add(scheduler, 1, 3);
+        }
+        for (int i = 0; i < 4; i++) {
+            step(scheduler);
+        }
+        assertThat(log).containsExactly("0:1 1:1 2:1", "0:1 1:1", "2:1 0:1", "1:1 2:1");
+    }
+
+    @Test
+    void the_decode_batch_does_not_limit_admission() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().maxBatchSize(1).prefillMaxBatchSize(4), pool(50));
+        for (int i = 0; i < 4; i++) {
+            add(scheduler, 2, 2);
+        }
+        assertThat(step(scheduler)).isEqualTo("0:2 1:2 2:2 3:2");
+    }
+
+    @Test
+    void the_token_budget_ends_admission_and_an_oversized_prompt_goes_alone() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10), pool(100));
+        add(scheduler, 6, 1);
+        add(scheduler, 4, 1);
+        add(scheduler, 1, 1);
+        add(scheduler, 25, 1);
+        add(scheduler, 1, 1);
+        for (int i = 0; i < 4; i++) {
+            step(scheduler);
+        }
+        assertThat(log).containsExactly("0:6 1:4", "2:1", "3:25", "4:1");
+    }
+
+    @Test
+    void pack_admits_short_prompts_past_a_long_one() {
+        Scheduler scheduler = scheduler(
+                SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10).admission(new Admission.Pack(4, 0)),
+                pool(100));
+        add(scheduler, 9, 1);
+        add(scheduler, 3, 1);
+        add(scheduler, 4, 1);
+        assertThat(step(scheduler)).isEqualTo("1:3 2:4");
+        assertThat(step(scheduler)).isEqualTo("0:9");
+    }
+
+    @Test
+    void pack_is_first_in_first_out_every_nth_iteration() {
+        Scheduler scheduler = scheduler(
+                SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10).admission(new Admission.Pack(4, 2)),
+                pool(100));
+        add(scheduler, 9, 1);
+        add(scheduler, 8, 1);
+        add(scheduler, 4, 1);
+        add(scheduler, 5, 1);
+        add(scheduler, 6, 1);
+        assertThat(step(scheduler)).isEqualTo("2:4 3:5");
+        assertThat(step(scheduler)).isEqualTo("0:9");
+    }
+
+    @Test
+    void max_active_requests_bounds_who_holds_blocks() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().maxBatchSize(8).maxActiveRequests(2), pool(100));
+        for (int i = 0; i < 3; i++) {
+            add(scheduler, 2, 2);
+        }
+        step(scheduler);
+        assertThat(scheduler.active()).isEqualTo(2);
+        step(scheduler);
+        assertThat(step(scheduler)).isEqualTo("2:2");
+    }
+
+    @Test
+    void decode_first_lets_running_rows_go_before_a_newcomer() {
+        for (boolean decodeFirst : new boolean[] {false, true}) {
+            Scheduler scheduler =
+                    scheduler(SchedulerOptions.builder().maxBatchSize(2).decodeFirst(decodeFirst), pool(50));
+            Sequence first = add(scheduler, 1, 20);
+            step(scheduler);
+            step(scheduler);
+            add(scheduler, 5, 2);
+            String next = step(scheduler);
+            assertThat(next).isEqualTo(decodeFirst ? first.id() + ":1" : (first.id() + 1) + ":5");
+        }
+    }
+
+    @Test
+    void chunked_prefill_shares_the_budget_with_decode() {
+        Scheduler scheduler = scheduler(
+                SchedulerOptions.builder().maxBatchSize(4).prefillMaxTokens(6).chunkedPrefill(true), pool(50));
+        add(scheduler, 2, 4);
+        step(scheduler);
+        add(scheduler, 12, 2);
+        for (int i = 0; i < 3; i++) {
+            step(scheduler);
+        }
+        assertThat(log).containsExactly("0:2", "0:1 1:5", "0:1 1:5", "0:1 1:2");
+    }
+
+    @Test
+    void finished_sequences_come_out_once_in_order_and_leave_no_block() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().maxBatchSize(4), pool(50));
+        add(scheduler, 2, 1);
+        add(scheduler, 2, 2);
+        step(scheduler);
+        assertThat(finishedIds(scheduler)).containsExactly(0L);
+        step(scheduler);
+        assertThat(finishedIds(scheduler)).containsExactly(1L);
+        assertThat(finishedIds(scheduler)).isEmpty();
+        assertThat(scheduler.pool().held()).isZero();
+    }
+
+    @Test
+    void end_of_text_ends_a_sequence_and_counts_as_its_last_token() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(50));
+        Sequence sequence = add(scheduler, 2, 10);
+        StepPlan plan = scheduler.plan();
+        scheduler.apply(plan, sample -> END);
+        assertThat(sequence.finishReason()).contains(FinishReason.STOP);
+        assertThat(sequence.length()).isEqualTo(3);
+        assertThat(plan.yielded(0)).isEqualTo(END);
+    }
+
+    @Test
+    void unusable_logits_fail_their_row_alone() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(50));
+        Sequence bad = add(scheduler, 2, 10);
+        Sequence good = add(scheduler, 2, 10);
+        scheduler.apply(scheduler.plan(), sample -> sample == 0 ? -1 : 5);
+        assertThat(bad.finishReason()).contains(FinishReason.ERROR);
+        assertThat(good.finishReason()).isEmpty();
+        assertThat(good.token(2)).isEqualTo(5);
+    }
+
+    @Test
+    void ending_a_row_in_flight_returns_its_blocks_when_the_step_is_applied() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(50));
+        Sequence sequence = add(scheduler, 6, 10);
+        StepPlan plan = scheduler.plan();
+        scheduler.end(sequence, FinishReason.CANCELLED);
+        assertThat(scheduler.pool().held()).isEqualTo(2);
+        scheduler.apply(plan, sample -> 1);
+        assertThat(scheduler.pool().held()).isZero();
+        assertThat(plan.yielded(0)).isEqualTo(StepPlan.NO_TOKEN);
+        scheduler.end(sequence, FinishReason.ERROR);
+        assertThat(sequence.finishReason()).contains(FinishReason.CANCELLED);
+    }
+
+    @Test
+    void when_blocks_run_out_the_youngest_starts_over_and_the_oldest_goes_on() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().maxBatchSize(4), pool(5));
+        Sequence oldest = add(scheduler, 4, 12);
+        Sequence youngest = add(scheduler, 4, 12);
+        while (scheduler.hasWork()) {
+            step(scheduler);
+        }
+        assertThat(oldest.preemptions()).isZero();
+        assertThat(youngest.preemptions()).isPositive();
+        assertThat(oldest.length()).isEqualTo(16);
+        assertThat(youngest.length()).isEqualTo(16);
+        assertThat(finishedIds(scheduler)).containsExactly(0L, 1L);
+        assertThat(scheduler.pool().held()).isZero();
+    }
+
+    @Test
+    void a_preempted_sequence_recomputes_all_its_known_tokens_in_one_row() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().maxBatchSize(4), pool(5));
+        add(scheduler, 4, 12);
+        Sequence youngest = add(scheduler, 4, 12);
+        while (youngest.preemptions() == 0) {
+            step(scheduler);
+        }
+        int known = youngest.length();
+        while (!step(scheduler).contains("1:")) {
+            assertThat(scheduler.hasWork()).isTrue();
+        }
+        assertThat(log.getLast()).isEqualTo("1:" + known);
+    }
+
+    @Test
+    void a_forked_table_is_copied_before_it_is_written() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(10));
+        Sequence sequence = add(scheduler, 5, 4);
+        step(scheduler);
+        var fork = sequence.table().fork();
+        int shared = sequence.table().block(1);
+        StepPlan plan = scheduler.plan();
+        assertThat(plan.copies()).isOne();
+        assertThat(plan.copySource(0)).isEqualTo(shared);
+        assertThat(plan.copyTarget(0)).isEqualTo(sequence.table().block(1)).isNotEqualTo(shared);
+        fork.release();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void with_steps_in_flight_every_sequence_still_gets_all_its_tokens(int maxInFlight) {
+        KvBlockPool pool = pool(40);
+        Scheduler scheduler = new Scheduler(
+                SchedulerOptions.builder().maxBatchSize(3).prefixCache(false).build(), pool, 1000, maxInFlight);
+        List<Sequence> sequences = IntStream.range(0, 7)
+                .mapToObj(i -> add(scheduler, 1 + i, 5 + i % 3))
+                .toList();
+        List<StepPlan> inFlight = new ArrayList<>();
+        int guard = 0;
+        while (scheduler.hasWork() || !inFlight.isEmpty()) {
+            while (inFlight.size() < maxInFlight) {
+                StepPlan plan = scheduler.plan();
+                if (plan.isEmpty()) {
+                    break;
+                }
+                inFlight.add(plan);
+            }
+            scheduler.apply(inFlight.removeFirst(), sample -> 1);
+            assertThat(guard++).isLessThan(1000);
+        }
+        for (Sequence sequence : sequences) {
+            assertThat(sequence.length()).isEqualTo(sequence.maxLength());
+        }
+        assertThat(pool.held()).isZero();
+    }
+
+    /** Random arrivals, ends, depths and pools: the books balance whenever nothing is in flight, and everybody ends. */
+    @ParameterizedTest
+    @ValueSource(longs = {11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
+    void random_work_ends_with_every_block_returned(long seed) {
+        Random random = new Random(seed);
+        KvBlockPool pool = new KvBlockPool(12 + random.nextInt(30), 1 + random.nextInt(6), random.nextBoolean());
+        SchedulerOptions options = SchedulerOptions.builder()
+                .maxBatchSize(1 + random.nextInt(6))
+                .prefillMaxBatchSize(1 + random.nextInt(6))
+                .prefillMaxTokens(1 + random.nextInt(30))
+                .decodeFirst(random.nextBoolean())
+                .chunkedPrefill(random.nextBoolean())
+                .admission(random.nextBoolean() ? new Admission.Fifo() : new Admission.Pack(1 + random.nextInt(5), 2))
+                .build();
+        Scheduler scheduler = new Scheduler(options, pool, 1000, 1);
+        List<Sequence> all = new ArrayList<>();
+        for (int i = 0; i < 1500; i++) {
+            if (random.nextInt(4) == 0) {
+                int room = pool.blocks() * pool.blockSize();
+                int prompt = 1 + random.nextInt(Math.min(30, room - 1));
+                Sequence sequence = add(scheduler, prompt, 1 + random.nextInt(Math.min(20, room - prompt)));
+                all.add(sequence);
+            }
+            if (!all.isEmpty() && random.nextInt(10) == 0) {
+                scheduler.end(all.get(random.nextInt(all.size())), FinishReason.CANCELLED);
+            }
+            step(scheduler);
+        }
+        int guard = 0;
+        while (scheduler.hasWork()) {
+            step(scheduler);
+            assertThat(guard++).as("seed %d makes no progress", seed).isLessThan(50_000);
+        }
+        assertThat(pool.held()).as("seed %d", seed).isZero();
+        assertThat(all).as("seed %d", seed).allMatch(s -> s.finishReason().isPresent());
+        long ended = 0;
+        while (scheduler.pollFinished().isPresent()) {
+            ended++;
+        }
+        assertThat(ended).as("endings, seed %d", seed).isEqualTo(all.size());
+    }
+
+    @Test
+    void options_that_are_not_positive_are_refused_by_name() {
+        assertThatThrownBy(
+                        () -> SchedulerOptions.builder().prefillMaxBatchSize(0).build())
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("prefill_max_batch_size must be positive");
+        assertThatThrownBy(() -> SchedulerOptions.builder().maxBatchSize(0).build())
+                .hasMessageContaining("max_batch_size must be positive");
+        assertThatThrownBy(() -> SchedulerOptions.builder().prefillMaxTokens(-1).build())
+                .hasMessageContaining("prefill_max_tokens must be positive");
+        assertThatThrownBy(() -> SchedulerOptions.builder().maxActiveRequests(0).build())
+                .hasMessageContaining("max_active_requests must be positive");
+        assertThatThrownBy(() -> new Admission.Pack(0, 1)).hasMessageContaining("lookahead");
+        assertThatThrownBy(() -> new Admission.Pack(1, -1)).hasMessageContaining("non-negative");
+    }
+
+    @Test
+    void prefill_batch_defaults_to_the_decode_batch() {
+        assertThat(SchedulerOptions.builder().maxBatchSize(5).build().prefillMaxBatchSize())
+                .isEqualTo(5);
+    }
+}
