@@ -1,0 +1,106 @@
+package io.roseinfer.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.RoseException.BadModel;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class Gpt2ConfigTest {
+
+    private static ModelSpec parse(String json) {
+        return Gpt2Config.parse("m", "m/config.json", json.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static ModelSpec with(String field) {
+        return parse("{\"model_type\":\"gpt2\"," + field + "}");
+    }
+
+    @Test
+    void what_is_absent_has_transformers_defaults() {
+        ModelSpec spec = parse("{\"model_type\":\"gpt2\"}");
+        assertThat(spec.vocabularySize()).isEqualTo(50257);
+        assertThat(spec.contextLength()).isEqualTo(1024);
+        assertThat(spec.width()).isEqualTo(768);
+        assertThat(spec.layers()).isEqualTo(12);
+        assertThat(spec.heads()).isEqualTo(12);
+        assertThat(spec.innerWidth()).isEqualTo(3072);
+        assertThat(spec.activation()).isEqualTo(Activation.GELU_TANH);
+        assertThat(spec.layerNormEpsilon()).isEqualTo(1e-5f);
+        assertThat(spec.scaleAttention()).isTrue();
+        assertThat(spec.scaleAttentionByLayer()).isFalse();
+        assertThat(spec.tiedHead()).isTrue();
+        assertThat(spec.endOfText()).isEmpty();
+        assertThat(spec.parameters()).isEqualTo(124_439_808);
+    }
+
+    @Test
+    void every_field_that_changes_the_result_is_honoured() {
+        ModelSpec spec = parse("""
+                {"model_type":"gpt2","vocab_size":1013,"n_positions":96,"n_embd":120,"n_layer":3,"n_head":5,
+                 "n_inner":331,"activation_function":"relu","layer_norm_epsilon":1e-6,"scale_attn_weights":false,
+                 "scale_attn_by_inverse_layer_idx":true,"tie_word_embeddings":false,"eos_token_id":[7,9]}""");
+        assertThat(spec.headSize()).isEqualTo(24);
+        assertThat(spec.innerWidth()).isEqualTo(331);
+        assertThat(spec.activation()).isEqualTo(Activation.RELU);
+        assertThat(spec.layerNormEpsilon()).isEqualTo(1e-6f);
+        assertThat(spec.attentionScale(1)).isEqualTo(0.5f);
+        assertThat(spec.tiedHead()).isFalse();
+        assertThat(spec.endOfText()).containsExactly(7, 9);
+    }
+
+    @Test
+    void attention_scale_is_one_over_the_root_of_the_head_size() {
+        assertThat(with("\"n_head\":12").attentionScale(5)).isEqualTo(0.125f);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    "n_embd":0               | n_embd
+                    "n_layer":-1             | n_layer
+                    "n_head":"12"            | n_head
+                    "n_head":7               | n_head
+                    "vocab_size":1e9         | vocab_size
+                    "vocab_size":1000000000  | vocab_size
+                    "n_positions":2147483648 | n_positions
+                    "n_inner":1.5            | n_inner
+                    "activation_function":"silu" | activation_function
+                    "layer_norm_epsilon":0   | layer_norm_epsilon
+                    "layer_norm_epsilon":-1e-5 | layer_norm_epsilon
+                    "layer_norm_epsilon":"1e-5" | layer_norm_epsilon
+                    "scale_attn_weights":1   | scale_attn_weights
+                    "add_cross_attention":true | add_cross_attention
+                    "quantization_config":{"quant_method":"gptq"} | gptq
+                    "eos_token_id":50257     | eos_token_id
+                    "eos_token_id":[1,-1]    | eos_token_id
+                    "eos_token_id":"x"       | eos_token_id""")
+    void a_bad_field_is_refused_by_name(String field, String named) {
+        assertThatThrownBy(() -> with(field))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("m/config.json")
+                .hasMessageContaining(named);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    ''                                       | JSON
+                    []                                       | object
+                    {"model_type":"gpt2","n_head":1,"n_head":2} | uplicate
+                    {"model_type":"llama"}                   | llama
+                    {}                                       | model_type
+                    {"model_type":"gpt2"} x                  | JSON""")
+    void a_file_that_is_no_gpt2_configuration_is_refused(String json, String named) {
+        assertThatThrownBy(() -> parse(json)).isInstanceOf(BadModel.class).hasMessageContaining(named);
+    }
+
+    @Test
+    void generation_config_wins_over_config_only_where_it_speaks() {
+        assertThat(Gpt2Config.endOfText("g", "{\"eos_token_id\":3}".getBytes(StandardCharsets.UTF_8), 10))
+                .hasValue(java.util.List.of(3));
+        assertThat(Gpt2Config.endOfText("g", "{\"temperature\":9}".getBytes(StandardCharsets.UTF_8), 10))
+                .isEmpty();
+    }
+}

@@ -1,0 +1,192 @@
+package io.roseinfer.sampling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SamplerTest {
+    private static final TokenHistory NOTHING = new History(new int[0], 0);
+
+    private record History(int[] tokens, int promptLength) implements TokenHistory {
+        @Override
+        public int length() {
+            return tokens.length;
+        }
+
+        @Override
+        public int token(int index) {
+            return tokens[index];
+        }
+    }
+
+    private static int sample(float[] logits, SamplingParams params, TokenHistory history, long seed, int position) {
+        return new Sampler(logits.length).sample(logits.clone(), 0, new SampleRequest(params, seed, history), position);
+    }
+
+    private static int greedy(float... logits) {
+        return sample(logits, SamplingParams.greedy(), NOTHING, 0, 0);
+    }
+
+    /** Relative frequency of each token over many positions of one stream. */
+    private static double[] frequencies(float[] logits, SamplingParams params, TokenHistory history) {
+        int draws = 40_000;
+        double[] counts = new double[logits.length];
+        Sampler sampler = new Sampler(logits.length);
+        SampleRequest request = new SampleRequest(params, 42, history);
+        for (int position = 0; position < draws; position++) {
+            counts[sampler.sample(logits.clone(), 0, request, position)]++;
+        }
+        return Arrays.stream(counts).map(c -> c / draws).toArray();
+    }
+
+    private static float[] logitsOf(double... probabilities) {
+        float[] logits = new float[probabilities.length];
+        for (int i = 0; i < logits.length; i++) {
+            logits[i] = (float) Math.log(probabilities[i]);
+        }
+        return logits;
+    }
+
+    @Test
+    void greedy_takes_the_largest_logit_and_the_lowest_id_on_a_tie() {
+        assertThat(greedy(1, 3, 3, 2)).isEqualTo(1);
+        assertThat(greedy(-5, -4, -4)).isEqualTo(1);
+    }
+
+    @Test
+    void a_row_that_holds_nan_or_infinity_or_nothing_finite_has_no_token() {
+        assertThat(greedy(1, Float.NaN, 2)).isEqualTo(Sampler.NO_TOKEN);
+        assertThat(greedy(Float.NaN, 1)).isEqualTo(Sampler.NO_TOKEN);
+        assertThat(greedy(1, Float.POSITIVE_INFINITY)).isEqualTo(Sampler.NO_TOKEN);
+        assertThat(greedy(Float.NEGATIVE_INFINITY, Float.NEGATIVE_INFINITY)).isEqualTo(Sampler.NO_TOKEN);
+        assertThat(greedy(Float.NEGATIVE_INFINITY, -1)).isEqualTo(1);
+    }
+
+    @Test
+    void unfiltered_draws_follow_the_distribution() {
+        double[] probabilities = {0.5, 0.25, 0.15, 0.1};
+        double[] seen = frequencies(logitsOf(probabilities), SamplingParams.random(), NOTHING);
+        for (int i = 0; i < probabilities.length; i++) {
+            assertThat(seen[i]).isCloseTo(probabilities[i], within(0.01));
+        }
+    }
+
+    @Test
+    void temperature_sharpens_as_its_power_says() {
+        double[] seen = frequencies(logitsOf(0.6, 0.4), SamplingParams.random().withTemperature(0.5f), NOTHING);
+        assertThat(seen[0]).isCloseTo(0.36 / (0.36 + 0.16), within(0.01));
+    }
+
+    @Test
+    void top_k_keeps_the_k_likeliest_and_renormalises() {
+        double[] seen = frequencies(
+                logitsOf(0.1, 0.5, 0.1, 0.3), SamplingParams.random().withTopK(2), NOTHING);
+        assertThat(seen[0] + seen[2]).isZero();
+        assertThat(seen[1]).isCloseTo(0.625, within(0.01));
+    }
+
+    /** The token that crosses p is kept, as Hugging Face and vLLM keep it. */
+    @ParameterizedTest
+    @CsvSource({"0.4,1", "0.5,1", "0.7,2", "0.79,2", "0.81,3", "1.0,4"})
+    void top_p_keeps_the_crossing_token(float topP, int kept) {
+        double[] seen = frequencies(
+                logitsOf(0.5, 0.3, 0.15, 0.05), SamplingParams.random().withTopP(topP), NOTHING);
+        assertThat(Arrays.stream(seen).filter(f -> f > 0).count()).isEqualTo(kept);
+    }
+
+    @Test
+    void top_p_applies_to_what_top_k_left() {
+        double[] seen = frequencies(
+                logitsOf(0.4, 0.3, 0.2, 0.1),
+                SamplingParams.random().withTopK(2).withTopP(0.55f),
+                NOTHING);
+        assertThat(seen[0]).isEqualTo(1);
+    }
+
+    @Test
+    void min_p_drops_what_is_unlikely_beside_the_likeliest() {
+        double[] seen = frequencies(
+                logitsOf(0.5, 0.3, 0.15, 0.05), SamplingParams.random().withMinP(0.25f), NOTHING);
+        assertThat(seen[2]).isPositive();
+        assertThat(seen[3]).isZero();
+    }
+
+    @Test
+    void repetition_penalty_divides_positive_and_multiplies_negative_logits_once_per_token() {
+        TokenHistory history = new History(new int[] {0, 0, 1}, 2);
+        SamplingParams params = SamplingParams.greedy().withRepetitionPenalty(2);
+        assertThat(sample(new float[] {3, -1, 1.6f}, params, history, 0, 0)).isEqualTo(2);
+        assertThat(sample(new float[] {3, -1, 1.4f}, params, history, 0, 0)).isZero();
+        assertThat(sample(new float[] {-9, -1, -1.9f}, params, history, 0, 0)).isEqualTo(2);
+    }
+
+    @Test
+    void presence_and_frequency_penalties_count_the_completion_alone() {
+        TokenHistory history = new History(new int[] {0, 0, 0, 1, 1}, 3);
+        SamplingParams frequency = SamplingParams.greedy().withFrequencyPenalty(1);
+        assertThat(sample(new float[] {1, 2.9f, 0}, frequency, history, 0, 0)).isZero();
+        assertThat(sample(new float[] {1, 3.1f, 0}, frequency, history, 0, 0)).isOne();
+        SamplingParams presence = SamplingParams.greedy().withPresencePenalty(1);
+        assertThat(sample(new float[] {1, 2.1f, 0}, presence, history, 0, 0)).isOne();
+        assertThat(sample(new float[] {1, 1.9f, 0}, presence, history, 0, 0)).isZero();
+    }
+
+    @Test
+    void a_draw_is_a_function_of_seed_and_position() {
+        float[] logits = new float[100];
+        int[] first = IntStream.range(0, 50)
+                .map(p -> sample(logits, SamplingParams.random(), NOTHING, 7, p))
+                .toArray();
+        int[] backwards = IntStream.range(0, 50)
+                .map(p -> sample(logits, SamplingParams.random(), NOTHING, 7, 49 - p))
+                .toArray();
+        int[] otherSeed = IntStream.range(0, 50)
+                .map(p -> sample(logits, SamplingParams.random(), NOTHING, 8, p))
+                .toArray();
+        for (int i = 0; i < 50; i++) {
+            assertThat(backwards[49 - i]).isEqualTo(first[i]);
+        }
+        assertThat(otherSeed).isNotEqualTo(first);
+    }
+
+    @Test
+    void a_row_is_read_where_it_stands() {
+        Sampler sampler = new Sampler(3);
+        SampleRequest request = new SampleRequest(SamplingParams.greedy(), 0, NOTHING);
+        float[] rows = {9, 0, 0, 0, 0, 9};
+        assertThat(sampler.sample(rows, 0, request, 0)).isZero();
+        assertThat(sampler.sample(rows, 3, request, 0)).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void top_lists_the_likeliest_first(long seed) {
+        Random random = new Random(seed);
+        float[] logits = new float[500];
+        for (int i = 0; i < logits.length; i++) {
+            logits[i] = random.nextInt(50);
+        }
+        int[] top = new int[20];
+        new Sampler(500).top(logits, 0, 20, top);
+        int[] expected = IntStream.range(0, 500)
+                .boxed()
+                .sorted((a, b) -> logits[a] == logits[b] ? Integer.compare(a, b) : Float.compare(logits[b], logits[a]))
+                .limit(20)
+                .mapToInt(Integer::intValue)
+                .toArray();
+        assertThat(top).as("seed %d", seed).isEqualTo(expected);
+    }
+
+    @Test
+    void log_sum_exp_does_not_overflow() {
+        assertThat(new Sampler(2).logSumExp(new float[] {1000, 1000}, 0))
+                .isCloseTo((float) (1000 + Math.log(2)), within(1e-3f));
+    }
+}
