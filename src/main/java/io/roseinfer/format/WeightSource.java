@@ -3,8 +3,10 @@ package io.roseinfer.format;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Named tensors that have been checked but not yet read: a checkpoint on disk, or weights made from a seed. Reading is one
@@ -13,25 +15,58 @@ import java.util.Set;
 public interface WeightSource extends AutoCloseable {
 
     /** Type and shape of a tensor, known before a byte of it is read. */
-    record Info(DType dtype, long[] shape) {}
+    @SuppressWarnings("ArrayRecordComponent") // copied in and out, so it is as immutable as the rest
+    record Info(DType dtype, long[] shape) {
+        public Info {
+            shape = shape.clone();
+        }
+
+        /** The dimensions, outermost first, as a copy; empty for a scalar. */
+        @Override
+        public long[] shape() {
+            return shape.clone();
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Info that && dtype == that.dtype && Arrays.equals(shape, that.shape);
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * dtype.hashCode() + Arrays.hashCode(shape);
+        }
+
+        /** As {@link Tensor} prints itself: {@code F32[50257, 768]}. */
+        @Override
+        public String toString() {
+            return dtype + Arrays.toString(shape);
+        }
+    }
 
     /** What messages call this source: a path, or {@code random:gpt2 (seed 0)}. */
     String description();
 
-    /** All tensor names, in file order. */
+    /** All tensor names, in file order; unmodifiable. */
     Set<String> names();
 
     /** Type and shape of the named tensor, if the source has it. */
     Optional<Info> info(String name);
 
     /**
-     * Reads one tensor. Its memory lives as long as {@code arena}; for a plain file it is a mapping, not a copy.
+     * Reads one tensor. Its memory lives exactly as long as {@code arena}, whether this source is closed before or after, and
+     * may begin at any byte address. For a plain file it is a mapping of that tensor alone, not a copy: closing the arena
+     * unmaps it. May be called again for the same name, and from several threads.
      *
-     * @throws io.roseinfer.base.RoseException.BadModel if the tensor cannot be read
+     * <p>A file that is cut short or replaced <em>after</em> a tensor was mapped cannot be guarded against here: the reading
+     * thread gets an {@link InternalError}.
+     *
+     * @throws io.roseinfer.base.RoseException.BadModel if the tensor is not F32, F16 or BF16 or its file cannot be read
      * @throws java.util.NoSuchElementException if there is no such tensor
      */
     Tensor read(String name, Arena arena);
 
+    /** Lets go of files and memory; tensors already read stay valid. Closing again does nothing. */
     @Override
     void close();
 }

@@ -1,0 +1,93 @@
+package io.roseinfer.format;
+
+import io.roseinfer.base.RoseException.BadModel;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The weights of a model directory in Hugging Face layout. Of several checkpoints in one directory the first of
+ * {@code model.safetensors}, {@code model.safetensors.index.json}, {@code model.safetensors.zst} is taken, always.
+ */
+public final class Checkpoint {
+    static final String SINGLE = "model.safetensors";
+    static final String INDEX = "model.safetensors.index.json";
+    static final String COMPRESSED = "model.safetensors.zst";
+    static final String PLAIN_SUFFIX = ".safetensors";
+    static final String ZSTD_SUFFIX = ".safetensors.zst";
+
+    private static final List<String> BY_PREFERENCE = List.of(SINGLE, INDEX, COMPRESSED);
+
+    private Checkpoint() {}
+
+    /**
+     * The checkpoint files present in a directory, the one that {@link #open} takes first; empty if there is none. A caller
+     * that wants to say which was chosen over which looks here.
+     */
+    public static List<Path> files(Path directory) {
+        return BY_PREFERENCE.stream()
+                .map(directory::resolve)
+                .filter(Files::exists)
+                .toList();
+    }
+
+    /**
+     * Opens a model directory's weights: headers are checked, no tensor of a plain file is read yet.
+     *
+     * @throws BadModel if there are none, or they break a rule of the format
+     */
+    public static WeightSource open(Path directory) {
+        if (!Files.isDirectory(directory)) {
+            String seen = Files.exists(directory) ? "is not a directory" : "no such directory";
+            throw new BadModel(FileFailure.shown(directory) + ": " + seen
+                    + "; a model is a directory with config.json and model.safetensors");
+        }
+        List<Path> files = files(directory);
+        if (files.isEmpty()) {
+            throw none(directory);
+        }
+        Path first = files.getFirst();
+        return first.endsWith(INDEX) ? ShardedCheckpoint.open(first) : openFile(first);
+    }
+
+    /**
+     * Reads a zstd-compressed safetensors stream, as the built-in model is one, into native memory. The stream is trusted as to
+     * its size and left open.
+     *
+     * @param description what messages call it
+     * @throws BadModel if it is no such stream
+     */
+    public static WeightSource openCompressed(String description, InputStream compressed) {
+        return SafetensorsZstd.open(description, compressed);
+    }
+
+    static WeightSource openFile(Path file) {
+        return file.toString().endsWith(ZSTD_SUFFIX) ? SafetensorsZstd.open(file) : SafetensorsFile.open(file);
+    }
+
+    private static BadModel none(Path directory) {
+        String looked =
+                FileFailure.shown(directory) + ": has no weights: looked for " + String.join(", ", BY_PREFERENCE);
+        try (Stream<Path> listing = Files.list(directory)) {
+            List<String> others = listing.map(path -> path.getFileName().toString())
+                    .filter(Checkpoint::looksLikeWeights)
+                    .sorted()
+                    .toList();
+            return new BadModel(
+                    others.isEmpty()
+                            ? looked + "; download them"
+                            : looked + "; found " + Quoted.names(others)
+                                    + ", which are not read: rename or convert them");
+        } catch (IOException e) {
+            return FileFailure.reading(directory, e);
+        }
+    }
+
+    private static boolean looksLikeWeights(String name) {
+        return Stream.of(".bin", ".safetensors", ".incomplete", ".pt", ".pth", ".gguf", ".zst", ".h5", ".msgpack")
+                .anyMatch(name::endsWith);
+    }
+}

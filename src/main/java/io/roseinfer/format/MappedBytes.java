@@ -1,0 +1,57 @@
+package io.roseinfer.format;
+
+import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.BadModel;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
+
+/**
+ * Data in a file. Each tensor is mapped by itself, so closing its arena gives its pages back: mapping the whole file would keep
+ * every page that was ever touched in the process until the end.
+ */
+final class MappedBytes implements TensorBytes {
+    private final Path file;
+    private final FileChannel channel;
+    private final long dataStart;
+    private final long fileBytes;
+
+    /** Takes over {@code channel}. */
+    MappedBytes(Path file, FileChannel channel, long dataStart, long fileBytes) {
+        this.file = file;
+        this.channel = channel;
+        this.dataStart = dataStart;
+        this.fileBytes = fileBytes;
+    }
+
+    @Override
+    public MemorySegment slice(long begin, long bytes, Arena arena) {
+        Check.that(channel.isOpen(), "a weight source was read after it was closed");
+        try {
+            // A mapping past the end succeeds and kills the reader later, so look now.
+            long now = channel.size();
+            if (now != fileBytes) {
+                throw new BadModel(FileFailure.shown(file) + ": changed while it was being read: " + fileBytes
+                        + " bytes when opened, " + now + " now; leave the file alone and start again");
+            }
+            if (bytes == 0) {
+                return arena.allocate(0);
+            }
+            return channel.map(MapMode.READ_ONLY, dataStart + begin, bytes, arena);
+        } catch (IOException e) {
+            throw FileFailure.reading(file, e);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw FileFailure.reading(file, e);
+        }
+    }
+}

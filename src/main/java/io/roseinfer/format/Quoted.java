@@ -1,0 +1,53 @@
+package io.roseinfer.format;
+
+import java.util.Collection;
+import java.util.stream.Collectors;
+
+/** Text that came from a file or a server, made safe to print: quoted, cut, and with every odd character escaped. */
+final class Quoted {
+    private static final int NAME_CHARS = 120;
+    private static final int LISTED = 5;
+
+    private Quoted() {}
+
+    /** {@code name} in double quotes, at most 120 characters of it. */
+    static String name(String name) {
+        String shown = name.length() <= NAME_CHARS ? name : name.substring(0, NAME_CHARS);
+        return '"' + escape(shown) + '"' + (shown.length() < name.length() ? "…" : "");
+    }
+
+    /** The first five names and how many more there are. */
+    static String names(Collection<String> names) {
+        String shown = names.stream().limit(LISTED).map(Quoted::name).collect(Collectors.joining(", "));
+        return names.size() <= LISTED ? shown : shown + " and " + (names.size() - LISTED) + " more";
+    }
+
+    /** Replaces quotes, backslashes and whatever is not a plain printable character by an escape. */
+    static String escape(String text) {
+        StringBuilder escaped = new StringBuilder(text.length());
+        text.codePoints().forEach(point -> {
+            if (point == '"' || point == '\\') {
+                escaped.append('\\').append((char) point);
+            } else if (isPrintable(point)) {
+                escaped.appendCodePoint(point);
+            } else {
+                escaped.append(String.format("\\u%04x", point));
+            }
+        });
+        return escaped.toString();
+    }
+
+    /** Controls, format characters (which can reorder a terminal line), surrogates and unassigned code points are not. */
+    private static boolean isPrintable(int point) {
+        return switch (Character.getType(point)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.UNASSIGNED,
+                    Character.PRIVATE_USE,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
+    }
+}

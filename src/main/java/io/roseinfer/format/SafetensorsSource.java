@@ -1,0 +1,60 @@
+package io.roseinfer.format;
+
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.tensor.Tensor;
+import java.lang.foreign.Arena;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A checked safetensors header and the bytes behind it. */
+final class SafetensorsSource implements WeightSource {
+    private final String description;
+    private final SafetensorsHeader header;
+    private final TensorBytes bytes;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** Takes over {@code bytes}. */
+    SafetensorsSource(String description, SafetensorsHeader header, TensorBytes bytes) {
+        this.description = description;
+        this.header = header;
+        this.bytes = bytes;
+    }
+
+    @Override
+    public String description() {
+        return description;
+    }
+
+    @Override
+    public Set<String> names() {
+        return header.tensors().keySet();
+    }
+
+    @Override
+    public Optional<Info> info(String name) {
+        return Optional.ofNullable(header.tensors().get(name)).map(TensorEntry::info);
+    }
+
+    @Override
+    public Tensor read(String name, Arena arena) {
+        TensorEntry entry = header.tensors().get(name);
+        if (entry == null) {
+            throw new NoSuchElementException(description + " has no tensor " + Quoted.name(name));
+        }
+        Info info = entry.info();
+        if (!info.dtype().isWeightType()) {
+            throw new BadModel(description + ": tensor " + Quoted.name(name) + " is " + info
+                    + "; weights must be F32, F16 or BF16; convert the checkpoint");
+        }
+        return new Tensor(info.dtype(), info.shape(), bytes.slice(entry.begin(), entry.bytes(), arena));
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            bytes.close();
+        }
+    }
+}

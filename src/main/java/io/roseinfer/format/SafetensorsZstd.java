@@ -1,0 +1,147 @@
+package io.roseinfer.format;
+
+import com.github.luben.zstd.ZstdIOException;
+import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Opens a zstd-compressed safetensors stream: decompressed once, front to back, straight into native memory. The header comes
+ * first and says how much that is, so the frame need not.
+ */
+final class SafetensorsZstd {
+    private static final int CHUNK_BYTES = 1 << 20;
+
+    /** Data up to this size is believed whatever the file's size. */
+    private static final long MODEST_BYTES = 64L << 20;
+
+    /** Beyond it, weights do not compress a thousandfold: the header lies or the file is a decompression bomb. */
+    private static final long RATIO = 1000;
+
+    private final String shown;
+    private final InputStream plain;
+
+    private SafetensorsZstd(String shown, InputStream plain) {
+        this.shown = shown;
+        this.plain = plain;
+    }
+
+    /** Opens a {@code .safetensors.zst} file. */
+    static WeightSource open(Path path) {
+        FileFailure.requireRegular(path);
+        try (InputStream compressed = Files.newInputStream(path)) {
+            long believed = Math.max(MODEST_BYTES, RATIO * Math.min(Files.size(path), Long.MAX_VALUE / RATIO));
+            return open(FileFailure.shown(path), compressed, believed);
+        } catch (IOException e) {
+            throw FileFailure.reading(path, e);
+        }
+    }
+
+    /** Opens a stream that is trusted as to its size; the caller closes it. */
+    static WeightSource open(String description, InputStream compressed) {
+        return open(description, compressed, Long.MAX_VALUE);
+    }
+
+    private static WeightSource open(String shown, InputStream compressed, long believedBytes) {
+        try (ZstdInputStreamNoFinalizer plain = new ZstdInputStreamNoFinalizer(new Unclosed(compressed))) {
+            return new SafetensorsZstd(shown, plain).source(believedBytes);
+        } catch (ZstdIOException e) {
+            throw new BadModel(
+                    shown + ": is corrupt, truncated or no zstd data: " + FileFailure.reason(e) + "; download it again",
+                    e);
+        } catch (IOException e) {
+            throw new BadModel(shown + ": cannot be read: " + FileFailure.reason(e), e);
+        } catch (LinkageError e) {
+            throw new BadModel(
+                    shown + ": the zstd library cannot be loaded: " + Quoted.escape(String.valueOf(e.getMessage()))
+                            + "; decompress the file with `zstd -d`, or let java.io.tmpdir hold executables",
+                    e);
+        }
+    }
+
+    private WeightSource source(long believedBytes) throws IOException {
+        byte[] prefix = plain.readNBytes(SafetensorsHeader.PREFIX_BYTES);
+        if (prefix.length < SafetensorsHeader.PREFIX_BYTES) {
+            throw SafetensorsHeader.tooSmall(shown, prefix.length);
+        }
+        int length = SafetensorsHeader.length(shown, prefix);
+        byte[] json = plain.readNBytes(length);
+        if (json.length < length) {
+            throw new BadModel(shown + ": truncated: header length " + length + " exceeds the " + json.length
+                    + " bytes after it; download it again");
+        }
+        SafetensorsHeader header = SafetensorsHeader.parse(shown, json);
+        if (header.dataBytes() > believedBytes) {
+            throw new BadModel(shown + ": the header describes " + header.dataBytes()
+                    + " bytes of data, more than a thousand times the file; the file is damaged or hostile");
+        }
+        return new SafetensorsSource(shown, header, data(header));
+    }
+
+    private SharedBytes data(SafetensorsHeader header) throws IOException {
+        Arena owner = Arena.ofShared();
+        try {
+            MemorySegment data = allocate(owner, header.dataBytes());
+            long filled = fill(data);
+            header.requireDataBytes(shown, filled < data.byteSize() ? filled : filled + trailing());
+            return new SharedBytes(owner, data);
+        } catch (IOException | RuntimeException e) {
+            owner.close();
+            throw e;
+        }
+    }
+
+    private MemorySegment allocate(Arena owner, long bytes) {
+        try {
+            return owner.allocate(bytes, Long.BYTES);
+        } catch (OutOfMemoryError e) {
+            throw new InsufficientMemory(
+                    shown + ": decompressing needs " + bytes
+                            + " bytes of native memory, which cannot be had; free some,"
+                            + " or decompress the file with `zstd -d` so that it can be mapped",
+                    e);
+        }
+    }
+
+    private long fill(MemorySegment data) throws IOException {
+        byte[] chunk = new byte[CHUNK_BYTES];
+        long filled = 0;
+        while (filled < data.byteSize()) {
+            int read = plain.read(chunk, 0, (int) Math.min(chunk.length, data.byteSize() - filled));
+            if (read < 0) {
+                break;
+            }
+            MemorySegment.copy(chunk, 0, data, ValueLayout.JAVA_BYTE, filled, read);
+            filled += read;
+        }
+        return filled;
+    }
+
+    /** Bytes after the data, counted up to one chunk; reading them also lets the frame's checksum be verified. */
+    private int trailing() throws IOException {
+        return plain.readNBytes(CHUNK_BYTES).length;
+    }
+
+    /** Keeps the decompressor from closing what belongs to the caller. */
+    private static final class Unclosed extends FilterInputStream {
+        Unclosed(InputStream in) {
+            super(in);
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            return in.read(target, offset, length);
+        }
+
+        @Override
+        public void close() {}
+    }
+}

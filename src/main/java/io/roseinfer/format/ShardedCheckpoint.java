@@ -1,0 +1,120 @@
+package io.roseinfer.format;
+
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.tensor.Tensor;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.Set;
+
+/** Several safetensors files that an index makes one; tensors come shard by shard, in name order of the shards. */
+final class ShardedCheckpoint implements WeightSource {
+    private final String description;
+    private final List<WeightSource> shards;
+    private final Map<String, WeightSource> owners;
+
+    private ShardedCheckpoint(String description, List<WeightSource> shards, Map<String, WeightSource> owners) {
+        this.description = description;
+        this.shards = shards;
+        this.owners = Collections.unmodifiableMap(owners);
+    }
+
+    /**
+     * Opens every shard that the index names. A tensor that a shard holds beyond the index is taken along, as other readers do.
+     *
+     * @throws BadModel if a shard is missing or broken, a listed tensor is not in its shard, or a tensor is in two shards
+     */
+    static WeightSource open(Path indexFile) {
+        ShardIndex index = ShardIndex.read(indexFile);
+        String shown = FileFailure.shown(indexFile);
+        requireShards(indexFile, shown, index);
+        List<WeightSource> open = new ArrayList<>();
+        try {
+            for (String shard : index.shards()) {
+                open.add(Checkpoint.openFile(indexFile.resolveSibling(shard)));
+            }
+            Map<String, WeightSource> owners = owners(shown, open);
+            requireListed(indexFile, shown, index, owners);
+            return new ShardedCheckpoint(shown, List.copyOf(open), owners);
+        } catch (RuntimeException e) {
+            open.forEach(WeightSource::close);
+            throw e;
+        }
+    }
+
+    private static void requireShards(Path indexFile, String shown, ShardIndex index) {
+        List<String> missing = index.shards().stream()
+                .filter(shard -> !Files.exists(indexFile.resolveSibling(shard)))
+                .toList();
+        if (!missing.isEmpty()) {
+            throw new BadModel(shown + ": of " + index.shards().size() + " shards " + missing.size() + " are missing: "
+                    + Quoted.names(missing) + "; download them into the same directory");
+        }
+    }
+
+    private static Map<String, WeightSource> owners(String shown, List<WeightSource> shards) {
+        Map<String, WeightSource> owners = new LinkedHashMap<>();
+        for (WeightSource shard : shards) {
+            for (String name : shard.names()) {
+                WeightSource other = owners.putIfAbsent(name, shard);
+                if (other != null) {
+                    throw new BadModel(shown + ": tensor " + Quoted.name(name) + " is in two shards, "
+                            + other.description() + " and " + shard.description() + "; download the checkpoint again");
+                }
+            }
+        }
+        return owners;
+    }
+
+    private static void requireListed(
+            Path indexFile, String shown, ShardIndex index, Map<String, WeightSource> owners) {
+        List<String> absent = new ArrayList<>();
+        index.shardOf().forEach((tensor, shard) -> {
+            WeightSource owner = owners.get(tensor);
+            if (owner == null || !owner.description().equals(FileFailure.shown(indexFile.resolveSibling(shard)))) {
+                absent.add(tensor);
+            }
+        });
+        if (!absent.isEmpty()) {
+            throw new BadModel(shown + ": " + absent.size() + " listed tensors are not in the shard the index names: "
+                    + Quoted.names(absent)
+                    + "; index and shards do not belong together, download the checkpoint again");
+        }
+    }
+
+    @Override
+    public String description() {
+        return description;
+    }
+
+    @Override
+    public Set<String> names() {
+        return owners.keySet();
+    }
+
+    @Override
+    public Optional<Info> info(String name) {
+        return Optional.ofNullable(owners.get(name)).flatMap(shard -> shard.info(name));
+    }
+
+    @Override
+    public Tensor read(String name, Arena arena) {
+        WeightSource shard = owners.get(name);
+        if (shard == null) {
+            throw new NoSuchElementException(description + " has no tensor " + Quoted.name(name));
+        }
+        return shard.read(name, arena);
+    }
+
+    @Override
+    public void close() {
+        shards.forEach(WeightSource::close);
+    }
+}

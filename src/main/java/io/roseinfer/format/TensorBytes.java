@@ -1,0 +1,18 @@
+package io.roseinfer.format;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Where the data of a checked safetensors file lies. */
+sealed interface TensorBytes extends AutoCloseable permits MappedBytes, SharedBytes {
+
+    /**
+     * The bytes of one tensor, read-only, valid exactly as long as {@code arena}.
+     *
+     * @param begin first byte, counted from the end of the header
+     */
+    MemorySegment slice(long begin, long bytes, Arena arena);
+
+    @Override
+    void close();
+}

@@ -1,0 +1,19 @@
+package io.roseinfer.format;
+
+/**
+ * One tensor as a safetensors header states it.
+ *
+ * @param begin first byte of its data, counted from the end of the header
+ * @param end the byte after its last one
+ */
+record TensorEntry(String name, WeightSource.Info info, long begin, long end) {
+
+    long bytes() {
+        return end - begin;
+    }
+
+    @Override
+    public String toString() {
+        return "tensor " + Quoted.name(name) + " at [" + begin + ", " + end + ")";
+    }
+}
