@@ -15,6 +15,7 @@ import java.util.List;
  * @param refusal empty if roseinfer accepts, else a part of its message; where this differs from the reference, roseinfer is
  *     stricter on purpose
  */
+@SuppressWarnings("ArrayRecordComponent")
 record ReferenceCase(String name, byte[] bytes, String reference, String refusal) {
     private static final String OK = "OK";
     private static final String VALID = "{\"a\":{\"dtype\":\"I32\",\"shape\":[2,2],\"data_offsets\":[0,16]}}";

@@ -1,0 +1,136 @@
+package io.roseinfer.format;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdOutputStream;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.tensor.Tensor;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SafetensorsZstdTest {
+    private static final List<String> NAMES = List.of("a", "b", "c");
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void compressed_file_reads_as_the_plain_one() throws IOException {
+        int values = 400_000; // more than one decompression chunk a tensor
+        byte[] plain = RawSafetensors.floats(NAMES, values);
+        try (WeightSource expected = SafetensorsFile.open(Files.write(directory.resolve("x.safetensors"), plain));
+                WeightSource actual = open(Zstd.compress(plain));
+                Arena arena = Arena.ofConfined()) {
+            assertThat(actual.names()).containsExactlyElementsOf(expected.names());
+            for (String name : NAMES) {
+                assertThat(actual.info(name)).isEqualTo(expected.info(name));
+                Tensor wanted = expected.read(name, arena);
+                assertThat(actual.read(name, arena).data().mismatch(wanted.data()))
+                        .isEqualTo(-1);
+            }
+        }
+    }
+
+    @Test
+    void stream_without_a_stated_size_is_read_and_left_open() throws IOException {
+        ByteArrayOutputStream frame = new ByteArrayOutputStream();
+        try (ZstdOutputStream out = new ZstdOutputStream(frame)) {
+            out.write(RawSafetensors.floats(NAMES, 1000));
+        }
+        AtomicBoolean closed = new AtomicBoolean();
+        ByteArrayInputStream in = new ByteArrayInputStream(frame.toByteArray()) {
+            @Override
+            public void close() {
+                closed.set(true);
+            }
+        };
+        try (WeightSource source = Checkpoint.openCompressed("builtin:test", in);
+                Arena arena = Arena.ofConfined()) {
+            assertThat(source.description()).isEqualTo("builtin:test");
+            assertThat(source.read("c", arena).get(999)).isEqualTo(RawSafetensors.valueOf("c", 999));
+            assertThat(closed).isFalse();
+        }
+    }
+
+    @Test
+    void memory_is_shared_by_source_and_readers_and_freed_by_the_last() throws IOException {
+        WeightSource source = open(Zstd.compress(RawSafetensors.floats(NAMES, 10)));
+        Arena first = Arena.ofShared();
+        Arena second = Arena.ofConfined();
+        Tensor a = source.read("a", first);
+        Tensor again = source.read("a", second);
+        assertThat(again.data().address()).isEqualTo(a.data().address());
+        source.close();
+        source.close();
+        first.close();
+        assertThat(a.data().scope().isAlive()).isFalse();
+        assertThat(again.get(9)).isEqualTo(RawSafetensors.valueOf("a", 9));
+        second.close();
+        assertThat(again.data().scope().isAlive()).isFalse();
+    }
+
+    @Test
+    void compressed_bytes_cut_anywhere_are_refused() {
+        byte[] compressed = Zstd.compress(RawSafetensors.floats(NAMES, 50));
+        for (int bytes = 0; bytes < compressed.length; bytes++) {
+            byte[] cut = Arrays.copyOf(compressed, bytes);
+            assertThatThrownBy(() -> open(cut)).as("%d bytes", bytes).isInstanceOf(BadModel.class);
+        }
+    }
+
+    @Test
+    void damaged_data_is_found_by_the_frame_checksum() throws IOException {
+        ByteArrayOutputStream frame = new ByteArrayOutputStream();
+        byte[] plain = RawSafetensors.floats(NAMES, 50);
+        try (ZstdOutputStream out = new ZstdOutputStream(frame).setChecksum(true)) {
+            out.write(plain);
+        }
+        byte[] bytes = frame.toByteArray();
+        bytes[bytes.length - 1] ^= 1;
+        assertThatThrownBy(() -> open(bytes))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("corrupt")
+                .hasMessageContaining("download it again");
+    }
+
+    @Test
+    void other_bytes_named_zst_are_refused() {
+        assertThatThrownBy(() -> open(RawSafetensors.floats(NAMES, 5)))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("no zstd data");
+    }
+
+    @Test
+    void data_shorter_or_longer_than_the_header_says_is_refused() {
+        byte[] plain = RawSafetensors.floats(NAMES, 5);
+        assertThatThrownBy(() -> open(Zstd.compress(Arrays.copyOf(plain, plain.length - 1))))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("truncated");
+        assertThatThrownBy(() -> open(Zstd.compress(Arrays.copyOf(plain, plain.length + 3))))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("3 trailing bytes");
+    }
+
+    @Test
+    void header_that_promises_far_more_than_the_file_can_hold_is_refused_before_allocation() {
+        String json = "{\"a\":{\"dtype\":\"F32\",\"shape\":[1099511627776],\"data_offsets\":[0,4398046511104]}}";
+        byte[] bomb = Zstd.compress(RawSafetensors.file(json.getBytes(StandardCharsets.UTF_8), new byte[64]));
+        assertThatThrownBy(() -> open(bomb)).isInstanceOf(BadModel.class).hasMessageContaining("thousand times");
+    }
+
+    private WeightSource open(byte[] compressed) throws IOException {
+        return SafetensorsZstd.open(Files.write(directory.resolve("model.safetensors.zst"), compressed));
+    }
+}
