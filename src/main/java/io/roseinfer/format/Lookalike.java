@@ -35,7 +35,7 @@ enum Lookalike {
         if (text.startsWith("\u001f\u008b")) {
             return Optional.of(GZIP);
         }
-        if (text.startsWith("\u0028\u00b5\u002f\u00fd")) {
+        if (text.startsWith("(\u00b5/\u00fd")) {
             return Optional.of(ZSTD);
         }
         if (text.startsWith("PK\u0003\u0004")) {

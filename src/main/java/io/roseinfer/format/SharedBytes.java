@@ -21,6 +21,7 @@ final class SharedBytes implements TensorBytes {
     }
 
     @Override
+    @SuppressWarnings("restricted") // reinterpreted is what this class allocated, for as long as it is held
     public MemorySegment slice(long begin, long bytes, Arena arena) {
         Check.that(
                 holders.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0,

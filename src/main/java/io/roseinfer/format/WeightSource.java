@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public interface WeightSource extends AutoCloseable {
 
     /** Type and shape of a tensor, known before a byte of it is read. */
-    @SuppressWarnings("ArrayRecordComponent") // copied in and out, so it is as immutable as the rest
+    @SuppressWarnings({"ArrayRecordComponent", "AvoidCommonTypeNames"}) // copied in and out; nested, so never ambiguous
     record Info(DType dtype, long[] shape) {
         public Info {
             shape = shape.clone();

@@ -1,0 +1,113 @@
+package io.roseinfer.format;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** Writes an answer's body into a file as it arrives, and no more of it than was announced. */
+final class BlobSubscriber implements HttpResponse.BodySubscriber<Void> {
+    private final Path file;
+    private final FileChannel out;
+    private final long limit;
+    private final LongConsumer progress;
+    private final CompletableFuture<Void> done = new CompletableFuture<>();
+    private long position;
+    private Flow.@Nullable Subscription subscription;
+
+    /**
+     * @param file what {@code out} writes, for messages
+     * @param position where the body's first byte goes
+     * @param limit the size of the whole file, {@link Long#MAX_VALUE} if unknown
+     * @param progress hears the position after each piece
+     */
+    BlobSubscriber(Path file, FileChannel out, long position, long limit, LongConsumer progress) {
+        this.file = file;
+        this.out = out;
+        this.position = position;
+        this.limit = limit;
+        this.progress = progress;
+    }
+
+    @Override
+    public CompletionStage<Void> getBody() {
+        return done;
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+        this.subscription = subscription;
+        subscription.request(1);
+    }
+
+    @Override
+    public void onNext(List<ByteBuffer> pieces) {
+        Flow.Subscription source = subscription;
+        if (source == null || done.isDone()) {
+            return;
+        }
+        try {
+            for (ByteBuffer piece : pieces) {
+                write(piece);
+            }
+            progress.accept(position);
+            source.request(1);
+        } catch (IOException e) {
+            source.cancel();
+            done.completeExceptionally(FileFailure.writing(file, e));
+        } catch (RuntimeException e) {
+            source.cancel();
+            done.completeExceptionally(e);
+        }
+    }
+
+    private void write(ByteBuffer piece) throws IOException {
+        if (piece.remaining() > limit - position) {
+            throw new IOException("the server sends more than the " + limit + " bytes it announced");
+        }
+        while (piece.hasRemaining()) {
+            position += out.write(piece, position);
+        }
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        done.completeExceptionally(failure);
+    }
+
+    @Override
+    public void onComplete() {
+        done.complete(null);
+    }
+
+    /** Takes nothing of a body that is not wanted: an error page or a redirect's note may be endless. */
+    static HttpResponse.BodySubscriber<Void> refusing() {
+        return new HttpResponse.BodySubscriber<>() {
+            @Override
+            public CompletionStage<Void> getBody() {
+                return CompletableFuture.completedStage(null);
+            }
+
+            @Override
+            public void onSubscribe(Flow.Subscription subscription) {
+                subscription.cancel();
+            }
+
+            @Override
+            public void onNext(List<ByteBuffer> pieces) {}
+
+            @Override
+            public void onError(Throwable failure) {}
+
+            @Override
+            public void onComplete() {}
+        };
+    }
+}

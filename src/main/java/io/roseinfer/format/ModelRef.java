@@ -1,0 +1,133 @@
+package io.roseinfer.format;
+
+import io.roseinfer.base.RoseException.BadInput;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** What the text after {@code --model} means. */
+public sealed interface ModelRef {
+    /** The shapes that {@code random:} knows by name. */
+    List<String> RANDOM_SHAPES = List.of("gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl");
+
+    /** The models shipped in the jar. */
+    List<String> BUILTIN_NAMES = List.of("tiny");
+
+    /** An existing directory in Hugging Face layout. */
+    record Directory(Path path) implements ModelRef {
+        @Override
+        public String toString() {
+            return path.toString();
+        }
+    }
+
+    /** A repository of the hub, or of its local cache. */
+    record Hub(HubId id) implements ModelRef {
+        @Override
+        public String toString() {
+            return id.text();
+        }
+    }
+
+    /** A model shipped in the jar, one of {@link #BUILTIN_NAMES}. */
+    record Builtin(String name) implements ModelRef {
+        @Override
+        public String toString() {
+            return "builtin:" + name;
+        }
+    }
+
+    /** Seeded random weights in one of {@link #RANDOM_SHAPES}. */
+    record RandomShape(String shape) implements ModelRef {
+        @Override
+        public String toString() {
+            return "random:" + shape;
+        }
+    }
+
+    /** Seeded random weights in the shape that an existing {@code config.json} describes. */
+    record RandomConfig(Path config) implements ModelRef {
+        @Override
+        public String toString() {
+            return "random:" + config;
+        }
+    }
+
+    /**
+     * Reads a model reference. An existing directory wins over a hub id of the same spelling.
+     *
+     * @throws BadInput if it is malformed, or looks like a path and there is no such directory
+     */
+    static ModelRef parse(String text) {
+        if (text.isBlank()) {
+            throw new BadInput("the model is empty; " + allowed());
+        }
+        if (text.startsWith("builtin:")) {
+            return builtin(text.substring("builtin:".length()));
+        }
+        if (text.startsWith("random:")) {
+            return random(text.substring("random:".length()));
+        }
+        Path path = path(text);
+        if (Files.isDirectory(path)) {
+            return new Directory(path);
+        }
+        if (Files.exists(path)) {
+            throw new BadInput("model " + Quoted.name(text)
+                    + " is a file; give the directory that holds config.json and model.safetensors");
+        }
+        if (looksLikePath(text)) {
+            throw new BadInput("model " + Quoted.name(text) + ": no such directory: looked for "
+                    + FileFailure.shown(path.toAbsolutePath())
+                    + (text.startsWith("~") ? " ('~' is for the shell to expand)" : "")
+                    + "; " + allowed());
+        }
+        if (!HubId.isId(text)) {
+            throw new BadInput("model " + Quoted.name(text) + " is neither a directory nor a hub id; " + allowed());
+        }
+        return new Hub(new HubId(text));
+    }
+
+    private static ModelRef builtin(String name) {
+        if (!BUILTIN_NAMES.contains(name)) {
+            throw new BadInput("there is no built-in model " + Quoted.name(name) + "; allowed are builtin:"
+                    + String.join(", builtin:", BUILTIN_NAMES));
+        }
+        return new Builtin(name);
+    }
+
+    private static ModelRef random(String shape) {
+        if (RANDOM_SHAPES.contains(shape)) {
+            return new RandomShape(shape);
+        }
+        Path config = path(shape);
+        if (!shape.isEmpty() && Files.isRegularFile(config)) {
+            return new RandomConfig(config);
+        }
+        throw new BadInput("random:" + Quoted.escape(shape) + " is no known shape and no file; allowed are random:"
+                + String.join(", random:", RANDOM_SHAPES) + " or random:PATH of a config.json");
+    }
+
+    private static boolean looksLikePath(String text) {
+        return Stream.of(".", "/", "~").anyMatch(text::startsWith)
+                || text.endsWith("/")
+                || text.indexOf('\\') >= 0
+                || text.indexOf('/') != text.lastIndexOf('/');
+    }
+
+    private static Path path(String text) {
+        try {
+            return Path.of(text);
+        } catch (InvalidPathException e) {
+            throw new BadInput("model " + Quoted.name(text) + " is no usable path: " + Quoted.escape(e.getReason()), e);
+        }
+    }
+
+    private static String allowed() {
+        return "allowed are a directory, a hub id such as gpt2 or owner/name, builtin:"
+                + String.join(", builtin:", BUILTIN_NAMES) + ", random:" + String.join(", random:", RANDOM_SHAPES)
+                + " and random:PATH of a config.json";
+    }
+}

@@ -1,0 +1,67 @@
+package io.roseinfer.format;
+
+import io.roseinfer.base.RoseException.BadModel;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.time.Duration;
+
+/** Repeats what failed on the way to the hub, a bounded number of times; what the hub itself refuses is not repeated. */
+final class Retry {
+    static final int ATTEMPTS = 5;
+
+    private final URI endpoint;
+    private final DownloadListener listener;
+    private final Pause pause;
+
+    Retry(URI endpoint, DownloadListener listener, Pause pause) {
+        this.endpoint = endpoint;
+        this.listener = listener;
+        this.pause = pause;
+    }
+
+    /** One try; an {@link IOException} is worth another. */
+    @FunctionalInterface
+    interface Attempt<T> {
+        T run() throws IOException, InterruptedException;
+    }
+
+    <T> T run(String file, Attempt<T> attempt) {
+        try {
+            for (int failures = 1; ; failures++) {
+                try {
+                    return attempt.run();
+                } catch (IOException e) {
+                    if (failures == ATTEMPTS) {
+                        throw gaveUp(file, e);
+                    }
+                    listener.retrying(file, reason(e));
+                    pause.pause(waitAfter(failures, e));
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BadModel("download of " + Quoted.name(file) + " was interrupted; run again to resume it", e);
+        }
+    }
+
+    private BadModel gaveUp(String file, IOException cause) {
+        return new BadModel(
+                "download of " + Quoted.name(file) + " from " + endpoint + " failed " + ATTEMPTS + " times: "
+                        + reason(cause)
+                        + "; check the network and HF_ENDPOINT and run again to resume, or give --model a local directory",
+                cause);
+    }
+
+    private static Duration waitAfter(int failures, IOException cause) {
+        Duration backoff = Duration.ofSeconds(1L << (failures - 1));
+        return cause instanceof TransientStatus status ? status.retryAfter().orElse(backoff) : backoff;
+    }
+
+    private static String reason(IOException cause) {
+        if (cause instanceof ConnectException) {
+            return "cannot connect (connection refused or host unknown)";
+        }
+        return FileFailure.reason(cause);
+    }
+}

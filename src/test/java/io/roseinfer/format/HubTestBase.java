@@ -1,0 +1,66 @@
+package io.roseinfer.format;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A fake hub with a small model on it, an empty cache, and a client that never waits between attempts. */
+abstract class HubTestBase {
+    static final HubId ID = new HubId("owner/small");
+    static final String WEIGHTS = "model.safetensors";
+    static final HubTimeouts TIMEOUTS =
+            new HubTimeouts(Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(20));
+
+    @TempDir
+    Path cache;
+
+    final FakeHub hub = new FakeHub(ID.text());
+
+    @BeforeEach
+    void fillHub() {
+        hub.file("config.json", utf8("{\"model_type\":\"gpt2\"}"));
+        hub.file("vocab.json", utf8("{\"a\":0}"));
+        hub.file(WEIGHTS, RawSafetensors.floats(List.of("a", "b"), 50_000));
+    }
+
+    @AfterEach
+    void closeHub() {
+        hub.close();
+    }
+
+    static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    HubSettings settings() {
+        return settings(Optional.empty());
+    }
+
+    HubSettings settings(Optional<String> token) {
+        return new HubSettings(cache, hub.endpoint(), token, false);
+    }
+
+    Path download() {
+        return download(settings(), DownloadListener.SILENT);
+    }
+
+    static Path download(HubSettings settings, DownloadListener listener) {
+        try (HubClient client = client(settings, listener, TIMEOUTS)) {
+            return client.download(ID);
+        }
+    }
+
+    static HubClient client(HubSettings settings, DownloadListener listener, HubTimeouts timeouts) {
+        return new HubClient(settings, listener, wait -> {}, timeouts, Files::createSymbolicLink);
+    }
+
+    Path repository() {
+        return cache.resolve("models--owner--small");
+    }
+}
