@@ -78,6 +78,12 @@ class HubClientTest extends HubTestBase {
     }
 
     @Test
+    void weights_come_last_since_their_arrival_makes_a_snapshot_count() {
+        download();
+        assertThat(hub.seen().getLast().path()).endsWith("/objects/" + WEIGHTS);
+    }
+
+    @Test
     void shards_of_an_index_are_downloaded() {
         hub.replace("hub", "HEAD", WEIGHTS, FakeHub.status(404, "X-Error-Code", "EntryNotFound"));
         hub.file(

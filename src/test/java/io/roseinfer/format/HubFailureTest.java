@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -107,6 +108,33 @@ class HubFailureTest extends HubTestBase {
             }
         });
         assertThat(download().resolve(WEIGHTS)).hasBinaryContent(weights);
+    }
+
+    @Test
+    void answer_with_another_range_than_asked_for_starts_over() throws IOException {
+        byte[] weights = hub.content(WEIGHTS);
+        leavePartial(FakeHub.sha256(weights), Arrays.copyOf(weights, 1000));
+        hub.replace("store", "GET", WEIGHTS, exchange -> {
+            if (exchange.getRequestHeaders().containsKey("Range")) {
+                exchange.getResponseHeaders().set("Content-Range", "bytes 999-" + (weights.length - 1) + "/*");
+                exchange.sendResponseHeaders(206, weights.length - 1000);
+                exchange.getResponseBody().write(weights, 999, weights.length - 1000);
+            } else {
+                FakeHub.serve(exchange, weights);
+            }
+        });
+        List<String> reasons = new CopyOnWriteArrayList<>();
+        DownloadListener listener = new DownloadListener() {
+            @Override
+            public void progress(String file, long bytesSoFar, long totalBytes) {}
+
+            @Override
+            public void retrying(String file, String reason) {
+                reasons.add(reason);
+            }
+        };
+        assertThat(download(settings(), listener).resolve(WEIGHTS)).hasBinaryContent(weights);
+        assertThat(reasons).containsExactly("the server cannot continue the partial download; it starts over");
     }
 
     @Test
