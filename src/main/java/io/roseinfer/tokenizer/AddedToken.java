@@ -1,0 +1,28 @@
+package io.roseinfer.tokenizer;
+
+/**
+ * A token that is looked for in the text as it stands, before the text is cut into words; a field of Hugging Face's {@code
+ * added_tokens}.
+ *
+ * @param id the token's id
+ * @param content the text to look for, not empty
+ * @param special whether it is a marker such as {@code <|endoftext|>} rather than text
+ * @param singleWord whether it counts only where no word character touches it
+ * @param lstrip whether it swallows the white space before it
+ * @param rstrip whether it swallows the white space after it
+ * @param normalized whether it is looked for after the tokens that are not, in what those left over
+ */
+public record AddedToken(
+        int id,
+        String content,
+        boolean special,
+        boolean singleWord,
+        boolean lstrip,
+        boolean rstrip,
+        boolean normalized) {
+
+    /** A special token with every other property off, as {@code <|endoftext|>} is. */
+    static AddedToken special(int id, String content) {
+        return new AddedToken(id, content, true, false, false, false, false);
+    }
+}

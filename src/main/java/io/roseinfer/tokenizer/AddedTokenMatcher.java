@@ -1,0 +1,109 @@
+package io.roseinfer.tokenizer;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds added tokens in a text: the leftmost, of several that begin there the longest. What follows a match is Hugging Face's
+ * {@code AddedVocabulary::find_matches}, including what looks odd there: a match that is refused (special in ordinary text, not
+ * a single word) still covers its characters, and no shorter token is looked for in them.
+ */
+final class AddedTokenMatcher {
+
+    /** Takes the parts of a text in order. */
+    interface Parts {
+        /** Text between added tokens, {@code text[from .. to)}, not empty. */
+        void plain(String text, int from, int to);
+
+        void added(AddedToken token);
+    }
+
+    /** Tokens by first character, longest first. */
+    private final Map<Character, List<AddedToken>> byFirst = new HashMap<>();
+
+    private final BitSet firsts = new BitSet();
+
+    AddedTokenMatcher(List<AddedToken> tokens) {
+        for (AddedToken token : tokens) {
+            char first = token.content().charAt(0);
+            byFirst.computeIfAbsent(first, c -> new ArrayList<>()).add(token);
+            firsts.set(first);
+        }
+        Comparator<AddedToken> longestFirst = Comparator.comparingInt(
+                        (AddedToken token) -> token.content().length())
+                .reversed();
+        byFirst.values().forEach(sameFirst -> sameFirst.sort(longestFirst));
+    }
+
+    /** Splits {@code text[from .. to)}; with {@code ordinary} special tokens are text. */
+    void split(String text, int from, int to, boolean ordinary, Parts parts) {
+        int plainFrom = from;
+        int spacesEnd = from;
+        int i = from;
+        while (i < to) {
+            AddedToken token = firsts.get(text.charAt(i)) ? longestAt(text, i, to) : null;
+            if (token == null) {
+                i++;
+                continue;
+            }
+            int matchEnd = i + token.content().length();
+            if (!(ordinary && token.special()) && !(token.singleWord() && touchesWord(text, i, matchEnd, from, to))) {
+                int start = token.lstrip() ? Math.max(spacesBefore(text, i, plainFrom), plainFrom) : i;
+                int end = matchEnd;
+                if (token.rstrip()) {
+                    // A token of spaces may match again within a run already measured; measuring it again would be
+                    // O(n²).
+                    spacesEnd = matchEnd < spacesEnd ? spacesEnd : spacesAfter(text, matchEnd, to);
+                    end = spacesEnd;
+                }
+                if (plainFrom < start) {
+                    parts.plain(text, plainFrom, start);
+                }
+                // Nothing is left of a token of spaces when the token before it swallowed them.
+                if (start < end) {
+                    parts.added(token);
+                    plainFrom = end;
+                }
+            }
+            i = matchEnd;
+        }
+        if (plainFrom < to) {
+            parts.plain(text, plainFrom, to);
+        }
+    }
+
+    private @Nullable AddedToken longestAt(String text, int start, int to) {
+        for (AddedToken token : byFirst.getOrDefault(text.charAt(start), List.of())) {
+            if (start + token.content().length() <= to && text.startsWith(token.content(), start)) {
+                return token;
+            }
+        }
+        return null;
+    }
+
+    private static boolean touchesWord(String text, int start, int end, int from, int to) {
+        return (start > from && CharacterClass.isWord(text.codePointBefore(start)))
+                || (end < to && CharacterClass.isWord(text.codePointAt(end)));
+    }
+
+    private static int spacesBefore(String text, int start, int from) {
+        int i = start;
+        while (i > from && CharacterClass.isSpace(text.charAt(i - 1))) {
+            i--;
+        }
+        return i;
+    }
+
+    private static int spacesAfter(String text, int end, int to) {
+        int i = end;
+        while (i < to && CharacterClass.isSpace(text.charAt(i))) {
+            i++;
+        }
+        return i;
+    }
+}

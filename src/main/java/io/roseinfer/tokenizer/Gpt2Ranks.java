@@ -1,0 +1,92 @@
+package io.roseinfer.tokenizer;
+
+import com.knuddels.jtokkit.Encodings;
+import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.BadModel;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * GPT-2's vocabulary out of jtokkit's {@code r50k_base}, a list of tokens in the order in which training made them; its ids
+ * are those of GPT-2's {@code vocab.json}.
+ *
+ * <p>The list has no merges, but they follow from it: the pair that became token t is what the merges before t leave of t's
+ * bytes. They give the ids that tiktoken gets from ranks alone. For if two neighbours together are a token t, and t is the
+ * first in rank among all neighbours, then within t's bytes nothing has happened but what happens to t's bytes alone, since no
+ * merge crossed their ends; so these two neighbours are t's pair.
+ */
+final class Gpt2Ranks {
+    private static final String DESCRIPTION = "the built-in GPT-2 vocabulary";
+    private static final String RESOURCE = "r50k_base.tiktoken";
+    private static final int TOKENS = 50256;
+
+    private Gpt2Ranks() {}
+
+    static ByteLevelModel read() {
+        List<byte[]> tokens = tokens();
+        Map<String, Integer> ids = LinkedHashMap.newLinkedHashMap(TOKENS + 1);
+        for (byte[] token : tokens) {
+            ids.put(ByteAlphabet.symbols(token), ids.size());
+        }
+        ids.put(ByteLevelModel.END_OF_TEXT, TOKENS);
+        return new ByteLevelModel(
+                DESCRIPTION,
+                ids,
+                merges(tokens),
+                List.of(AddedToken.special(TOKENS, ByteLevelModel.END_OF_TEXT)),
+                false,
+                new Gpt2WordSplitter(),
+                Optional.empty(),
+                List.of());
+    }
+
+    private static List<byte[]> tokens() {
+        List<byte[]> tokens = new ArrayList<>(TOKENS);
+        try (InputStream resource = Encodings.class.getResourceAsStream(RESOURCE)) {
+            if (resource == null) {
+                throw new IOException("jtokkit carries no " + RESOURCE);
+            }
+            var lines = new BufferedReader(new InputStreamReader(resource, StandardCharsets.ISO_8859_1));
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                int space = line.indexOf(' ');
+                Check.that(Integer.parseInt(line.substring(space + 1)) == tokens.size(), "ranks are not in order");
+                tokens.add(Base64.getDecoder().decode(line.substring(0, space)));
+            }
+        } catch (IOException e) {
+            throw new BadModel(
+                    DESCRIPTION + " cannot be read from the class path: " + e + "; install roseinfer again", e);
+        }
+        Check.that(tokens.size() == TOKENS, "r50k_base has %d tokens, not %d", tokens.size(), TOKENS);
+        return tokens;
+    }
+
+    private static MergeTable merges(List<byte[]> tokens) {
+        int[] byteIds = new int[ByteAlphabet.SIZE];
+        for (int id = 0; id < byteIds.length; id++) {
+            Check.that(tokens.get(id).length == 1, "the first 256 tokens are the bytes");
+            byteIds[tokens.get(id)[0] & 0xff] = id;
+        }
+        MergeTable merges = new MergeTable(TOKENS - byteIds.length);
+        BytePairMerger merger = new BytePairMerger(merges);
+        IdList pair = new IdList(2);
+        for (int id = byteIds.length; id < TOKENS; id++) {
+            for (byte value : tokens.get(id)) {
+                merger.add(byteIds[value & 0xff]);
+            }
+            pair.clear();
+            merger.merge(pair);
+            Check.that(pair.size() == 2, "token %d is left in %d parts by the merges before it", id, pair.size());
+            merges.add(pair.get(0), pair.get(1), id);
+        }
+        return merges;
+    }
+}

@@ -1,0 +1,111 @@
+package io.roseinfer.tokenizer;
+
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.base.StrictJson;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A JSON value that knows where it stands, so that every complaint names the file and the field.
+ *
+ * @param where such as {@code tokenizer.json: model.vocab}
+ */
+record JsonView(String where, JsonNode node) {
+
+    /** Parses a document that is one object. */
+    static JsonView parse(byte[] utf8, String file) {
+        try {
+            return new JsonView(file + ": ", StrictJson.parse(utf8)).object();
+        } catch (JacksonException e) {
+            throw new BadModel(file + ": not valid JSON: " + e.getOriginalMessage() + "; get the file again", e);
+        }
+    }
+
+    /** A field of an object; a missing one is {@link #isAbsent}. */
+    JsonView field(String name) {
+        String separator = where.endsWith(": ") ? "" : ".";
+        return new JsonView(where + separator + name, node.path(name));
+    }
+
+    /** Whether the field is missing or null. */
+    boolean isAbsent() {
+        return node.isMissingNode() || node.isNull();
+    }
+
+    JsonView object() {
+        require(node.isObject(), "an object");
+        return this;
+    }
+
+    /** The fields of an object, in the order of the file. */
+    Stream<Map.Entry<String, JsonView>> fields() {
+        return object().node.properties().stream().map(entry -> Map.entry(entry.getKey(), field(entry.getKey())));
+    }
+
+    /** The elements of an array. */
+    Stream<JsonView> elements() {
+        require(node.isArray(), "an array");
+        return IntStream.range(0, node.size()).mapToObj(i -> new JsonView(where + "[" + i + "]", node.path(i)));
+    }
+
+    int size() {
+        return node.size();
+    }
+
+    String text() {
+        require(node.isString(), "a string");
+        String text = node.stringValue();
+        int unpaired = Utf16.unpairedSurrogate(text);
+        if (unpaired >= 0) {
+            throw refused("holds an unpaired surrogate at character " + unpaired + "; a token must be valid Unicode");
+        }
+        return text;
+    }
+
+    Optional<String> optionalText() {
+        return isAbsent() ? Optional.empty() : Optional.of(text());
+    }
+
+    int integer() {
+        require(node.isIntegralNumber() && node.canConvertToInt(), "an integer below 2^31");
+        return node.intValue();
+    }
+
+    boolean flag(boolean whenAbsent) {
+        if (isAbsent()) {
+            return whenAbsent;
+        }
+        require(node.isBoolean(), "true or false");
+        return node.booleanValue();
+    }
+
+    /** The {@code type} of a component of {@code tokenizer.json}. */
+    String type() {
+        return object().field("type").text();
+    }
+
+    BadModel refused(String complaint) {
+        return new BadModel(where + " " + complaint);
+    }
+
+    private void require(boolean condition, String expected) {
+        if (!condition) {
+            throw refused("is " + shown() + ", expected " + expected);
+        }
+    }
+
+    private String shown() {
+        if (node.isMissingNode()) {
+            return "missing";
+        }
+        if (node.isContainer()) {
+            return node.isArray() ? "an array" : "an object";
+        }
+        String shown = node.toString();
+        return shown.length() <= 60 ? shown : shown.substring(0, 60) + "…";
+    }
+}

@@ -1,0 +1,85 @@
+package io.roseinfer.tokenizer;
+
+import io.roseinfer.base.RoseException.BadModel;
+import java.util.List;
+import java.util.OptionalInt;
+
+/**
+ * Text to token ids and back. Immutable and safe for any number of threads at once; {@link Tokenizers} makes them.
+ */
+public interface Tokenizer {
+
+    /**
+     * The ids of a text, as Hugging Face {@code tokenizers} gives them without a post-processor: added tokens that stand in
+     * the text, special ones too, become their ids, as in {@code tokenizer(text, add_special_tokens=False)}. For text that is
+     * not trusted to hold special tokens use {@link #encodeOrdinary}.
+     *
+     * @throws io.roseinfer.base.RoseException.BadInput if the text holds an unpaired surrogate or is longer than {@link
+     *     io.roseinfer.base.Limits#PROMPT_CHARS}
+     */
+    int[] encode(String text);
+
+    /**
+     * As {@link #encode}, but a special token in the text is text like any other, as with {@code split_special_tokens=True} in
+     * transformers. Added tokens that are not special remain vocabulary and become their ids.
+     */
+    int[] encodeOrdinary(String text);
+
+    /** What each id stands for. */
+    Vocabulary vocabulary();
+
+    /** The tokens that are looked for in the text before it is cut into words, in the order of their ids. */
+    List<AddedToken> addedTokens();
+
+    /** The id that ends a text, {@code <|endoftext|>} unless the files name another, if the vocabulary has one. */
+    OptionalInt endOfText();
+
+    /** What was odd, but not wrong, about the files this tokenizer came from; one line each, usually none. */
+    List<String> warnings();
+
+    /** What messages call this tokenizer: a path, or {@code the built-in GPT-2 vocabulary}. */
+    String description();
+
+    /** One more than the largest id, holes included. */
+    default int vocabularySize() {
+        return vocabulary().size();
+    }
+
+    /** A copy of the id's bytes, which need not be whole characters; empty for an id without a token. */
+    default byte[] bytes(int id) {
+        return vocabulary().bytes(id);
+    }
+
+    /**
+     * The text of the ids, special tokens included. Bytes that are not UTF-8 become U+FFFD; an id without a token is nothing.
+     * {@code decode(encode(text))} is {@code text}, unless an added token swallowed spaces beside it.
+     */
+    default String decode(int[] ids) {
+        Detokenizer detokenizer = detokenizer(false);
+        StringBuilder text = new StringBuilder();
+        for (int id : ids) {
+            detokenizer.push(id, text);
+        }
+        detokenizer.flush(text);
+        return text.toString();
+    }
+
+    /** A detokenizer for one new stream of ids. */
+    default Detokenizer detokenizer(boolean skipSpecialTokens) {
+        return new Detokenizer(vocabulary(), skipSpecialTokens);
+    }
+
+    /**
+     * Checks that every id of this tokenizer has a column in the model's logits and a row in its embedding. The model may be
+     * wider: padding columns decode to nothing.
+     *
+     * @throws BadModel if the tokenizer has ids that the model does not
+     */
+    default void requireFits(int modelVocabularySize) {
+        if (vocabularySize() > modelVocabularySize) {
+            throw new BadModel(description() + ": the largest token id is " + (vocabularySize() - 1)
+                    + ", but the model's vocab_size is " + modelVocabularySize + " (ids 0.." + (modelVocabularySize - 1)
+                    + "); use the tokenizer files that belong to this model");
+        }
+    }
+}

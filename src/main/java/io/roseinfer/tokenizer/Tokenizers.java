@@ -1,0 +1,108 @@
+package io.roseinfer.tokenizer;
+
+import io.roseinfer.base.Limits;
+import io.roseinfer.base.RoseException.BadModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Where tokenizers come from: a model's directory, files at hand, or the vocabulary of GPT-2 that is built in. */
+public final class Tokenizers {
+    private Tokenizers() {}
+
+    /**
+     * The tokenizer of a model directory in Hugging Face layout: {@code tokenizer.json}, else {@code vocab.json} with {@code
+     * merges.txt} (and {@code tokenizer_config.json}, or the older {@code added_tokens.json} and {@code
+     * special_tokens_map.json}). Empty if the directory has none of these; whether GPT-2's own vocabulary fits then is for
+     * the caller to say.
+     *
+     * @throws BadModel if the files cannot be read, contradict each other, or ask for what is not supported
+     */
+    public static Optional<Tokenizer> fromDirectory(Path directory) {
+        TokenizerConfig config = optionalFile(directory, "tokenizer_config.json")
+                .map(bytes -> TokenizerConfig.read(bytes, name(directory, "tokenizer_config.json")))
+                .orElse(TokenizerConfig.DEFAULT);
+        Optional<byte[]> json = optionalFile(directory, "tokenizer.json");
+        if (json.isPresent()) {
+            return Optional.of(new ByteLevelTokenizer(
+                    TokenizerJson.read(json.get(), name(directory, "tokenizer.json"), config.endOfText())));
+        }
+        Optional<byte[]> vocabulary = optionalFile(directory, "vocab.json");
+        Optional<byte[]> merges = optionalFile(directory, "merges.txt");
+        if (vocabulary.isPresent() != merges.isPresent()) {
+            String missing = vocabulary.isPresent() ? "merges.txt" : "vocab.json";
+            throw new BadModel(
+                    name(directory, missing) + " is missing; vocab.json and merges.txt are only of use together");
+        }
+        return vocabulary.map(ids -> new ByteLevelTokenizer(VocabularyFiles.read(
+                ids, merges.orElseThrow(), directory.toString(), config, addedTokens(directory, config))));
+    }
+
+    /**
+     * The tokenizer of a {@code tokenizer.json} at hand.
+     *
+     * @param utf8 the file
+     * @param description what messages call it
+     * @throws BadModel as {@link #fromDirectory}
+     */
+    public static Tokenizer fromTokenizerJson(byte[] utf8, String description) {
+        return new ByteLevelTokenizer(TokenizerJson.read(utf8, description, Optional.empty()));
+    }
+
+    /**
+     * The tokenizer of a {@code vocab.json} and a {@code merges.txt} at hand, with GPT-2's settings.
+     *
+     * @throws BadModel as {@link #fromDirectory}
+     */
+    public static Tokenizer fromVocabularyAndMerges(byte[] vocabulary, byte[] merges, String description) {
+        return new ByteLevelTokenizer(
+                VocabularyFiles.read(vocabulary, merges, description, TokenizerConfig.DEFAULT, List.of()));
+    }
+
+    /** The tokenizer of every published GPT-2: 50257 ids, {@code <|endoftext|>} is 50256. Built on first use, then shared. */
+    public static Tokenizer gpt2() {
+        return BuiltIn.GPT2;
+    }
+
+    private static final class BuiltIn {
+        static final Tokenizer GPT2 = new ByteLevelTokenizer(Gpt2Ranks.read());
+    }
+
+    private static List<AddedToken> addedTokens(Path directory, TokenizerConfig config) {
+        if (config.addedTokens().isPresent()) {
+            return config.addedTokens().get();
+        }
+        Set<String> special = optionalFile(directory, "special_tokens_map.json")
+                .map(bytes -> JsonView.parse(bytes, name(directory, "special_tokens_map.json")))
+                .map(VocabularyFiles::specialTokens)
+                .orElse(Set.of());
+        return optionalFile(directory, "added_tokens.json")
+                .map(bytes -> JsonView.parse(bytes, name(directory, "added_tokens.json")))
+                .map(tokens -> VocabularyFiles.addedTokens(tokens, special))
+                .orElse(List.of());
+    }
+
+    private static Optional<byte[]> optionalFile(Path directory, String name) {
+        Path file = directory.resolve(name);
+        if (!Files.exists(file)) {
+            return Optional.empty();
+        }
+        try {
+            long size = Files.size(file);
+            if (size > Limits.CONFIG_BYTES) {
+                throw new BadModel(file + " has " + size + " bytes, at most " + Limits.CONFIG_BYTES
+                        + " are allowed; is it the right file?");
+            }
+            return Optional.of(Files.readAllBytes(file));
+        } catch (IOException e) {
+            throw new BadModel(file + " cannot be read: " + e + "; check that it is a readable file", e);
+        }
+    }
+
+    private static String name(Path directory, String file) {
+        return directory.resolve(file).toString();
+    }
+}

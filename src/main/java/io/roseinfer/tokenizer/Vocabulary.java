@@ -1,0 +1,77 @@
+package io.roseinfer.tokenizer;
+
+import io.roseinfer.base.Check;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.SortedMap;
+
+/**
+ * What each id stands for: its bytes, and whether it is special. Ids may have holes. Immutable; all bytes lie in one array, so
+ * reading an id allocates nothing.
+ */
+public final class Vocabulary {
+    private final byte[] bytes;
+
+    /** The bytes of an id are {@code offsets[id] .. offsets[id + 1]}. */
+    private final int[] offsets;
+
+    private final BitSet present = new BitSet();
+    private final BitSet special;
+
+    private Vocabulary(byte[] bytes, int[] offsets, BitSet special) {
+        this.bytes = bytes;
+        this.offsets = offsets;
+        this.special = special;
+    }
+
+    /**
+     * A vocabulary of the given bytes by id.
+     *
+     * @param tokens the bytes of each id; ids are not negative, an id that is missing is a hole
+     * @param specialIds the ids that are markers rather than text
+     */
+    public static Vocabulary of(SortedMap<Integer, byte[]> tokens, BitSet specialIds) {
+        int size = tokens.isEmpty() ? 0 : tokens.lastKey() + 1;
+        int total = tokens.values().stream().mapToInt(token -> token.length).reduce(0, Math::addExact);
+        var vocabulary = new Vocabulary(new byte[total], new int[size + 1], (BitSet) specialIds.clone());
+        tokens.forEach(vocabulary::append);
+        return vocabulary;
+    }
+
+    private void append(int id, byte[] token) {
+        Check.that(id >= 0, "a token id is negative");
+        // Holes before this id end where the token before them ended.
+        int last = present.length();
+        Arrays.fill(offsets, last, id + 1, offsets[last]);
+        System.arraycopy(token, 0, bytes, offsets[id], token.length);
+        offsets[id + 1] = offsets[id] + token.length;
+        present.set(id);
+    }
+
+    /** One more than the largest id, holes included: the least width of logits that has a column for every token. */
+    public int size() {
+        return offsets.length - 1;
+    }
+
+    /** Whether there is a token of this id; any number may be asked about. */
+    public boolean contains(int id) {
+        return id >= 0 && present.get(id);
+    }
+
+    /** Whether the id is a special token, such as {@code <|endoftext|>}; false for an id that is not there. */
+    public boolean isSpecial(int id) {
+        return id >= 0 && special.get(id);
+    }
+
+    /** A copy of the id's bytes, which need not be whole characters; empty for an id that is not there. */
+    public byte[] bytes(int id) {
+        return contains(id) ? Arrays.copyOfRange(bytes, offsets[id], offsets[id + 1]) : new byte[0];
+    }
+
+    /** Feeds the bytes of an id that is there to a decoder. */
+    void decode(int id, Utf8Decoder decoder, StringBuilder out) {
+        for (int i = offsets[id]; i < offsets[id + 1]; i++) {
+            decoder.accept(bytes[i] & 0xff, out);
+        }
+    }
+}

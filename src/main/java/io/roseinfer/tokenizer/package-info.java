@@ -1,0 +1,33 @@
+/**
+ * Text to token ids and back: byte-level BPE as GPT-2 introduced it, with the ids of Hugging Face {@code tokenizers}, and a
+ * detokenizer that streams.
+ *
+ * <p>The way of a text: {@link io.roseinfer.tokenizer.Tokenizer#encode} cuts out added tokens ({@code AddedTokenMatcher}), cuts
+ * the rest into words by GPT-2's regular expression ({@code WordSplitter}), and merges each word's bytes
+ * ({@code BytePairMerger} over a {@code MergeTable}). The way back: {@link io.roseinfer.tokenizer.Vocabulary} gives an id's
+ * bytes, {@code Utf8Decoder} turns bytes into text and never emits half a character.
+ *
+ * <p>Invariants:
+ * <ul>
+ *   <li>A tokenizer is immutable; any thread may use it at any time. What a call needs besides lives in that call.
+ *   <li>Time is O(n log n) in the text, whatever the text: no backtracking, no recursion, no rescanning.
+ *   <li>One decoder: {@code decode(ids)} is a {@link io.roseinfer.tokenizer.Detokenizer} fed at once, so a stream's pieces
+ *       always add up to the whole.
+ *   <li>What a file asks for and this package cannot do is refused by name when loading, never ignored. The exceptions,
+ *       {@code truncation} and {@code padding}, are properties of a batch that the caller sets, as in transformers.
+ * </ul>
+ *
+ * <p>Unicode: the character classes are those of the JDK (Unicode 16 in JDK 25), which for every code point are those of the
+ * regular-expression engine inside {@code tokenizers} 0.21 (Oniguruma 6.9.10, Unicode 16 as well); a test holds both against
+ * each other and against a checksum. Builds of {@code tokenizers} with an older Oniguruma cut letters and digits differently
+ * that Unicode assigned later, and so will a later JDK: the checksum test then says so.
+ *
+ * <p>Why not jtokkit's encoder: it knows neither a directory's own files nor added tokens; here it is the source of GPT-2's
+ * ranks and nothing else, so that every vocabulary takes one path. Why not Hugging Face's native library: it is the oracle of
+ * the tests, but a library that must load its own binary on every platform is a poor thing to need for a few table look-ups.
+ * Why not {@link java.util.regex}: by hand the expression is three loops, whose cost on any text can be read off them.
+ */
+@NullMarked
+package io.roseinfer.tokenizer;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,170 @@
+package io.roseinfer.tokenizer;
+
+import static io.roseinfer.tokenizer.SampleTokenizer.FREE;
+import static io.roseinfer.tokenizer.SampleTokenizer.TRAINED;
+import static io.roseinfer.tokenizer.TrainedVocabulary.added;
+import static io.roseinfer.tokenizer.TrainedVocabulary.json;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.RoseException.BadModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which files of a model directory count, and for what. */
+class TokenizerDirectoryTest {
+    private static final String TEXT = "the quick brown fox";
+
+    @TempDir
+    Path directory;
+
+    private void write(String name, String content) throws IOException {
+        Files.writeString(directory.resolve(name), content);
+    }
+
+    private void writeVocabularyAndMerges() throws IOException {
+        var ids = new TreeMap<>(TRAINED.ids());
+        ids.put("<|endoftext|>", FREE);
+        write("vocab.json", json(ids));
+        write("merges.txt", TRAINED.mergesTxt());
+    }
+
+    private Tokenizer load() {
+        return Tokenizers.fromDirectory(directory).orElseThrow();
+    }
+
+    @Test
+    void directory_without_tokenizer_files_has_none() throws IOException {
+        write("config.json", "{}");
+        write("tokenizer_config.json", "{}");
+        assertThat(Tokenizers.fromDirectory(directory)).isEmpty();
+        assertThat(Tokenizers.fromDirectory(directory.resolve("absent"))).isEmpty();
+    }
+
+    @Test
+    void tokenizer_json_wins_over_vocabulary_and_merges() throws IOException {
+        writeVocabularyAndMerges();
+        var root = TRAINED.tokenizerJson();
+        root.put("added_tokens", List.of(added(FREE + 7, "<s>")));
+        write("tokenizer.json", json(root));
+        assertThat(load().encode("<s>")).containsExactly(FREE + 7);
+    }
+
+    @Test
+    void end_of_text_in_a_vocabulary_file_is_special() throws IOException {
+        writeVocabularyAndMerges();
+        assertThat(load().endOfText()).hasValue(FREE);
+        assertThat(load().encode("a<|endoftext|>")).containsExactly('a', FREE);
+        assertThat(load().encodeOrdinary("<|endoftext|>")).doesNotContain(FREE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\n", "\r\n"})
+    void line_ends_of_merges_txt_do_not_matter(String lineEnd) throws IOException {
+        writeVocabularyAndMerges();
+        write("merges.txt", TRAINED.mergesTxt().replace("\n", lineEnd));
+        assertThat(load().encode(TEXT)).isEqualTo(SampleTokenizer.with().encode(TEXT));
+    }
+
+    @Test
+    void merge_of_number_signs_is_a_merge_and_no_comment() throws IOException {
+        var ids = new TreeMap<>(TRAINED.ids());
+        ids.put("##", FREE);
+        write("vocab.json", json(ids));
+        write("merges.txt", "#version: 0.2\n# #\n");
+        assertThat(load().encode("##")).containsExactly(FREE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"vocab.json", "merges.txt"})
+    void one_of_the_two_files_alone_is_refused(String missing) throws IOException {
+        writeVocabularyAndMerges();
+        Files.delete(directory.resolve(missing));
+        assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining(missing + " is missing");
+    }
+
+    @Test
+    void bad_merge_is_refused_with_its_line() throws IOException {
+        writeVocabularyAndMerges();
+        write("merges.txt", "#version: 0.2\nt h e\n");
+        assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("merges.txt line 2");
+    }
+
+    @Test
+    void merges_that_are_not_text_are_refused() throws IOException {
+        writeVocabularyAndMerges();
+        Files.write(directory.resolve("merges.txt"), new byte[] {(byte) 0xff, 'a'});
+        assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("not UTF-8");
+    }
+
+    @Test
+    void directory_in_place_of_a_file_is_refused() throws IOException {
+        Files.createDirectory(directory.resolve("tokenizer.json"));
+        assertThatThrownBy(this::load)
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("tokenizer.json cannot be read");
+    }
+
+    @Test
+    void config_names_the_end_of_text_as_string_or_object() throws IOException {
+        var root = TRAINED.tokenizerJson();
+        root.put("added_tokens", List.of(added(FREE, "</s>", "special"), added(FREE + 1, "<|endoftext|>", "special")));
+        write("tokenizer.json", json(root));
+        assertThat(load().endOfText()).hasValue(FREE + 1);
+        write("tokenizer_config.json", json(Map.of("eos_token", "</s>")));
+        assertThat(load().endOfText()).hasValue(FREE);
+        write("tokenizer_config.json", json(Map.of("eos_token", Map.of("content", "</s>"))));
+        assertThat(load().endOfText()).hasValue(FREE);
+        write("tokenizer_config.json", json(Map.of("eos_token", "absent")));
+        assertThat(load().endOfText()).isEmpty();
+    }
+
+    @Test
+    void config_adds_tokens_to_a_vocabulary_file() throws IOException {
+        writeVocabularyAndMerges();
+        var mask = new TreeMap<>(added(0, "<mask>", "special", "lstrip"));
+        write("tokenizer_config.json", json(Map.of("added_tokens_decoder", Map.of(FREE + 1, mask))));
+        assertThat(load().encode("a  <mask>")).containsExactly('a', FREE + 1);
+        assertThat(load().encodeOrdinary("<mask>")).doesNotContain(FREE + 1);
+    }
+
+    @Test
+    void config_with_a_token_that_is_not_named_by_its_id_is_refused() throws IOException {
+        writeVocabularyAndMerges();
+        write("tokenizer_config.json", json(Map.of("added_tokens_decoder", Map.of("one", added(0, "<s>")))));
+        assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("\"one\"");
+    }
+
+    @Test
+    void config_asks_for_a_space_before_the_text() throws IOException {
+        writeVocabularyAndMerges();
+        write("tokenizer_config.json", json(Map.of("add_prefix_space", true)));
+        assertThat(load().encode(TEXT)).isEqualTo(SampleTokenizer.with().encode(" " + TEXT));
+    }
+
+    @Test
+    void config_that_begins_every_text_with_a_token_is_refused() throws IOException {
+        writeVocabularyAndMerges();
+        write("tokenizer_config.json", json(Map.of("add_bos_token", true)));
+        assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("add_bos_token");
+    }
+
+    @Test
+    void older_files_add_tokens_and_say_which_are_special() throws IOException {
+        writeVocabularyAndMerges();
+        write("added_tokens.json", json(Map.of("<s>", FREE + 1, "żź", FREE + 2)));
+        write(
+                "special_tokens_map.json",
+                json(Map.of("bos_token", Map.of("content", "<s>"), "additional_special_tokens", List.of("<t>"))));
+        assertThat(load().encode("<s>żź")).containsExactly(FREE + 1, FREE + 2);
+        assertThat(load().encodeOrdinary("<s>żź")).doesNotContain(FREE + 1).endsWith(FREE + 2);
+    }
+}
