@@ -2,6 +2,7 @@ package io.roseinfer.model;
 
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.format.WeightSource;
+import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -79,6 +80,11 @@ public final class Gpt2Weights {
     /** What messages call the checkpoint. */
     public String description() {
         return source.description();
+    }
+
+    /** The type a slot there is one of is stored in. */
+    public DType dtype(WeightSlot slot) {
+        return source.info(storedName(source, slot.tensorName(0))).orElseThrow().dtype();
     }
 
     /** Reads a slot there is one of; a tied head reads the token embedding. */

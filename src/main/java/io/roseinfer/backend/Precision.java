@@ -1,0 +1,15 @@
+package io.roseinfer.backend;
+
+/**
+ * How a device holds the matrices of a model and computes with them. Sums are always accumulated in 32-bit floats; biases, norms
+ * and positions are never narrowed. Not every device has every precision.
+ */
+public enum Precision {
+    /** What the device recommends for the checkpoint at hand. */
+    AUTO,
+    FP32,
+    BF16,
+    FP16,
+    /** Weights as signed bytes with one scale per output; activations stay floating point. */
+    INT8
+}
