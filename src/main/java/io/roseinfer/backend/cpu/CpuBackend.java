@@ -1,0 +1,77 @@
+package io.roseinfer.backend.cpu;
+
+import io.roseinfer.backend.Backend;
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cpu.kernel.Kernels;
+import io.roseinfer.backend.cpu.panama.VectorKernels;
+import io.roseinfer.backend.cpu.scalar.ScalarKernels;
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.model.Gpt2Weights;
+import java.util.Optional;
+
+/** Runs models on the processor's cores. Results are the same to the bit for any batch, chunking, thread count and kernels. */
+public final class CpuBackend implements Backend {
+    private final CpuOptions options;
+    private final CpuFeatures features;
+    private final Kernels.Factory kernels;
+    private final int threads;
+
+    /**
+     * Chooses kernels for this processor.
+     *
+     * @throws BackendUnavailable if vector kernels were asked for by width and cannot run
+     */
+    public CpuBackend(CpuOptions options) {
+        this(options, CpuFeatures.detect());
+    }
+
+    CpuBackend(CpuOptions options, CpuFeatures features) {
+        this.options = options;
+        this.features = features;
+        this.threads = options.threads() == 0 ? features.processors() : options.threads();
+        this.kernels = choose(options.kernels(), features);
+    }
+
+    private static Kernels.Factory choose(KernelChoice choice, CpuFeatures features) {
+        if (choice == KernelChoice.SCALAR || (choice == KernelChoice.BEST && !features.vectorUsable())) {
+            return new ScalarKernels();
+        }
+        if (!features.moduleEnabled()) {
+            throw new BackendUnavailable("cpu kernels of " + choice.bits() + " bits cannot run: " + features.summary());
+        }
+        return new VectorKernels(choice == KernelChoice.BEST ? features.vectorBits() : choice.bits());
+    }
+
+    /** What the user must hear before anything runs: why this will be much slower than the processor can do. */
+    public Optional<String> warning() {
+        if (options.kernels() == KernelChoice.BEST && !features.vectorUsable()) {
+            return Optional.of(
+                    "cpu runs its scalar kernels, many times slower than its vector kernels: " + features.summary());
+        }
+        if (options.kernels().bits() > features.vectorBits()) {
+            return Optional.of("cpu kernels of " + options.kernels().bits()
+                    + " bits are emulated, many times slower than native: this processor has "
+                    + features.vectorBits() + "-bit vectors");
+        }
+        return Optional.empty();
+    }
+
+    @Override
+    public String name() {
+        return "cpu";
+    }
+
+    @Override
+    public String description() {
+        return "cpu: " + kernels.name() + " kernels, " + threads + (threads == 1 ? " thread" : " threads");
+    }
+
+    @Override
+    public ModelRunner load(Gpt2Weights weights, RunnerLimits limits) {
+        return RunnerLoader.load(weights, limits, options.precision(), kernels, threads);
+    }
+
+    @Override
+    public void close() {}
+}

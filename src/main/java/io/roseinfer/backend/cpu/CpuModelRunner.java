@@ -1,0 +1,147 @@
+package io.roseinfer.backend.cpu;
+
+import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.MemoryUse;
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.backend.cpu.kernel.KvPool;
+import io.roseinfer.base.Check;
+import io.roseinfer.model.ModelSpec;
+import java.lang.foreign.Arena;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A model on the processor: a team of workers that runs one step at a time over memory allocated at load. */
+final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
+    private final ModelSpec spec;
+    private final RunnerLimits limits;
+    private final KvGeometry geometry;
+    private final Arena arena;
+    private final WorkerTeam team;
+    private final KvPool pool;
+    private final List<MemoryUse> memory;
+    private final ForwardPass forward;
+    private final HeadPass head;
+    /** The step's block lists as an array: the kernels look blocks up in their inner loops. */
+    private final int[] blocks;
+
+    private @Nullable StepInputs inputs;
+    private @Nullable StepOutputs outputs;
+    private boolean closed;
+
+    /** Takes ownership of {@code arena} and {@code team}. */
+    CpuModelRunner(
+            ModelSpec spec,
+            RunnerLimits limits,
+            KvGeometry geometry,
+            Arena arena,
+            WorkerTeam team,
+            KvPool pool,
+            ForwardPass forward,
+            HeadPass head,
+            List<MemoryUse> memory) {
+        this.spec = spec;
+        this.limits = limits;
+        this.geometry = geometry;
+        this.arena = arena;
+        this.team = team;
+        this.pool = pool;
+        this.forward = forward;
+        this.head = head;
+        this.memory = List.copyOf(memory);
+        this.blocks = new int[Math.multiplyExact(limits.maxRows(), geometry.blocksFor(spec.contextLength()))];
+    }
+
+    @Override
+    public ModelSpec spec() {
+        return spec;
+    }
+
+    @Override
+    public KvGeometry kv() {
+        return geometry;
+    }
+
+    @Override
+    public RunnerLimits limits() {
+        return limits;
+    }
+
+    @Override
+    public int maxInFlight() {
+        return 1;
+    }
+
+    @Override
+    public StepInputs newInputs() {
+        return new StepInputs(openArena(), limits, geometry.blocksFor(spec.contextLength()));
+    }
+
+    @Override
+    public StepOutputs newOutputs() {
+        return new StepOutputs(limits.maxRows());
+    }
+
+    @Override
+    public void submit(StepInputs step, StepOutputs results) {
+        Check.that(!closed, "a step was submitted to a closed runner");
+        Check.that(inputs == null, "a step was submitted before the last one was awaited");
+        StepCheck.check(step, spec, geometry);
+        int used = step.blockStart(step.rows());
+        for (int i = 0; i < used; i++) {
+            blocks[i] = step.block(i);
+        }
+        inputs = step;
+        outputs = results;
+        team.submit(this);
+    }
+
+    @Override
+    public void await() {
+        Check.that(inputs != null, "no step was submitted");
+        try {
+            team.await();
+        } finally {
+            inputs = null;
+            outputs = null;
+        }
+    }
+
+    @Override
+    public void run(int worker) {
+        StepInputs step = inputs;
+        StepOutputs results = outputs;
+        if (step != null && results != null) {
+            forward.run(worker, step, blocks);
+            head.run(worker, step, results);
+        }
+    }
+
+    @Override
+    public List<MemoryUse> memory() {
+        return memory;
+    }
+
+    /** Fills a block with NaN: whatever reads a slot that no token wrote then shows in its results. */
+    void poison(int block) {
+        Check.index(block, geometry.blocks(), "block");
+        pool.poison(block);
+    }
+
+    /** Lets a running step finish, ends the workers and frees all memory. Does nothing the second time. */
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            team.close();
+            arena.close();
+        }
+    }
+
+    private Arena openArena() {
+        Check.that(!closed, "inputs were asked of a closed runner");
+        return arena;
+    }
+}

@@ -1,0 +1,201 @@
+package io.roseinfer.backend.cpu;
+
+import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
+
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.cpu.ModelWeights.Layer;
+import io.roseinfer.backend.cpu.ModelWeights.Linear;
+import io.roseinfer.backend.cpu.ModelWeights.Norm;
+import io.roseinfer.backend.cpu.kernel.Attention;
+import io.roseinfer.backend.cpu.kernel.KvPool;
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.RowTiles;
+import io.roseinfer.model.ModelSpec;
+
+/**
+ * The transformer blocks over the tokens of a step. Every worker runs {@link #run}; between phases that read what others wrote
+ * they meet. Rows of norms, panels of products and (row, head) pairs of attention are dealt out by arithmetic.
+ */
+final class ForwardPass {
+    private final ModelSpec spec;
+    private final ModelWeights weights;
+    private final KvPool pool;
+    private final WorkerTeam team;
+    private final Worker[] workers;
+    private final Scratch scratch;
+    private final int tallestTile;
+
+    ForwardPass(ModelSpec spec, ModelWeights weights, KvPool pool, WorkerTeam team, Worker[] workers, Scratch scratch) {
+        this.spec = spec;
+        this.weights = weights;
+        this.pool = pool;
+        this.team = team;
+        this.workers = workers;
+        this.scratch = scratch;
+        this.tallestTile = workers[0].kernels.product().tallestTile();
+    }
+
+    /** One worker's part of a step: keys and values of all tokens, and in {@link Scratch#last} the tokens to sample from. */
+    void run(int worker, StepInputs step, int[] blocks) {
+        copyBlocks(worker, step);
+        for (int first = 0; first < step.tokens(); first += Scratch.TOKENS) {
+            int count = Math.min(Scratch.TOKENS, step.tokens() - first);
+            embed(worker, step, first, count);
+            for (int layer = 0; layer < spec.layers(); layer++) {
+                Layer of = weights.layers().get(layer);
+                norm(worker, of.attentionNorm(), count);
+                team.meet(worker);
+                project(worker, of.qkv(), count);
+                team.meet(worker);
+                attend(worker, step, blocks, layer, first, count);
+                team.meet(worker);
+                accumulate(worker, of.attentionOutput(), scratch.attended, count);
+                team.meet(worker);
+                norm(worker, of.mlpNorm(), count);
+                team.meet(worker);
+                expand(worker, of.mlpInner(), count);
+                team.meet(worker);
+                accumulate(worker, of.mlpOutput(), scratch.inner, count);
+                team.meet(worker);
+            }
+            keepLast(worker, step, first, count);
+        }
+    }
+
+    private void copyBlocks(int worker, StepInputs step) {
+        if (step.copies() == 0) {
+            return;
+        }
+        for (int copy = worker; copy < step.copies(); copy += team.size()) {
+            pool.copy(step.copySource(copy), step.copyTarget(copy));
+        }
+        team.meet(worker);
+    }
+
+    private void embed(int worker, StepInputs step, int first, int count) {
+        int width = spec.width();
+        for (int m = worker; m < count; m += team.size()) {
+            int to = m * width;
+            weights.tokenEmbedding().output(step.tokenId(first + m), scratch.residual, to);
+            int position = step.position(first + m) * width;
+            for (int i = 0; i < width; i++) {
+                scratch.residual[to + i] += weights.positions()[position + i];
+            }
+        }
+    }
+
+    /** The same rows as {@link #embed}, so that no meeting is needed between the two. */
+    private void norm(int worker, Norm norm, int count) {
+        int width = spec.width();
+        Worker own = workers[worker];
+        for (int m = worker; m < count; m += team.size()) {
+            own.kernels
+                    .rows()
+                    .layerNorm(scratch.residual, m * width, norm.gain(), norm.bias(), spec.layerNormEpsilon(), own.row);
+            RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, tallestTile);
+        }
+    }
+
+    private void project(int worker, Linear linear, int count) {
+        Worker own = workers[worker];
+        PackedMatrix matrix = linear.matrix();
+        int end = team.share(matrix.panels(), worker + 1);
+        for (int panel = team.share(matrix.panels(), worker); panel < end; panel++) {
+            own.kernels.product().multiply(scratch.normed, count, matrix, panel, own.sums);
+            Epilogue.finish(own.sums, count, linear, panel);
+            Epilogue.store(own.sums, count, matrix, panel, scratch.qkv);
+        }
+    }
+
+    private void accumulate(int worker, Linear linear, float[] x, int count) {
+        Worker own = workers[worker];
+        PackedMatrix matrix = linear.matrix();
+        int end = team.share(matrix.panels(), worker + 1);
+        for (int panel = team.share(matrix.panels(), worker); panel < end; panel++) {
+            own.kernels.product().multiply(x, count, matrix, panel, own.sums);
+            Epilogue.finish(own.sums, count, linear, panel);
+            Epilogue.add(own.sums, count, matrix, panel, scratch.residual);
+        }
+    }
+
+    private void expand(int worker, Linear linear, int count) {
+        Worker own = workers[worker];
+        PackedMatrix matrix = linear.matrix();
+        int end = team.share(matrix.panels(), worker + 1);
+        for (int panel = team.share(matrix.panels(), worker); panel < end; panel++) {
+            own.kernels.product().multiply(scratch.normed, count, matrix, panel, own.sums);
+            Epilogue.finish(own.sums, count, linear, panel);
+            own.kernels.rows().activate(spec.activation(), own.sums, count * COLUMNS);
+            int input = panel * COLUMNS;
+            int columns = matrix.columns(panel);
+            for (int m = 0; m < count; m++) {
+                RowTiles.put(
+                        own.sums, m * COLUMNS, columns, scratch.inner, spec.innerWidth(), input, m, count, tallestTile);
+            }
+        }
+    }
+
+    /** A (row, head) pair writes its own keys and values before it reads any, so pairs need not wait for each other. */
+    private void attend(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
+        int pair = 0;
+        for (int row = 0; row < step.rows(); row++) {
+            int from = Math.max(step.rowStart(row), first);
+            int to = Math.min(step.rowStart(row + 1), first + count);
+            if (from >= to) {
+                continue;
+            }
+            for (int head = 0; head < spec.heads(); head++) {
+                if (pair++ % team.size() == worker) {
+                    workers[worker].view.move(blocks, step.blockStart(row), layer, head);
+                    append(step, layer, head, first, from, to);
+                    attendHead(workers[worker], step, layer, head, first, count, from, to);
+                }
+            }
+        }
+    }
+
+    private void append(StepInputs step, int layer, int head, int first, int from, int to) {
+        int width = spec.width();
+        for (int t = from; t < to; t++) {
+            int key = (t - first) * 3 * width + width + head * spec.headSize();
+            pool.append(step.slot(t), layer, head, scratch.qkv, key, key + width);
+        }
+    }
+
+    private void attendHead(Worker own, StepInputs step, int layer, int head, int first, int count, int from, int to) {
+        int width = spec.width();
+        int headSize = spec.headSize();
+        float scale = spec.attentionScale(layer);
+        for (int t = from; t < to; t += Attention.MAX_QUERIES) {
+            int queries = Math.min(Attention.MAX_QUERIES, to - t);
+            int query = (t - first) * 3 * width + head * headSize;
+            int length = step.position(t) + 1;
+            own.kernels.attention().attend(own.view, scratch.qkv, query, 3 * width, queries, length, scale, own.heads);
+            for (int i = 0; i < queries; i++) {
+                int m = t - first + i;
+                RowTiles.put(
+                        own.heads,
+                        i * headSize,
+                        headSize,
+                        scratch.attended,
+                        width,
+                        head * headSize,
+                        m,
+                        count,
+                        tallestTile);
+            }
+        }
+    }
+
+    private void keepLast(int worker, StepInputs step, int first, int count) {
+        int width = spec.width();
+        for (int sample = worker; sample < step.samples(); sample += team.size()) {
+            int token = step.rowStart(step.sampleRow(sample) + 1) - 1 - first;
+            if (token >= 0 && token < count) {
+                System.arraycopy(scratch.residual, token * width, scratch.last, sample * width, width);
+            }
+        }
+        // The next tile overwrites the residual stream.
+        team.meet(worker);
+    }
+}

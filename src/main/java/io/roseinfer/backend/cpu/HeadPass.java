@@ -1,0 +1,103 @@
+package io.roseinfer.backend.cpu;
+
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.backend.cpu.ModelWeights.Norm;
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.RowTiles;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.Sampler;
+
+/** From the last hidden states to tokens: final norm, logits and sampling, for the rows that sample and no others. */
+final class HeadPass {
+    private final ModelSpec spec;
+    private final ModelWeights weights;
+    private final WorkerTeam team;
+    private final Worker[] workers;
+    private final Scratch scratch;
+    private final int tallestTile;
+
+    HeadPass(ModelSpec spec, ModelWeights weights, WorkerTeam team, Worker[] workers, Scratch scratch) {
+        this.spec = spec;
+        this.weights = weights;
+        this.team = team;
+        this.workers = workers;
+        this.scratch = scratch;
+        this.tallestTile = workers[0].kernels.product().tallestTile();
+    }
+
+    /** One worker's part, after {@link ForwardPass#run}. */
+    void run(int worker, StepInputs step, StepOutputs outputs) {
+        for (int first = 0; first < step.samples(); first += Scratch.LOGIT_ROWS) {
+            int count = Math.min(Scratch.LOGIT_ROWS, step.samples() - first);
+            norm(worker, first, count);
+            team.meet(worker);
+            logits(worker, count);
+            team.meet(worker);
+            for (int m = worker; m < count; m += team.size()) {
+                sample(workers[worker], step, first + m, m * spec.vocabularySize(), outputs);
+            }
+        }
+    }
+
+    private void norm(int worker, int first, int count) {
+        int width = spec.width();
+        Norm norm = weights.finalNorm();
+        Worker own = workers[worker];
+        for (int m = worker; m < count; m += team.size()) {
+            own.kernels
+                    .rows()
+                    .layerNorm(
+                            scratch.last,
+                            (first + m) * width,
+                            norm.gain(),
+                            norm.bias(),
+                            spec.layerNormEpsilon(),
+                            own.row);
+            RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, tallestTile);
+        }
+    }
+
+    private void logits(int worker, int count) {
+        Worker own = workers[worker];
+        PackedMatrix head = weights.head();
+        int end = team.share(head.panels(), worker + 1);
+        for (int panel = team.share(head.panels(), worker); panel < end; panel++) {
+            own.kernels.product().multiply(scratch.normed, count, head, panel, own.sums);
+            Epilogue.finish(own.sums, count, head, panel);
+            Epilogue.store(own.sums, count, head, panel, scratch.logits);
+        }
+    }
+
+    private void sample(Worker own, StepInputs step, int sample, int from, StepOutputs outputs) {
+        SampleRequest request = step.sampling(sample);
+        boolean report = request.params().logprobs() >= 0;
+        if (report) {
+            System.arraycopy(scratch.logits, from, own.rawLogits, 0, spec.vocabularySize());
+        }
+        int context = step.contextLength(step.sampleRow(sample));
+        int token = own.sampler.sample(scratch.logits, from, request, context);
+        if (token == Sampler.NO_TOKEN) {
+            outputs.set(sample, 0, StepOutputs.Status.NON_FINITE);
+            return;
+        }
+        outputs.set(sample, token, StepOutputs.Status.OK);
+        if (report) {
+            report(own, sample, token, request.params().logprobs(), outputs);
+        }
+    }
+
+    private void report(Worker own, int sample, int token, int tops, StepOutputs outputs) {
+        float normalizer = own.sampler.logSumExp(own.rawLogits, 0);
+        outputs.setLogprob(sample, own.rawLogits[token] - normalizer);
+        if (tops == 0) {
+            return;
+        }
+        own.sampler.top(own.rawLogits, 0, tops, own.topTokens);
+        for (int rank = 0; rank < Math.min(tops, spec.vocabularySize()); rank++) {
+            int top = own.topTokens[rank];
+            outputs.setTop(sample, rank, top, own.rawLogits[top] - normalizer);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package io.roseinfer.backend.cpu;
+
+import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
+
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.tensor.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/**
+ * Brings a tensor into the layout of a {@link PackedMatrix}, panel by panel; panels may be packed by different threads.
+ *
+ * <p>INT8 is symmetric with one scale per output: the largest magnitude becomes 127. An output that holds NaN or infinity gets a
+ * scale that is not finite, so that the fault shows in its sums instead of vanishing.
+ */
+final class PanelPacker {
+    private static final int INT8_LARGEST = 127;
+
+    /** Outputs whose weights are all smaller become zero: their reciprocal would overflow. */
+    private static final float INT8_VANISHING = 1e-30f;
+
+    private final Tensor tensor;
+    private final boolean byOutput;
+    private final PackedMatrix packed;
+
+    /** Packs {@code tensor}, stored [outputs, inputs] if {@code byOutput} and [inputs, outputs] if not. */
+    PanelPacker(Tensor tensor, boolean byOutput, PackedMatrix packed) {
+        this.tensor = tensor;
+        this.byOutput = byOutput;
+        this.packed = packed;
+    }
+
+    /** Packs one panel by way of {@code buffer}, at least {@code inputs × COLUMNS}. */
+    void pack(int panel, float[] buffer) {
+        int used = packed.inputs() * COLUMNS;
+        if (packed.columns(panel) < COLUMNS) {
+            Arrays.fill(buffer, 0, used, 0f);
+        }
+        if (byOutput) {
+            transpose(panel, buffer);
+        } else {
+            gather(panel, buffer);
+        }
+        if (packed.format() == WeightFormat.F32) {
+            MemorySegment.copy(buffer, 0, packed.memory(), ValueLayout.JAVA_FLOAT, packed.panelStart(panel), used);
+        } else {
+            encode(panel, buffer);
+        }
+    }
+
+    private void gather(int panel, float[] buffer) {
+        long first = (long) panel * COLUMNS;
+        int columns = packed.columns(panel);
+        for (int k = 0; k < packed.inputs(); k++) {
+            tensor.copyTo((long) k * packed.outputs() + first, buffer, k * COLUMNS, columns);
+        }
+    }
+
+    private void transpose(int panel, float[] buffer) {
+        int inputs = packed.inputs();
+        float[] row = new float[inputs];
+        for (int c = 0; c < packed.columns(panel); c++) {
+            tensor.copyTo(((long) panel * COLUMNS + c) * inputs, row, 0, inputs);
+            for (int k = 0; k < inputs; k++) {
+                buffer[k * COLUMNS + c] = row[k];
+            }
+        }
+    }
+
+    private void encode(int panel, float[] buffer) {
+        float[] inverse = new float[COLUMNS];
+        if (packed.format() == WeightFormat.INT8) {
+            scale(panel, buffer, inverse);
+        }
+        int perWord = packed.format().perWord();
+        long at = packed.panelStart(panel);
+        for (int k = 0; k < packed.inputs(); k += perWord) {
+            int present = Math.min(perWord, packed.inputs() - k);
+            for (int c = 0; c < COLUMNS; c++) {
+                int word = 0;
+                for (int which = 0; which < present; which++) {
+                    word |= packed.format().encode(buffer[(k + which) * COLUMNS + c], inverse[c], which);
+                }
+                packed.memory().set(ValueLayout.JAVA_INT, at + 4L * c, word);
+            }
+            at += PackedMatrix.ROW_BYTES;
+        }
+    }
+
+    private void scale(int panel, float[] buffer, float[] inverse) {
+        for (int k = 0; k < packed.inputs(); k++) {
+            for (int c = 0; c < COLUMNS; c++) {
+                inverse[c] = Math.max(inverse[c], Math.abs(buffer[k * COLUMNS + c]));
+            }
+        }
+        for (int c = 0; c < COLUMNS; c++) {
+            packed.scales()[panel * COLUMNS + c] = inverse[c] / INT8_LARGEST;
+            inverse[c] = inverse[c] < INT8_VANISHING ? 0 : INT8_LARGEST / inverse[c];
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package io.roseinfer.backend.cpu;
+
+import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.MemoryUse;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cpu.kernel.Kernels;
+import io.roseinfer.backend.cpu.kernel.KvPool;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.WeightSlot;
+import io.roseinfer.tensor.DType;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Locale;
+
+/** Builds a runner: plans its memory, refuses what cannot fit, packs the weights and wires the passes. */
+final class RunnerLoader {
+    /** The KV pool's size if nobody asks for another, unless one whole context needs more. */
+    private static final long DEFAULT_KV_BYTES = 1L << 30;
+
+    private RunnerLoader() {}
+
+    static CpuModelRunner load(
+            Gpt2Weights weights, RunnerLimits limits, Precision precision, Kernels.Factory kernels, int threads) {
+        WeightFormat format = format(precision, weights);
+        KvGeometry kv = geometry(weights.spec(), limits);
+        MemoryPlan plan = MemoryPlan.of(weights.spec(), limits, kv, format, threads);
+        long physical = physicalMemory();
+        if (plan.bytes() > physical) {
+            throw tooLarge(weights, kv, plan, megabytes(physical) + " MiB of memory");
+        }
+        Arena arena = Arena.ofShared();
+        WorkerTeam team = new WorkerTeam(threads);
+        try {
+            return build(weights, limits, kv, format, kernels, arena, team, plan.uses());
+        } catch (OutOfMemoryError e) {
+            release(team, arena);
+            throw tooLarge(weights, kv, plan, "too little memory free (" + e.getMessage() + ")");
+        } catch (RuntimeException | Error e) {
+            release(team, arena);
+            throw e;
+        }
+    }
+
+    private static CpuModelRunner build(
+            Gpt2Weights weights,
+            RunnerLimits limits,
+            KvGeometry kv,
+            WeightFormat format,
+            Kernels.Factory kernels,
+            Arena arena,
+            WorkerTeam team,
+            List<MemoryUse> memory) {
+        ModelSpec spec = weights.spec();
+        MemorySegment kvMemory = arena.allocate(kv.bytes(), 64);
+        KvPool pool = new KvPool(kvMemory, spec.layers(), spec.heads(), spec.headSize(), kv.blockSize());
+        Scratch scratch = new Scratch(spec, limits);
+        Worker[] workers = new Worker[team.size()];
+        for (int i = 0; i < workers.length; i++) {
+            workers[i] = new Worker(spec, limits, kernels.create(spec.contextLength()), pool);
+        }
+        ModelWeights packed = new WeightLoader(weights, format, arena, team).load();
+        ForwardPass forward = new ForwardPass(spec, packed, pool, team, workers, scratch);
+        HeadPass head = new HeadPass(spec, packed, team, workers, scratch);
+        return new CpuModelRunner(spec, limits, kv, arena, team, pool, forward, head, memory);
+    }
+
+    /** See {@link CpuOptions#precision()}. */
+    static WeightFormat format(Precision precision, Gpt2Weights weights) {
+        return switch (precision) {
+            case AUTO -> weights.dtype(WeightSlot.TOKEN_EMBEDDING) == DType.BF16 ? WeightFormat.BF16 : WeightFormat.F32;
+            case FP32, FP16 -> WeightFormat.F32;
+            case BF16 -> WeightFormat.BF16;
+            case INT8 -> WeightFormat.INT8;
+        };
+    }
+
+    /** The pool asked for, or room for every row's whole context within {@link #DEFAULT_KV_BYTES}; one context at least. */
+    static KvGeometry geometry(ModelSpec spec, RunnerLimits limits) {
+        long bytes = KvPool.blockBytes(spec.layers(), spec.heads(), spec.headSize(), limits.blockSize());
+        long perContext = Math.ceilDiv(spec.contextLength(), limits.blockSize());
+        long blocks = limits.kvBlocks();
+        if (blocks == 0) {
+            long affordable = Math.max(perContext, DEFAULT_KV_BYTES / bytes);
+            blocks = Math.min(perContext * limits.maxRows(), affordable);
+        }
+        return new KvGeometry(limits.blockSize(), Math.toIntExact(blocks), bytes);
+    }
+
+    private static void release(WorkerTeam team, Arena arena) {
+        team.close();
+        arena.close();
+    }
+
+    private static InsufficientMemory tooLarge(Gpt2Weights weights, KvGeometry kv, MemoryPlan plan, String seen) {
+        return new InsufficientMemory(String.format(
+                Locale.ROOT,
+                "%s needs %d MiB on the cpu, %d MiB of it for %d KV blocks; there is %s; use a smaller --kv-blocks,"
+                        + " --max-batch-size or a narrower --dtype",
+                weights.description(),
+                megabytes(plan.bytes()),
+                megabytes(kv.bytes()),
+                kv.blocks(),
+                seen));
+    }
+
+    private static long megabytes(long bytes) {
+        return Math.ceilDiv(bytes, 1L << 20);
+    }
+
+    /** The machine's memory, or the container's limit where that is less. */
+    private static long physicalMemory() {
+        if (ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system) {
+            return system.getTotalMemorySize();
+        }
+        return Long.MAX_VALUE;
+    }
+}

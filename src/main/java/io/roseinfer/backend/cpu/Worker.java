@@ -1,0 +1,49 @@
+package io.roseinfer.backend.cpu;
+
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cpu.kernel.Attention;
+import io.roseinfer.backend.cpu.kernel.Kernels;
+import io.roseinfer.backend.cpu.kernel.KvPool;
+import io.roseinfer.backend.cpu.kernel.KvView;
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.Sampler;
+import io.roseinfer.sampling.SamplingParams;
+
+/** What one worker owns: its kernels, its place in the KV pool, and small buffers. */
+final class Worker {
+    /** What a {@link Sampler} holds per token of the vocabulary. */
+    private static final long SAMPLER_BYTES = 16;
+
+    final Kernels kernels;
+    final KvView view;
+    final Sampler sampler;
+    /** Sums of one panel, [row][COLUMNS]. */
+    final float[] sums;
+    /** One row of the residual stream. */
+    final float[] row;
+    /** What a few queries of one head attend to, [query][headSize]. */
+    final float[] heads;
+    /** A row of logits as the model gave it, while the sampler changes the other. */
+    final float[] rawLogits;
+
+    final int[] topTokens;
+
+    Worker(ModelSpec spec, RunnerLimits limits, Kernels kernels, KvPool pool) {
+        this.kernels = kernels;
+        this.view = new KvView(pool);
+        this.sampler = new Sampler(spec.vocabularySize());
+        this.sums = new float[Scratch.mostRows(limits) * PackedMatrix.COLUMNS];
+        this.row = new float[spec.width()];
+        this.heads = new float[Attention.MAX_QUERIES * spec.headSize()];
+        this.rawLogits = new float[spec.vocabularySize()];
+        this.topTokens = new int[SamplingParams.MAX_LOGPROBS];
+    }
+
+    /** Bytes of one worker's buffers, its kernels' and its sampler's included. */
+    static long bytes(ModelSpec spec, RunnerLimits limits) {
+        long sums = (long) Scratch.mostRows(limits) * PackedMatrix.COLUMNS;
+        long scores = (long) Attention.MAX_QUERIES * spec.contextLength();
+        return 4 * (sums + scores) + (4 + SAMPLER_BYTES) * spec.vocabularySize();
+    }
+}

@@ -1,0 +1,82 @@
+package io.roseinfer.backend.cpu.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * A weight matrix of shape [inputs, outputs] as the kernels stream it: panels of {@value #COLUMNS} outputs, each panel
+ * [⌈inputs / perWord⌉][{@value #COLUMNS}] 32-bit words in native byte order. Outputs beyond the last and inputs beyond the last
+ * are zero.
+ *
+ * <p>Why 48: three 512-bit vectors by eight rows is the largest register tile that leaves room for its operands, and narrower
+ * vectors take the panel in halves or quarters; GPT-2's 768, 2304 and 3072 outputs fill their panels.
+ *
+ * @param memory the panels, 64-byte aligned
+ * @param scales what an output's sum is multiplied by, one per output of all panels; empty where weights are not scaled
+ */
+@SuppressWarnings("ArrayRecordComponent") // read in the innermost loops; nobody compares matrices
+public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemorySegment memory, float[] scales) {
+    /** Outputs per panel. */
+    public static final int COLUMNS = 48;
+
+    /** Bytes of one row of words in a panel. */
+    public static final int ROW_BYTES = 4 * COLUMNS;
+
+    private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT;
+
+    /** Panels that hold this many outputs. */
+    public static int panels(int outputs) {
+        return Math.ceilDiv(outputs, COLUMNS);
+    }
+
+    /** Bytes of a matrix of this shape. */
+    public static long bytes(WeightFormat format, int inputs, int outputs) {
+        return panels(outputs) * panelBytes(format, inputs);
+    }
+
+    private static long panelBytes(WeightFormat format, int inputs) {
+        return Math.ceilDiv(inputs, format.perWord()) * (long) ROW_BYTES;
+    }
+
+    public int panels() {
+        return panels(outputs);
+    }
+
+    /** Byte offset of a panel. */
+    public long panelStart(int panel) {
+        return panel * panelBytes(format, inputs);
+    }
+
+    /** Outputs of a panel that exist. */
+    public int columns(int panel) {
+        return Math.min(COLUMNS, outputs - panel * COLUMNS);
+    }
+
+    /** Writes a panel's weights of inputs {@code from <= k < to} to {@code target[(k - from) · COLUMNS + column]}, not scaled. */
+    public void unpack(int panel, int from, int to, float[] target) {
+        int perWord = format.perWord();
+        long start = panelStart(panel);
+        for (int k = from; k < to; k++) {
+            long row = start + (k / perWord) * (long) ROW_BYTES;
+            int which = k % perWord;
+            for (int c = 0; c < COLUMNS; c++) {
+                target[(k - from) * COLUMNS + c] = format.decode(memory.get(WORD, row + 4L * c), which);
+            }
+        }
+    }
+
+    /** Copies one output's weights, scaled, to {@code target[from … from + inputs)}: a row of an embedding table. */
+    public void output(int output, float[] target, int from) {
+        long column = panelStart(output / COLUMNS) + 4L * (output % COLUMNS);
+        int perWord = format.perWord();
+        for (int k = 0; k < inputs; k++) {
+            target[from + k] = format.decode(memory.get(WORD, column + (k / perWord) * (long) ROW_BYTES), k % perWord);
+        }
+        if (scales.length > 0) {
+            float scale = scales[output];
+            for (int k = 0; k < inputs; k++) {
+                target[from + k] *= scale;
+            }
+        }
+    }
+}

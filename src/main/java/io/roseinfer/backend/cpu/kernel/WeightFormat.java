@@ -1,0 +1,46 @@
+package io.roseinfer.backend.cpu.kernel;
+
+import io.roseinfer.tensor.Tensor;
+
+/**
+ * How weights lie in the 32-bit words of a {@link PackedMatrix}: a word holds the weights of one output for one, two or four
+ * consecutive inputs, the first of them in the lowest bits. So one vector of words serves neighbouring outputs at any width,
+ * and the inputs of an output still come in ascending order.
+ */
+public enum WeightFormat {
+    F32(1),
+    BF16(2),
+    INT8(4);
+
+    private final int perWord;
+
+    WeightFormat(int perWord) {
+        this.perWord = perWord;
+    }
+
+    /** Inputs whose weights share a word. */
+    public int perWord() {
+        return perWord;
+    }
+
+    /** The weight of the word's input {@code which}, exactly; for {@link #INT8} before it is scaled. */
+    public float decode(int word, int which) {
+        return switch (this) {
+            case F32 -> Float.intBitsToFloat(word);
+            case BF16 -> Float.intBitsToFloat(which == 0 ? word << 16 : word & 0xffff0000);
+            case INT8 -> (float) (byte) (word >> (8 * which));
+        };
+    }
+
+    /**
+     * The bits that {@link #decode} turns back into {@code weight · inverseScale}, rounded to what the format can hold, placed
+     * for input {@code which} of a word.
+     */
+    public int encode(float weight, float inverseScale, int which) {
+        return switch (this) {
+            case F32 -> Float.floatToRawIntBits(weight);
+            case BF16 -> (Tensor.floatToBf16(weight) & 0xffff) << (16 * which);
+            case INT8 -> ((int) Math.rint(weight * inverseScale) & 0xff) << (8 * which);
+        };
+    }
+}

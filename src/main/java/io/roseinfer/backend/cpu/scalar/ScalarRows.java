@@ -1,0 +1,41 @@
+package io.roseinfer.backend.cpu.scalar;
+
+import io.roseinfer.backend.cpu.kernel.FloatMath;
+import io.roseinfer.backend.cpu.kernel.Lanes;
+import io.roseinfer.backend.cpu.kernel.RowMath;
+import io.roseinfer.model.Activation;
+import java.util.Arrays;
+
+final class ScalarRows implements RowMath {
+    private final float[] lanes = new float[Lanes.COUNT];
+
+    @Override
+    public void layerNorm(float[] x, int from, float[] gain, float[] bias, float epsilon, float[] output) {
+        int width = gain.length;
+        Arrays.fill(lanes, 0f);
+        for (int i = 0; i < width; i++) {
+            lanes[i % Lanes.COUNT] += x[from + i];
+        }
+        float mean = Lanes.sum(lanes) / width;
+        Arrays.fill(lanes, 0f);
+        for (int i = 0; i < width; i++) {
+            float distance = x[from + i] - mean;
+            lanes[i % Lanes.COUNT] = Math.fma(distance, distance, lanes[i % Lanes.COUNT]);
+        }
+        float inverse = 1f / (float) Math.sqrt(Lanes.sum(lanes) / width + epsilon);
+        for (int i = 0; i < width; i++) {
+            output[i] = Math.fma((x[from + i] - mean) * inverse, gain[i], bias[i]);
+        }
+    }
+
+    @Override
+    public void activate(Activation activation, float[] values, int count) {
+        for (int i = 0; i < count; i++) {
+            values[i] = switch (activation) {
+                case GELU_TANH -> FloatMath.geluTanh(values[i]);
+                case GELU_ERF -> FloatMath.geluErf(values[i]);
+                case RELU -> Math.max(0f, values[i]);
+            };
+        }
+    }
+}

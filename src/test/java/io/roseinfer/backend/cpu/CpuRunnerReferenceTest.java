@@ -1,0 +1,80 @@
+package io.roseinfer.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cpu.StepDriver.Sampled;
+import io.roseinfer.model.Activation;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.tensor.DType;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The whole runner against GPT-2 in 64-bit floats. */
+class CpuRunnerReferenceTest {
+    private static final int MORE = 5;
+
+    static Stream<ModelSpec> shapes() {
+        return Stream.of(
+                TestModel.plain(),
+                TestModel.awkward(),
+                TestModel.spec(21, 40, 7, 1, 1, 5, Activation.RELU, true, false),
+                TestModel.spec(97, 64, 64, 2, 4, 130, Activation.GELU_TANH, false, false));
+    }
+
+    @ParameterizedTest
+    @MethodSource("shapes")
+    void log_probabilities_of_the_scalar_kernels_agree_with_64_bit_arithmetic(ModelSpec spec) {
+        assertAgrees(TestModel.random(spec, 11), Precision.FP32, KernelChoice.SCALAR, 2e-4);
+    }
+
+    @ParameterizedTest
+    @MethodSource("shapes")
+    void log_probabilities_of_the_best_kernels_agree_with_64_bit_arithmetic(ModelSpec spec) {
+        assertAgrees(TestModel.random(spec, 12), Precision.FP32, KernelChoice.BEST, 2e-4);
+    }
+
+    @Test
+    void a_bf16_checkpoint_loses_nothing_as_bf16() {
+        assertAgrees(TestModel.random(TestModel.plain(), 13, DType.BF16), Precision.AUTO, KernelChoice.BEST, 2e-4);
+    }
+
+    @Test
+    void bf16_weights_stay_close_to_the_full_ones() {
+        assertAgrees(TestModel.random(TestModel.plain(), 14), Precision.BF16, KernelChoice.BEST, 0.1);
+    }
+
+    @Test
+    void int8_weights_stay_close_to_the_full_ones() {
+        assertAgrees(TestModel.random(TestModel.plain(), 15), Precision.INT8, KernelChoice.BEST, 0.2);
+    }
+
+    private static void assertAgrees(TestModel model, Precision precision, KernelChoice kernels, double tolerance) {
+        CpuOptions options = new CpuOptions(2, precision, kernels);
+        int[] prompt = tokens(model.spec, 19);
+        try (CpuBackend backend = new CpuBackend(options);
+                StepDriver driver = new StepDriver(backend.load(model.weights(), new RunnerLimits(4, 32, 16, 0)))) {
+            int[] sequence = prompt;
+            for (Sampled sampled : driver.alone(prompt, 32, MORE)) {
+                double[] expected = DoubleGpt2.logSoftmax(new DoubleGpt2(model).logits(sequence));
+                for (int rank = 0; rank < StepDriver.TOPS; rank++) {
+                    assertThat((double) sampled.logprobs().get(rank))
+                            .as("after %d tokens, rank %d", sequence.length, rank)
+                            .isCloseTo(expected[sampled.tops().get(rank)], within(tolerance));
+                }
+                sequence = java.util.Arrays.copyOf(sequence, sequence.length + 1);
+                sequence[sequence.length - 1] = sampled.token();
+            }
+        }
+    }
+
+    static int[] tokens(ModelSpec spec, int count) {
+        Random random = new Random(count);
+        return random.ints(count, 0, spec.vocabularySize()).toArray();
+    }
+}

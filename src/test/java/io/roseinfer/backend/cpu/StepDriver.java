@@ -1,0 +1,125 @@
+package io.roseinfer.backend.cpu;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenHistory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Drives a runner by hand: sequences with blocks of their own, and steps of any mix of their tokens. */
+final class StepDriver implements AutoCloseable {
+    static final int TOPS = SamplingParams.MAX_LOGPROBS;
+
+    /** A sequence: its tokens, how many of them have been computed, its blocks. */
+    static final class Sequence implements TokenHistory {
+        int[] tokens;
+        int computed;
+        int[] blocks = {};
+
+        Sequence(int... tokens) {
+            this.tokens = tokens;
+        }
+
+        void append(int token) {
+            tokens = Arrays.copyOf(tokens, tokens.length + 1);
+            tokens[tokens.length - 1] = token;
+        }
+
+        @Override
+        public int promptLength() {
+            return tokens.length;
+        }
+
+        @Override
+        public int length() {
+            return tokens.length;
+        }
+
+        @Override
+        public int token(int index) {
+            return tokens[index];
+        }
+    }
+
+    /** What a sample yielded. */
+    record Sampled(StepOutputs.Status status, int token, float logprob, List<Integer> tops, List<Float> logprobs) {}
+
+    final ModelRunner runner;
+    final StepInputs inputs;
+    final StepOutputs outputs;
+    SamplingParams params = SamplingParams.greedy().withLogprobs(TOPS);
+    private int nextBlock;
+
+    StepDriver(ModelRunner runner) {
+        this.runner = runner;
+        this.inputs = runner.newInputs();
+        this.outputs = runner.newOutputs();
+        inputs.clear();
+    }
+
+    /** Adds the sequence's next {@code count} tokens to the step. */
+    StepDriver add(Sequence sequence, int count, boolean sample) {
+        int blockSize = runner.kv().blockSize();
+        int length = sequence.computed + count;
+        inputs.beginRow();
+        int held = sequence.blocks.length;
+        sequence.blocks = Arrays.copyOf(sequence.blocks, runner.kv().blocksFor(length));
+        for (int i = held; i < sequence.blocks.length; i++) {
+            // From the end of the pool, so that neighbours in a sequence are not neighbours in memory.
+            sequence.blocks[i] = runner.kv().blocks() - 1 - nextBlock++;
+        }
+        for (int p = sequence.computed; p < length; p++) {
+            inputs.addToken(sequence.tokens[p], p, sequence.blocks[p / blockSize] * blockSize + p % blockSize);
+        }
+        for (int block : sequence.blocks) {
+            inputs.addBlock(block);
+        }
+        inputs.endRow(length);
+        sequence.computed = length;
+        if (sample) {
+            inputs.sampleLastRow(new SampleRequest(params, 7, sequence));
+        }
+        return this;
+    }
+
+    List<Sampled> step() {
+        runner.submit(inputs, outputs);
+        runner.await();
+        List<Sampled> results = new ArrayList<>();
+        for (int s = 0; s < inputs.samples(); s++) {
+            List<Integer> tops = new ArrayList<>();
+            List<Float> logprobs = new ArrayList<>();
+            for (int rank = 0; rank < params.logprobs(); rank++) {
+                tops.add(outputs.topToken(s, rank));
+                logprobs.add(outputs.topLogprob(s, rank));
+            }
+            results.add(new Sampled(outputs.status(s), outputs.token(s), outputs.logprob(s), tops, logprobs));
+        }
+        inputs.clear();
+        return results;
+    }
+
+    /** Computes a whole prompt in chunks of at most {@code chunk} tokens, then {@code more} tokens greedily, alone. */
+    List<Sampled> alone(int[] prompt, int chunk, int more) {
+        Sequence sequence = new Sequence(prompt);
+        while (prompt.length - sequence.computed > chunk) {
+            add(sequence, chunk, false).step();
+        }
+        List<Sampled> results = new ArrayList<>(
+                add(sequence, prompt.length - sequence.computed, true).step());
+        for (int i = 0; i < more; i++) {
+            sequence.append(results.getLast().token());
+            results.addAll(add(sequence, 1, true).step());
+        }
+        return results;
+    }
+
+    @Override
+    public void close() {
+        runner.close();
+    }
+}
