@@ -9,6 +9,7 @@ import io.roseinfer.backend.cpu.StepDriver.Sampled;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.tensor.DType;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -67,7 +68,7 @@ class CpuRunnerReferenceTest {
                             .as("after %d tokens, rank %d", sequence.length, rank)
                             .isCloseTo(expected[sampled.tops().get(rank)], within(tolerance));
                 }
-                sequence = java.util.Arrays.copyOf(sequence, sequence.length + 1);
+                sequence = Arrays.copyOf(sequence, sequence.length + 1);
                 sequence[sequence.length - 1] = sampled.token();
             }
         }

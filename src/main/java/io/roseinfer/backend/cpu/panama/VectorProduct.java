@@ -22,7 +22,8 @@ import jdk.incubator.vector.VectorSpecies;
  * inputs are taken in blocks whose weights stay in the first-level cache while every tile of rows passes over them; the sums
  * wait in memory meanwhile, which does not change their order.
  *
- * <p>Narrow weights of a single row are widened in registers. With more rows a block is widened once and shared.
+ * <p>Narrow weights are widened one block at a time and shared by the rows; bfloat16 under a single row in registers. (The same
+ * for int8 was tried: C2 stops inlining in so large a loop, and it ran at a third of the speed.)
  */
 final class VectorProduct implements PanelProduct {
     private static final VectorSpecies<Float> F = VectorWidth.of(MethodHandles.lookup());
@@ -53,11 +54,11 @@ final class VectorProduct implements PanelProduct {
             long at = weights.panelStart(panel) + (k / weights.format().perWord()) * (long) ROW_BYTES;
             if (weights.format() == WeightFormat.F32) {
                 block(weights.memory(), at, x, rows, inputs, k, steps, sums);
-            } else if (rows > 1) {
+            } else if (weights.format() == WeightFormat.BF16 && rows == 1) {
+                single(weights, at, x, k, steps, sums);
+            } else {
                 widen(weights, at, steps);
                 block(widened, 0, x, rows, inputs, k, steps, sums);
-            } else {
-                narrow(weights, at, x, k, steps, sums);
             }
         }
     }
@@ -114,22 +115,15 @@ final class VectorProduct implements PanelProduct {
         }
     }
 
-    /** One row over narrow weights: whole words in registers, then the inputs of a last word that is not full. */
-    private void narrow(PackedMatrix weights, long at, float[] x, int from, int steps, float[] sums) {
-        int perWord = weights.format().perWord();
-        int whole = steps - steps % perWord;
+    /** One row over bfloat16: whole words in registers, then the input of a last word that is not full. */
+    private void single(PackedMatrix weights, long at, float[] x, int from, int steps, float[] sums) {
+        int whole = steps - steps % 2;
         for (int c = 0; c < COLUMNS; c += TILE_COLUMNS) {
-            if (weights.format() == WeightFormat.BF16) {
-                rowBf16(weights.memory(), at + 4L * c, x, from, whole, sums, c);
-            } else {
-                rowInt8(weights.memory(), at + 4L * c, x, from, whole, sums, c);
-            }
+            rowBf16(weights.memory(), at + 4L * c, x, from, whole, sums, c);
         }
         if (whole < steps) {
-            widen(weights, at + (whole / perWord) * (long) ROW_BYTES, steps - whole);
-            for (int c = 0; c < COLUMNS; c += TILE_COLUMNS) {
-                tile1(widened, 4L * c, x, from + whole, steps - whole, sums, c);
-            }
+            widenBf16(weights.memory(), at + (whole / 2) * (long) ROW_BYTES, 1);
+            block(widened, 0, x, 1, 0, from + whole, 1, sums);
         }
     }
 
@@ -150,37 +144,6 @@ final class VectorProduct implements PanelProduct {
             s0 = odd.fma(bf16High(w0), s0);
             s1 = odd.fma(bf16High(w1), s1);
             s2 = odd.fma(bf16High(w2), s2);
-        }
-        s0.intoArray(sums, to);
-        s1.intoArray(sums, to + L);
-        s2.intoArray(sums, to + 2 * L);
-    }
-
-    private static void rowInt8(MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
-        FloatVector s0 = FloatVector.fromArray(F, sums, to);
-        FloatVector s1 = FloatVector.fromArray(F, sums, to + L);
-        FloatVector s2 = FloatVector.fromArray(F, sums, to + 2 * L);
-        for (int k = 0; k < steps; k += 4) {
-            long row = at + (k / 4) * (long) ROW_BYTES;
-            IntVector w0 = IntVector.fromMemorySegment(I, w, row, ORDER);
-            IntVector w1 = IntVector.fromMemorySegment(I, w, row + VECTOR_BYTES, ORDER);
-            IntVector w2 = IntVector.fromMemorySegment(I, w, row + 2 * VECTOR_BYTES, ORDER);
-            FloatVector x0 = FloatVector.broadcast(F, x[from + k]);
-            s0 = x0.fma(int8(w0, 24), s0);
-            s1 = x0.fma(int8(w1, 24), s1);
-            s2 = x0.fma(int8(w2, 24), s2);
-            FloatVector x1 = FloatVector.broadcast(F, x[from + k + 1]);
-            s0 = x1.fma(int8(w0, 16), s0);
-            s1 = x1.fma(int8(w1, 16), s1);
-            s2 = x1.fma(int8(w2, 16), s2);
-            FloatVector x2 = FloatVector.broadcast(F, x[from + k + 2]);
-            s0 = x2.fma(int8(w0, 8), s0);
-            s1 = x2.fma(int8(w1, 8), s1);
-            s2 = x2.fma(int8(w2, 8), s2);
-            FloatVector x3 = FloatVector.broadcast(F, x[from + k + 3]);
-            s0 = x3.fma(int8(w0, 0), s0);
-            s1 = x3.fma(int8(w1, 0), s1);
-            s2 = x3.fma(int8(w2, 0), s2);
         }
         s0.intoArray(sums, to);
         s1.intoArray(sums, to + L);

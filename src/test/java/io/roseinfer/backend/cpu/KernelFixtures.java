@@ -1,0 +1,71 @@
+package io.roseinfer.backend.cpu;
+
+import io.roseinfer.backend.cpu.kernel.KvPool;
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.RowTiles;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.tensor.DType;
+import io.roseinfer.tensor.Tensor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
+
+/** Random operands for kernels, and the packing that the runner would do. */
+final class KernelFixtures {
+    private KernelFixtures() {}
+
+    static float[] normal(Random random, int count) {
+        float[] values = new float[count];
+        for (int i = 0; i < count; i++) {
+            values[i] = (float) random.nextGaussian();
+        }
+        return values;
+    }
+
+    /** Packs {@code values} of shape [inputs, outputs]. */
+    static PackedMatrix pack(Arena arena, WeightFormat format, float[] values, int inputs, int outputs) {
+        return pack(arena, format, values, inputs, outputs, false);
+    }
+
+    /** Packs {@code values} of shape [outputs, inputs] if {@code byOutput}, else [inputs, outputs]. */
+    static PackedMatrix pack(
+            Arena arena, WeightFormat format, float[] values, int inputs, int outputs, boolean byOutput) {
+        MemorySegment source = arena.allocate(4L * values.length, 4);
+        MemorySegment.copy(values, 0, source, ValueLayout.JAVA_FLOAT, 0, values.length);
+        long[] shape = byOutput ? new long[] {outputs, inputs} : new long[] {inputs, outputs};
+        float[] scales =
+                new float[format == WeightFormat.INT8 ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0];
+        MemorySegment memory = arena.allocate(PackedMatrix.bytes(format, inputs, outputs), 64);
+        PackedMatrix packed = new PackedMatrix(format, inputs, outputs, memory, scales);
+        PanelPacker packer = new PanelPacker(new Tensor(DType.F32, shape, source), byOutput, packed);
+        for (int panel = 0; panel < packed.panels(); panel++) {
+            packer.pack(panel, new float[inputs * PackedMatrix.COLUMNS]);
+        }
+        return packed;
+    }
+
+    /** Brings row-major activations into row tiles. */
+    static float[] tiles(float[] x, int rows, int width, int tallest) {
+        float[] tiles = new float[x.length];
+        for (int row = 0; row < rows; row++) {
+            RowTiles.put(x, row * width, width, tiles, width, 0, row, rows, tallest);
+        }
+        return tiles;
+    }
+
+    /** A pool whose slots {@code 0 … tokens - 1} of the block list hold random keys and values, and every other slot NaN. */
+    static KvPool pool(Arena arena, Random random, int headSize, int blockSize, int[] blocks, int tokens) {
+        int count = blocks.length + 1;
+        MemorySegment memory = arena.allocate(count * KvPool.blockBytes(1, 1, headSize, blockSize), 64);
+        KvPool pool = new KvPool(memory, 1, 1, headSize, blockSize);
+        for (int block = 0; block < count; block++) {
+            pool.poison(block);
+        }
+        for (int t = 0; t < tokens; t++) {
+            float[] source = normal(random, 2 * headSize);
+            pool.append(blocks[t / blockSize] * blockSize + t % blockSize, 0, 0, source, 0, headSize);
+        }
+        return pool;
+    }
+}

@@ -1,0 +1,155 @@
+package io.roseinfer.backend.cpu;
+
+import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.roseinfer.backend.cpu.kernel.FloatMath;
+import io.roseinfer.backend.cpu.kernel.Kernels;
+import io.roseinfer.backend.cpu.kernel.KvPool;
+import io.roseinfer.backend.cpu.kernel.KvView;
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.backend.cpu.scalar.ScalarKernels;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The scalar reference against 64-bit arithmetic. */
+class ScalarKernelsTest {
+    private final Kernels scalar = new ScalarKernels().create(64);
+
+    @Test
+    void exp_is_within_two_units_in_the_last_place_over_its_range() {
+        for (float x = FloatMath.EXP_LOWEST; x <= FloatMath.EXP_HIGHEST; x += 0.00137f) {
+            double exact = Math.exp(x);
+            assertThat(Math.abs(FloatMath.exp(x) - exact)).as("exp(%s)", x).isLessThan(2 * Math.ulp((float) exact));
+        }
+    }
+
+    @Test
+    void exp_below_its_range_is_negligible_and_nan_stays_nan() {
+        assertThat(FloatMath.exp(-1000f)).isBetween(0f, 1e-37f);
+        assertThat(FloatMath.exp(Float.NEGATIVE_INFINITY)).isBetween(0f, 1e-37f);
+        assertThat(FloatMath.exp(0f)).isEqualTo(1f);
+        assertThat(FloatMath.exp(Float.NaN)).isNaN();
+    }
+
+    @Test
+    void gelu_agrees_with_its_definitions() {
+        for (float x = -9; x <= 9; x += 0.0007f) {
+            double tolerance = 4e-7 * Math.max(1, Math.abs(x));
+            assertThat((double) FloatMath.geluTanh(x))
+                    .as("tanh form at %s", x)
+                    .isCloseTo(DoubleMath.geluTanh(x), within(tolerance));
+            assertThat((double) FloatMath.geluErf(x))
+                    .as("erf form at %s", x)
+                    .isCloseTo(DoubleMath.geluErf(x), within(tolerance));
+        }
+    }
+
+    @Test
+    void gelu_far_out_is_zero_or_the_identity() {
+        for (float x : new float[] {20f, 1e5f, 1e30f}) {
+            assertThat(FloatMath.geluTanh(x)).isEqualTo(x);
+            assertThat(FloatMath.geluErf(x)).isEqualTo(x);
+            assertThat(FloatMath.geluTanh(-x)).isBetween(-1e-6f, 0f);
+            assertThat(FloatMath.geluErf(-x)).isBetween(-1e-6f, 0f);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 7, 64, 768})
+    void layer_norm_agrees(int width) {
+        Random random = new Random(width);
+        float[] x = KernelFixtures.normal(random, width);
+        float[] gain = KernelFixtures.normal(random, width);
+        float[] bias = KernelFixtures.normal(random, width);
+        float[] actual = new float[width];
+        scalar.rows().layerNorm(x, 0, gain, bias, 1e-5f, actual);
+        double mean = 0;
+        double variance = 0;
+        for (float value : x) {
+            mean += (double) value / width;
+        }
+        for (float value : x) {
+            variance += (value - mean) * (value - mean) / width;
+        }
+        for (int i = 0; i < width; i++) {
+            double expected = (x[i] - mean) / Math.sqrt(variance + 1e-5) * gain[i] + bias[i];
+            assertThat((double) actual[i]).isCloseTo(expected, within(1e-5));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void product_agrees_for_either_orientation_of_the_stored_matrix(boolean byOutput) {
+        int rows = 5;
+        int inputs = 131;
+        int outputs = 101;
+        Random random = new Random(3);
+        float[] x = KernelFixtures.normal(random, rows * inputs);
+        float[] w = KernelFixtures.normal(random, inputs * outputs);
+        try (Arena arena = Arena.ofConfined()) {
+            PackedMatrix packed = KernelFixtures.pack(arena, WeightFormat.F32, w, inputs, outputs, byOutput);
+            float[] sums = new float[rows * COLUMNS];
+            for (int n = 0; n < outputs; n++) {
+                scalar.product().multiply(x, rows, packed, n / COLUMNS, sums);
+                for (int row = 0; row < rows; row++) {
+                    double expected = 0;
+                    for (int k = 0; k < inputs; k++) {
+                        expected += (double) x[row * inputs + k] * w[byOutput ? n * inputs + k : k * outputs + n];
+                    }
+                    assertThat((double) sums[row * COLUMNS + n % COLUMNS]).isCloseTo(expected, within(1e-4));
+                }
+            }
+        }
+    }
+
+    @Test
+    void attention_agrees() {
+        int headSize = 9;
+        int length = 21;
+        int[] blocks = {2, 0, 1};
+        Random random = new Random(4);
+        try (Arena arena = Arena.ofConfined()) {
+            KvPool pool = KernelFixtures.pool(arena, random, headSize, 8, blocks, length);
+            KvView view = new KvView(pool);
+            view.move(blocks, 0, 0, 0);
+            float[] query = KernelFixtures.normal(random, headSize);
+            float[] actual = new float[headSize];
+            scalar.attention().attend(view, query, 0, headSize, 1, length, 0.5f, actual);
+            double[] expected = attention(view, query, length, 0.5);
+            for (int d = 0; d < headSize; d++) {
+                assertThat((double) actual[d]).isCloseTo(expected[d], within(1e-5));
+            }
+        }
+    }
+
+    private static double[] attention(KvView view, float[] query, int length, double scale) {
+        int headSize = view.headSize();
+        int blockSize = view.blockSize();
+        double[] output = new double[headSize];
+        double sum = 0;
+        for (int t = 0; t < length; t++) {
+            double score = 0;
+            for (int d = 0; d < headSize; d++) {
+                long key = view.keys(t / blockSize) + 4L * (d * blockSize + t % blockSize);
+                score += query[d] * (double) view.memory().get(ValueLayout.JAVA_FLOAT, key);
+            }
+            double weight = Math.exp(score * scale);
+            sum += weight;
+            for (int d = 0; d < headSize; d++) {
+                long value = view.values(t / blockSize) + 4L * (t % blockSize * headSize + d);
+                output[d] += weight * view.memory().get(ValueLayout.JAVA_FLOAT, value);
+            }
+        }
+        for (int d = 0; d < headSize; d++) {
+            output[d] /= sum;
+        }
+        return output;
+    }
+}
