@@ -1,0 +1,223 @@
+package io.roseinfer.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.management.ThreadMXBean;
+import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.MemoryUse;
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepOutputs.Status;
+import io.roseinfer.backend.cpu.StepDriver.Sequence;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import io.roseinfer.model.Activation;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.tensor.DType;
+import java.lang.management.ManagementFactory;
+import java.util.Comparator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class CpuBackendTest {
+    private static final CpuFeatures NO_MODULE = new CpuFeatures(false, 0, 2);
+    private static final CpuFeatures NARROW = new CpuFeatures(true, 64, 2);
+    private static final RunnerLimits LIMITS = new RunnerLimits(4, 32, 16, 0);
+
+    private final TestModel model = TestModel.random(TestModel.plain(), 1);
+
+    @Test
+    void best_kernels_without_the_vector_module_are_scalar_with_a_warning_that_names_the_flag() {
+        CpuBackend backend = new CpuBackend(CpuOptions.defaults(), NO_MODULE);
+        assertThat(backend.description()).isEqualTo("cpu: scalar kernels, 2 threads");
+        assertThat(backend.warning().orElseThrow()).contains("--add-modules=jdk.incubator.vector");
+    }
+
+    @Test
+    void best_kernels_on_narrow_vectors_are_scalar_with_a_warning() {
+        CpuBackend backend = new CpuBackend(CpuOptions.defaults(), NARROW);
+        assertThat(backend.description()).contains("scalar");
+        assertThat(backend.warning().orElseThrow()).contains("64 bits");
+    }
+
+    @Test
+    void best_kernels_where_vectors_are_usable_come_without_a_warning() {
+        CpuBackend backend = new CpuBackend(CpuOptions.defaults(), new CpuFeatures(true, 256, 2));
+        assertThat(backend.description()).isEqualTo("cpu: 256-bit vector kernels, 2 threads");
+        assertThat(backend.warning()).isEmpty();
+    }
+
+    @Test
+    void scalar_kernels_that_were_asked_for_come_without_a_warning() {
+        CpuOptions options = CpuOptions.defaults().withKernels(KernelChoice.SCALAR);
+        assertThat(new CpuBackend(options, NO_MODULE).warning()).isEmpty();
+    }
+
+    @Test
+    void a_vector_width_without_the_module_is_unavailable() {
+        CpuOptions options = CpuOptions.defaults().withKernels(KernelChoice.VECTOR_256);
+        assertThatThrownBy(() -> new CpuBackend(options, NO_MODULE))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("--add-modules=jdk.incubator.vector");
+    }
+
+    @Test
+    void a_width_the_processor_lacks_runs_with_a_warning() {
+        CpuOptions options = CpuOptions.defaults().withKernels(KernelChoice.VECTOR_512);
+        CpuBackend backend = new CpuBackend(options, new CpuFeatures(true, 256, 2));
+        assertThat(backend.warning().orElseThrow()).contains("512 bits").contains("256-bit");
+    }
+
+    @Test
+    void options_outside_their_range_are_refused() {
+        assertThatThrownBy(() -> CpuOptions.defaults().withThreads(-1))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("threads is -1; it must be 1 to 1024, or 0 for one per available processor");
+        assertThatThrownBy(() -> CpuOptions.defaults().withPrecision(Precision.FP16))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("fp16");
+    }
+
+    @Test
+    void auto_keeps_a_bf16_checkpoint_and_widens_others() {
+        assertThat(RunnerLoader.format(Precision.AUTO, model.weights())).isEqualTo(WeightFormat.F32);
+        TestModel bf16 = TestModel.random(TestModel.plain(), 1, DType.BF16);
+        assertThat(RunnerLoader.format(Precision.AUTO, bf16.weights())).isEqualTo(WeightFormat.BF16);
+    }
+
+    @Test
+    void the_default_pool_holds_every_row_whole_but_not_more_than_a_gibibyte_and_never_less_than_one_context() {
+        ModelSpec small = model.spec;
+        KvGeometry all = RunnerLoader.geometry(small, LIMITS);
+        assertThat(all.blocks()).isEqualTo(4 * 6);
+        ModelSpec gpt2 = TestModel.spec(50257, 1024, 768, 12, 12, 3072, Activation.GELU_TANH, true, false);
+        KvGeometry capped = RunnerLoader.geometry(gpt2, new RunnerLimits(64, 512, 16, 0));
+        assertThat(capped.bytes()).isBetween((1L << 30) - capped.bytesPerBlock(), 1L << 30);
+        ModelSpec huge = TestModel.spec(50257, 8192, 4096, 48, 32, 16384, Activation.GELU_TANH, true, false);
+        KvGeometry one = RunnerLoader.geometry(huge, new RunnerLimits(64, 512, 16, 0));
+        assertThat(one.blocks()).isEqualTo(512);
+    }
+
+    @Test
+    void a_pool_that_cannot_fit_is_refused_before_anything_is_allocated() {
+        CpuBackend backend = new CpuBackend(CpuOptions.defaults());
+        RunnerLimits limits = new RunnerLimits(4, 32, 1024, 100_000_000);
+        assertThatThrownBy(() -> backend.load(model.weights(), limits))
+                .isInstanceOf(InsufficientMemory.class)
+                .hasMessageContaining("100000000 KV blocks")
+                .hasMessageContaining("--kv-blocks");
+    }
+
+    @Test
+    void memory_names_every_allocation_largest_first() {
+        try (ModelRunner runner = new CpuBackend(CpuOptions.defaults()).load(model.weights(), LIMITS)) {
+            assertThat(runner.memory())
+                    .extracting(MemoryUse::name)
+                    .contains("KV pool", "token embedding (f32)", "attention weights (f32)", "MLP weights (f32)");
+            assertThat(runner.memory())
+                    .isSortedAccordingTo(
+                            Comparator.comparingLong(MemoryUse::bytes).reversed());
+            assertThat(runner.memory())
+                    .contains(new MemoryUse("KV pool", runner.kv().bytes()));
+        }
+    }
+
+    @Test
+    void a_runner_may_be_closed_twice_and_refuses_work_afterwards() {
+        ModelRunner runner = new CpuBackend(CpuOptions.defaults()).load(model.weights(), LIMITS);
+        StepDriver driver = new StepDriver(runner);
+        driver.add(new Sequence(3), 1, true);
+        runner.close();
+        runner.close();
+        assertThatThrownBy(() -> runner.submit(driver.inputs, driver.outputs))
+                .isInstanceOf(Check.Failure.class)
+                .hasMessageContaining("closed");
+        assertThatThrownBy(runner::newInputs).isInstanceOf(Check.Failure.class);
+    }
+
+    @Test
+    void closing_a_runner_lets_its_running_step_finish() {
+        ModelRunner runner = new CpuBackend(CpuOptions.defaults()).load(model.weights(), LIMITS);
+        StepDriver driver = new StepDriver(runner);
+        driver.add(new Sequence(3), 1, true);
+        runner.submit(driver.inputs, driver.outputs);
+        runner.close();
+        assertThat(driver.outputs.status(0)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void a_step_that_does_not_fit_the_pool_is_a_bug_and_touches_nothing() {
+        try (StepDriver driver = new StepDriver(new CpuBackend(CpuOptions.defaults()).load(model.weights(), LIMITS))) {
+            driver.inputs.beginRow();
+            driver.inputs.addToken(3, 0, 0);
+            driver.inputs.addBlock(driver.runner.kv().blocks());
+            driver.inputs.endRow(1);
+            assertThatThrownBy(driver::step).isInstanceOf(Check.Failure.class).hasMessageContaining("block");
+        }
+    }
+
+    /** Vector code allocates until it is compiled, so steps are run until a stretch of them allocates next to nothing. */
+    @ParameterizedTest
+    @EnumSource(
+            value = KernelChoice.class,
+            names = {"SCALAR", "BEST"})
+    void a_step_allocates_nothing_once_warm(KernelChoice kernels) {
+        CpuOptions options = new CpuOptions(2, Precision.FP32, kernels);
+        SampleRequest request =
+                new SampleRequest(SamplingParams.random().withTopK(5).withLogprobs(3), 7, new Sequence(1));
+        try (StepDriver driver = new StepDriver(new CpuBackend(options).load(model.weights(), LIMITS))) {
+            long[] threads = stepThreads();
+            assertThat(threads).hasSize(3);
+            long perStretch = Long.MAX_VALUE;
+            for (int stretch = 0; stretch < 100 && perStretch > 2000; stretch++) {
+                long before = allocated(threads);
+                for (int step = 0; step < 200; step++) {
+                    fill(driver, request);
+                    driver.runner.submit(driver.inputs, driver.outputs);
+                    driver.runner.await();
+                }
+                perStretch = allocated(threads) - before;
+            }
+            assertThat(perStretch).as("bytes in 200 steps").isLessThanOrEqualTo(2000);
+        }
+    }
+
+    private static void fill(StepDriver driver, SampleRequest request) {
+        driver.inputs.clear();
+        for (int row = 0; row < 3; row++) {
+            driver.inputs.beginRow();
+            driver.inputs.addBlock(row);
+            for (int position = 0; position < 1 + 4 * row; position++) {
+                driver.inputs.addToken(5 + position, position, row * 16 + position);
+            }
+            driver.inputs.endRow(1 + 4 * row);
+            driver.inputs.sampleLastRow(request);
+        }
+    }
+
+    /** This thread and the workers of every open runner. */
+    private static long[] stepThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread ->
+                        thread == Thread.currentThread() || thread.getName().startsWith("rose-cpu-"))
+                .mapToLong(Thread::threadId)
+                .toArray();
+    }
+
+    private static long allocated(long[] threads) {
+        ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long total = 0;
+        for (long thread : threads) {
+            total += bean.getThreadAllocatedBytes(thread);
+        }
+        return total;
+    }
+}

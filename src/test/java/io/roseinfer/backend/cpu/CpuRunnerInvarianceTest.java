@@ -1,0 +1,219 @@
+package io.roseinfer.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepOutputs.Status;
+import io.roseinfer.backend.cpu.StepDriver.Sampled;
+import io.roseinfer.backend.cpu.StepDriver.Sequence;
+import io.roseinfer.model.Activation;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.WeightSlot;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a request gets depends on the model and its own tokens alone, to the bit. */
+class CpuRunnerInvarianceTest {
+    private static final int MORE = 6;
+    private static final RunnerLimits LIMITS = new RunnerLimits(8, 64, 16, 0);
+    private static final CpuOptions OPTIONS = new CpuOptions(2, Precision.FP32, KernelChoice.BEST);
+
+    private final TestModel model = TestModel.random(TestModel.awkward(), 21);
+    private final int[] prompt = CpuRunnerReferenceTest.tokens(model.spec, 37);
+
+    private static StepDriver driver(TestModel model, CpuOptions options, RunnerLimits limits) {
+        return new StepDriver(new CpuBackend(options).load(model.weights(), limits));
+    }
+
+    private List<Sampled> run(CpuOptions options, RunnerLimits limits, int chunk) {
+        try (StepDriver driver = driver(model, options, limits)) {
+            return driver.alone(prompt, chunk, MORE);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(KernelChoice.class)
+    void kernels_do_not_change_results(KernelChoice kernels) {
+        for (Precision precision : List.of(Precision.FP32, Precision.BF16, Precision.INT8)) {
+            CpuOptions options = OPTIONS.withPrecision(precision);
+            assertThat(run(options.withKernels(kernels), LIMITS, 64))
+                    .as("%s", precision)
+                    .isEqualTo(run(options.withKernels(KernelChoice.SCALAR), LIMITS, 64));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 4, 7})
+    void threads_do_not_change_results(int threads) {
+        assertThat(run(OPTIONS.withThreads(threads), LIMITS, 64)).isEqualTo(run(OPTIONS.withThreads(1), LIMITS, 64));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 5, 16, 36})
+    void chunking_does_not_change_results(int chunk) {
+        assertThat(run(OPTIONS, LIMITS, chunk)).isEqualTo(run(OPTIONS, LIMITS, 64));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 15, 17, 32, 70})
+    void the_block_size_does_not_change_results(int blockSize) {
+        assertThat(run(OPTIONS, new RunnerLimits(8, 64, blockSize, 0), 64)).isEqualTo(run(OPTIONS, LIMITS, 64));
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Precision.class,
+            names = {"FP32", "BF16", "INT8"})
+    void neighbours_do_not_change_results(Precision precision) {
+        CpuOptions options = OPTIONS.withPrecision(precision);
+        List<Sampled> alone = run(options, LIMITS, 64);
+        for (long seed = 0; seed < 8; seed++) {
+            try (StepDriver driver = driver(model, options, LIMITS)) {
+                assertThat(amongOthers(driver, new Random(seed)))
+                        .as("seed %d", seed)
+                        .isEqualTo(alone);
+            }
+        }
+    }
+
+    /** Runs the prompt in a batch whose other rows come and go, with chunks of any size and in any place of the batch. */
+    private List<Sampled> amongOthers(StepDriver driver, Random random) {
+        Sequence ours = new Sequence(prompt);
+        List<Sequence> others = new ArrayList<>();
+        List<Sampled> results = new ArrayList<>();
+        while (results.size() <= MORE) {
+            if (others.size() < 4) {
+                others.add(new Sequence(CpuRunnerReferenceTest.tokens(model.spec, 1 + random.nextInt(60))));
+            }
+            int before = random.nextInt(others.size() + 1);
+            for (Sequence other : others.subList(0, before)) {
+                addSome(driver, other, random);
+            }
+            int ourSample = driver.inputs.samples();
+            addSome(driver, ours, random);
+            boolean sampled = driver.inputs.samples() > ourSample;
+            for (Sequence other : others.subList(before, others.size())) {
+                addSome(driver, other, random);
+            }
+            List<Sampled> step = driver.step();
+            if (sampled) {
+                results.add(step.get(ourSample));
+                ours.append(step.get(ourSample).token());
+            }
+            others.removeIf(other -> other.computed == other.tokens.length);
+        }
+        return results;
+    }
+
+    private static void addSome(StepDriver driver, Sequence sequence, Random random) {
+        int left = sequence.tokens.length - sequence.computed;
+        int count = 1 + random.nextInt(Math.min(left, 12));
+        driver.add(sequence, count, count == left);
+    }
+
+    @Test
+    void poisoned_free_slots_do_not_change_results() {
+        List<Sampled> clean = run(OPTIONS, LIMITS, 64);
+        try (StepDriver driver = driver(model, OPTIONS, LIMITS)) {
+            poison(driver);
+            assertThat(driver.alone(prompt, 7, MORE)).isEqualTo(clean);
+        }
+    }
+
+    private static void poison(StepDriver driver) {
+        for (int block = 0; block < driver.runner.kv().blocks(); block++) {
+            ((CpuModelRunner) driver.runner).poison(block);
+        }
+    }
+
+    @Test
+    void a_step_longer_than_a_tile_equals_the_same_tokens_in_chunks() {
+        ModelSpec spec = TestModel.spec(40, 600, 16, 2, 2, 20, Activation.RELU, true, false);
+        TestModel longModel = TestModel.random(spec, 5);
+        int[] tokens = CpuRunnerReferenceTest.tokens(spec, 2 * Scratch.TOKENS + 19);
+        RunnerLimits limits = new RunnerLimits(3, 600, 16, 0);
+        try (StepDriver driver = driver(longModel, OPTIONS, limits)) {
+            List<Sampled> chunked = driver.alone(tokens, 100, 2);
+            assertThat(driver.alone(tokens, 600, 2)).isEqualTo(chunked);
+        }
+    }
+
+    @Test
+    void more_samples_than_stand_side_by_side_are_all_taken() {
+        int rows = 2 * Scratch.LOGIT_ROWS + 3;
+        RunnerLimits limits = new RunnerLimits(rows, rows, 4, 3 * rows);
+        try (StepDriver driver = driver(model, OPTIONS, limits)) {
+            for (int row = 0; row < rows; row++) {
+                driver.add(new Sequence(row % model.spec.vocabularySize()), 1, true);
+            }
+            List<Sampled> together = driver.step();
+            for (int row = 0; row < rows; row += 10) {
+                Sequence alone = new Sequence(row % model.spec.vocabularySize());
+                assertThat(driver.add(alone, 1, true).step()).containsExactly(together.get(row));
+            }
+        }
+    }
+
+    @Test
+    void a_copied_block_continues_like_its_source() {
+        try (StepDriver driver = driver(model, OPTIONS, LIMITS)) {
+            poison(driver);
+            List<Sampled> expected = driver.alone(prompt, 64, 0);
+            Sequence source = new Sequence(prompt);
+            driver.add(source, prompt.length - 1, false).step();
+            Sequence fork = new Sequence(prompt);
+            fork.computed = source.computed;
+            fork.blocks = new int[source.blocks.length];
+            for (int i = 0; i < fork.blocks.length; i++) {
+                fork.blocks[i] = i;
+                driver.inputs.addCopy(source.blocks[i], i);
+            }
+            assertThat(driver.add(fork, 1, true).step()).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void a_row_whose_logits_are_not_finite_fails_alone() {
+        TestModel broken = TestModel.random(model.spec, 21);
+        int width = model.spec.width();
+        Arrays.fill(broken.tensor(WeightSlot.POSITION_EMBEDDING, 0), 20 * width, 21 * width, Float.NaN);
+        int[] shorter = Arrays.copyOf(prompt, 20);
+        try (StepDriver good = driver(model, OPTIONS, LIMITS);
+                StepDriver driver = driver(broken, OPTIONS, LIMITS)) {
+            driver.add(new Sequence(shorter), 20, true);
+            driver.add(new Sequence(prompt), prompt.length, true);
+            List<Sampled> results = driver.step();
+            assertThat(results.getFirst()).isEqualTo(good.alone(shorter, 64, 0).getFirst());
+            assertThat(results.get(1).status()).isEqualTo(Status.NON_FINITE);
+        }
+    }
+
+    @Test
+    void a_step_that_samples_nothing_still_fills_the_cache() {
+        List<Sampled> expected = run(OPTIONS, LIMITS, 64);
+        try (StepDriver driver = driver(model, OPTIONS, LIMITS)) {
+            Sequence sequence = new Sequence(prompt);
+            assertThat(driver.add(sequence, prompt.length - 1, false).step()).isEmpty();
+            assertThat(driver.add(sequence, 1, true).step()).containsExactly(expected.getFirst());
+        }
+    }
+
+    @Test
+    void a_context_filled_to_the_last_token_is_served() {
+        int[] full = CpuRunnerReferenceTest.tokens(model.spec, model.spec.contextLength());
+        RunnerLimits limits = new RunnerLimits(1, full.length, 16, 0);
+        try (StepDriver driver = driver(model, OPTIONS, limits)) {
+            KvGeometry kv = driver.runner.kv();
+            assertThat(kv.blocks()).isEqualTo(kv.blocksFor(full.length));
+            assertThat(driver.alone(full, full.length, 0).getFirst().status()).isEqualTo(Status.OK);
+        }
+    }
+}
