@@ -12,29 +12,38 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/** What a runner will allocate, known before it allocates anything; largest first. */
-record MemoryPlan(List<MemoryUse> uses) {
+/**
+ * What a runner will allocate, known before it allocates anything.
+ *
+ * @param uses every allocation, largest first
+ * @param matrixBytes the packed matrices together
+ */
+record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
     MemoryPlan {
         uses = List.copyOf(uses);
     }
 
     static MemoryPlan of(ModelSpec spec, RunnerLimits limits, KvGeometry kv, WeightFormat format, int threads) {
         String suffix = " (" + format.name().toLowerCase(Locale.ROOT) + ")";
+        long embedding = matrix(spec, format, WeightSlot.TOKEN_EMBEDDING);
+        long head = spec.tiedHead() ? 0 : matrix(spec, format, WeightSlot.HEAD);
+        long attention = spec.layers()
+                * (matrix(spec, format, WeightSlot.QKV) + matrix(spec, format, WeightSlot.ATTENTION_OUTPUT));
+        long mlp = spec.layers()
+                * (matrix(spec, format, WeightSlot.MLP_INNER) + matrix(spec, format, WeightSlot.MLP_OUTPUT));
         List<MemoryUse> uses = new ArrayList<>();
         uses.add(new MemoryUse("KV pool", kv.bytes()));
-        uses.add(new MemoryUse("token embedding" + suffix, matrix(spec, format, WeightSlot.TOKEN_EMBEDDING)));
-        if (!spec.tiedHead()) {
-            uses.add(new MemoryUse("output head" + suffix, matrix(spec, format, WeightSlot.HEAD)));
+        uses.add(new MemoryUse("token embedding" + suffix, embedding));
+        if (head > 0) {
+            uses.add(new MemoryUse("output head" + suffix, head));
         }
-        long attention = matrix(spec, format, WeightSlot.QKV) + matrix(spec, format, WeightSlot.ATTENTION_OUTPUT);
-        uses.add(new MemoryUse("attention weights" + suffix, spec.layers() * attention));
-        long mlp = matrix(spec, format, WeightSlot.MLP_INNER) + matrix(spec, format, WeightSlot.MLP_OUTPUT);
-        uses.add(new MemoryUse("MLP weights" + suffix, spec.layers() * mlp));
-        uses.add(new MemoryUse("positions, norms and biases", vectors(spec)));
+        uses.add(new MemoryUse("attention weights" + suffix, attention));
+        uses.add(new MemoryUse("MLP weights" + suffix, mlp));
+        uses.add(new MemoryUse("positions, norms, biases, scales", vectors(spec, format)));
         uses.add(new MemoryUse("activations", Scratch.bytes(spec, limits)));
         uses.add(new MemoryUse("worker buffers", threads * Worker.bytes(spec, limits)));
         uses.sort(Comparator.comparingLong(MemoryUse::bytes).reversed());
-        return new MemoryPlan(uses);
+        return new MemoryPlan(uses, embedding + head + attention + mlp);
     }
 
     long bytes() {
@@ -44,13 +53,14 @@ record MemoryPlan(List<MemoryUse> uses) {
     private static long matrix(ModelSpec spec, WeightFormat format, WeightSlot slot) {
         long[] shape = slot.shape(spec);
         boolean byOutput = slot == WeightSlot.TOKEN_EMBEDDING || slot == WeightSlot.HEAD;
-        int outputs = (int) shape[byOutput ? 0 : 1];
-        long scales = format == WeightFormat.INT8 ? 4L * outputs : 0;
-        return PackedMatrix.bytes(format, (int) shape[byOutput ? 1 : 0], outputs) + scales;
+        return PackedMatrix.bytes(format, (int) shape[byOutput ? 1 : 0], (int) shape[byOutput ? 0 : 1]);
     }
 
-    private static long vectors(ModelSpec spec) {
-        long total = (long) spec.contextLength() * spec.width() + 2L * spec.width();
-        return 4 * (total + spec.layers() * (9L * spec.width() + spec.innerWidth()));
+    private static long vectors(ModelSpec spec, WeightFormat format) {
+        long perLayer = 9L * spec.width() + spec.innerWidth();
+        long once = (long) spec.contextLength() * spec.width() + 2L * spec.width();
+        long scales = spec.vocabularySize() * (spec.tiedHead() ? 1L : 2L)
+                + spec.layers() * (5L * spec.width() + spec.innerWidth());
+        return 4 * (once + spec.layers() * perLayer + (format == WeightFormat.INT8 ? scales : 0));
     }
 }

@@ -1,7 +1,6 @@
 package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.KvGeometry;
-import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cpu.kernel.Kernels;
@@ -14,8 +13,8 @@ import io.roseinfer.model.WeightSlot;
 import io.roseinfer.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.lang.management.ManagementFactory;
-import java.util.List;
 import java.util.Locale;
 
 /** Builds a runner: plans its memory, refuses what cannot fit, packs the weights and wires the passes. */
@@ -37,7 +36,7 @@ final class RunnerLoader {
         Arena arena = Arena.ofShared();
         WorkerTeam team = new WorkerTeam(threads);
         try {
-            return build(weights, limits, kv, format, kernels, arena, team, plan.uses());
+            return build(weights, limits, kv, format, kernels, arena, team, plan);
         } catch (OutOfMemoryError e) {
             release(team, arena);
             throw tooLarge(weights, kv, plan, "too little memory free (" + e.getMessage() + ")");
@@ -55,19 +54,29 @@ final class RunnerLoader {
             Kernels.Factory kernels,
             Arena arena,
             WorkerTeam team,
-            List<MemoryUse> memory) {
+            MemoryPlan plan) {
         ModelSpec spec = weights.spec();
-        MemorySegment kvMemory = arena.allocate(kv.bytes(), 64);
+        MemorySegment kvMemory = LargeMemory.allocate(arena, kv.bytes());
+        team.run(worker -> touch(kvMemory, worker, team.size()));
         KvPool pool = new KvPool(kvMemory, spec.layers(), spec.heads(), spec.headSize(), kv.blockSize());
         Scratch scratch = new Scratch(spec, limits);
         Worker[] workers = new Worker[team.size()];
         for (int i = 0; i < workers.length; i++) {
             workers[i] = new Worker(spec, limits, kernels.create(spec.contextLength()), pool);
         }
-        ModelWeights packed = new WeightLoader(weights, format, arena, team).load();
+        SegmentAllocator weightMemory =
+                SegmentAllocator.slicingAllocator(LargeMemory.allocate(arena, plan.matrixBytes()));
+        ModelWeights packed = new WeightLoader(weights, format, weightMemory, team).load();
         ForwardPass forward = new ForwardPass(spec, packed, pool, team, workers, scratch);
         HeadPass head = new HeadPass(spec, packed, team, workers, scratch);
-        return new CpuModelRunner(spec, limits, kv, arena, team, pool, forward, head, memory);
+        return new CpuModelRunner(spec, limits, kv, arena, team, pool, forward, head, plan.uses());
+    }
+
+    /** Makes the system provide one worker's share of the pages now, so that no step waits for it. */
+    private static void touch(MemorySegment memory, int worker, int workers) {
+        long from = memory.byteSize() / workers * worker;
+        long to = worker == workers - 1 ? memory.byteSize() : memory.byteSize() / workers * (worker + 1);
+        memory.asSlice(from, to - from).fill((byte) 0);
     }
 
     /** See {@link CpuOptions#precision()}. */

@@ -12,6 +12,7 @@ import io.roseinfer.model.WeightSlot;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -22,15 +23,15 @@ import java.util.List;
 final class WeightLoader {
     private final Gpt2Weights weights;
     private final WeightFormat format;
-    private final Arena arena;
+    private final SegmentAllocator target;
     private final WorkerTeam team;
     private final float[][] panelBuffers;
 
-    /** Loads into {@code arena}, which must be shared between threads. */
-    WeightLoader(Gpt2Weights weights, WeightFormat format, Arena arena, WorkerTeam team) {
+    /** Loads into memory of {@code target} that all workers may write. */
+    WeightLoader(Gpt2Weights weights, WeightFormat format, SegmentAllocator target, WorkerTeam team) {
         this.weights = weights;
         this.format = format;
-        this.arena = arena;
+        this.target = target;
         this.team = team;
         ModelSpec spec = weights.spec();
         this.panelBuffers = new float[team.size()][Math.max(spec.width(), spec.innerWidth()) * PackedMatrix.COLUMNS];
@@ -89,7 +90,7 @@ final class WeightLoader {
             boolean byOutput = slot == WeightSlot.TOKEN_EMBEDDING || slot == WeightSlot.HEAD;
             int outputs = Math.toIntExact(tensor.dimension(byOutput ? 0 : 1));
             int inputs = Math.toIntExact(tensor.dimension(byOutput ? 1 : 0));
-            MemorySegment memory = arena.allocate(PackedMatrix.bytes(format, inputs, outputs), 64);
+            MemorySegment memory = target.allocate(PackedMatrix.bytes(format, inputs, outputs), 64);
             int scales = format == WeightFormat.INT8 ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0;
             PackedMatrix packed = new PackedMatrix(format, inputs, outputs, memory, new float[scales]);
             PanelPacker packer = new PanelPacker(tensor, byOutput, packed);
