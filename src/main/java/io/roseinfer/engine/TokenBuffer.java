@@ -140,6 +140,11 @@ final class TokenBuffer {
         }
     }
 
+    /** Whether a token has been delivered. */
+    boolean isPublished(int index) {
+        return index < published;
+    }
+
     boolean isEnded() {
         return ended;
     }

@@ -49,6 +49,24 @@ public record ModelSpec(
         return (float) (scaleAttentionByLayer ? scale / (layer + 1) : scale);
     }
 
+    /** The same model with other ids that end a completion. */
+    public ModelSpec withEndOfText(List<Integer> ids) {
+        return new ModelSpec(
+                name,
+                vocabularySize,
+                contextLength,
+                width,
+                layers,
+                heads,
+                innerWidth,
+                activation,
+                layerNormEpsilon,
+                scaleAttention,
+                scaleAttentionByLayer,
+                tiedHead,
+                ids);
+    }
+
     /** Number of weights, the tied matrix counted once. */
     public long parameters() {
         long total = 0;

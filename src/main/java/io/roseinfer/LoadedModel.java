@@ -1,0 +1,64 @@
+package io.roseinfer;
+
+import io.roseinfer.backend.Backend;
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.base.Clock;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.util.List;
+import java.util.Optional;
+
+/** A model on a device. It can serve one engine at a time, one after another. */
+public final class LoadedModel implements AutoCloseable {
+    private final Backend backend;
+    private final ModelRunner runner;
+    private final Optional<Tokenizer> tokenizer;
+    private final List<String> warnings;
+
+    LoadedModel(Backend backend, ModelRunner runner, Optional<Tokenizer> tokenizer, List<String> warnings) {
+        this.backend = backend;
+        this.runner = runner;
+        this.tokenizer = tokenizer;
+        this.warnings = List.copyOf(warnings);
+    }
+
+    public ModelSpec spec() {
+        return runner.spec();
+    }
+
+    public ModelRunner runner() {
+        return runner;
+    }
+
+    public Optional<Tokenizer> tokenizer() {
+        return tokenizer;
+    }
+
+    /** The device's short name, {@code cpu} or {@code cuda}. */
+    public String device() {
+        return backend.name();
+    }
+
+    /** One line on what the device runs with. */
+    public String deviceDescription() {
+        return backend.description();
+    }
+
+    /** What a person should know before trusting a result or a speed; usually nothing. */
+    public List<String> warnings() {
+        return warnings;
+    }
+
+    /** Serves with options that ask for no more than the model was loaded for. Closing the engine leaves the model loaded. */
+    public Engine serve(EngineOptions options) {
+        return Engine.open(runner, tokenizer, options, Clock.system());
+    }
+
+    @Override
+    public void close() {
+        runner.close();
+        backend.close();
+    }
+}

@@ -1,0 +1,93 @@
+package io.roseinfer;
+
+import io.roseinfer.backend.Backend;
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.cpu.CpuBackend;
+import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.backend.sim.SimBackend;
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.format.DownloadListener;
+import io.roseinfer.format.HubSettings;
+import io.roseinfer.format.ModelHub;
+import io.roseinfer.format.ModelRef;
+import io.roseinfer.model.Gpt2Shapes;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Puts a model, a device and an engine together. */
+public final class Roseinfer {
+    private Roseinfer() {}
+
+    /**
+     * Loads a model with default settings and serves it; closing the engine frees everything.
+     *
+     * @param model a directory, a hub id such as {@code gpt2}, {@code builtin:tiny} or {@code random:gpt2}
+     * @throws io.roseinfer.base.RoseException if the model cannot be found, read or loaded; the message says what to do
+     */
+    public static Engine open(String model) {
+        return open(Settings.of(model));
+    }
+
+    /** Loads a model and serves it; closing the engine frees everything. */
+    public static Engine open(Settings settings) {
+        LoadedModel model = load(settings, DownloadListener.SILENT);
+        return model.serve(settings.engine()).closingAfterwards(model::close);
+    }
+
+    /**
+     * Loads a model, sized for the settings' engine options.
+     *
+     * @param downloads hears how a download comes along
+     */
+    public static LoadedModel load(Settings settings, DownloadListener downloads) {
+        Backend backend = backend(settings);
+        try (ModelFiles files = files(settings, downloads)) {
+            ModelRunner runner =
+                    backend.load(files.weights(), EngineLimits.runnerLimits(settings.engine(), files.spec()));
+            List<String> warnings =
+                    new ArrayList<>(files.tokenizer().map(Tokenizer::warnings).orElse(List.of()));
+            if (backend instanceof CpuBackend cpu) {
+                cpu.warning().ifPresent(warnings::add);
+            }
+            return new LoadedModel(backend, runner, files.tokenizer(), warnings);
+        } catch (RuntimeException e) {
+            backend.close();
+            throw e;
+        }
+    }
+
+    private static Backend backend(Settings settings) {
+        return switch (settings.device()) {
+            case AUTO, CPU ->
+                new CpuBackend(
+                        CpuOptions.defaults().withThreads(settings.threads()).withPrecision(settings.precision()));
+            case SIM -> new SimBackend(SimOptions.defaults());
+            case CUDA -> throw new BackendUnavailable("device cuda: this build has no CUDA backend; use --device cpu");
+        };
+    }
+
+    private static ModelFiles files(Settings settings, DownloadListener downloads) {
+        return switch (ModelRef.parse(settings.model())) {
+            case ModelRef.Directory directory -> ModelFiles.openDirectory(settings.model(), directory.path());
+            case ModelRef.Hub hub ->
+                ModelFiles.openDirectory(
+                        settings.model(), hub(settings, downloads).directory(hub.id()));
+            case ModelRef.Builtin builtin -> ModelFiles.openBuiltin(builtin.name());
+            case ModelRef.RandomShape random ->
+                ModelFiles.random(Gpt2Shapes.named(random.shape()).orElseThrow(), settings.weightSeed());
+            case ModelRef.RandomConfig random ->
+                ModelFiles.random(settings.model(), random.config(), settings.weightSeed());
+        };
+    }
+
+    private static ModelHub hub(Settings settings, DownloadListener downloads) {
+        HubSettings hub = HubSettings.from(settings.environment(), Path.of(System.getProperty("user.home", ".")));
+        return new ModelHub(settings.offline() ? hub.asOffline() : hub, downloads, Thread::sleep);
+    }
+}

@@ -1,0 +1,75 @@
+package io.roseinfer;
+
+import io.roseinfer.backend.Precision;
+import io.roseinfer.engine.EngineOptions;
+import java.util.Map;
+
+/**
+ * What to load and where to run it.
+ *
+ * @param model a directory, a hub id, {@code builtin:tiny} or {@code random:gpt2}; see {@link io.roseinfer.format.ModelRef}
+ * @param device where to run
+ * @param precision how weights are held
+ * @param threads processor threads; 0 takes one per processor
+ * @param offline forbids downloads
+ * @param environment where {@code HF_HOME} and its kin are looked up
+ * @param weightSeed seed of {@code random:} weights
+ * @param engine the engine's knobs, which size the runner
+ */
+public record Settings(
+        String model,
+        Device device,
+        Precision precision,
+        int threads,
+        boolean offline,
+        Map<String, String> environment,
+        long weightSeed,
+        EngineOptions engine) {
+
+    /** Where a model runs. */
+    public enum Device {
+        /** The best device there is. */
+        AUTO,
+        CPU,
+        CUDA,
+        /** A fake model whose tokens are hashes: the scheduler without the arithmetic. */
+        SIM
+    }
+
+    public Settings {
+        environment = Map.copyOf(environment);
+    }
+
+    /** A model on the best device, with everything else at its default and the process's own environment. */
+    public static Settings of(String model) {
+        return new Settings(model, Device.AUTO, Precision.AUTO, 0, false, System.getenv(), 0, EngineOptions.defaults());
+    }
+
+    public Settings withDevice(Device value) {
+        return new Settings(model, value, precision, threads, offline, environment, weightSeed, engine);
+    }
+
+    public Settings withPrecision(Precision value) {
+        return new Settings(model, device, value, threads, offline, environment, weightSeed, engine);
+    }
+
+    public Settings withThreads(int value) {
+        return new Settings(model, device, precision, value, offline, environment, weightSeed, engine);
+    }
+
+    public Settings withOffline(boolean value) {
+        return new Settings(model, device, precision, threads, value, environment, weightSeed, engine);
+    }
+
+    public Settings withEnvironment(Map<String, String> value) {
+        return new Settings(model, device, precision, threads, offline, value, weightSeed, engine);
+    }
+
+    public Settings withWeightSeed(long value) {
+        return new Settings(model, device, precision, threads, offline, environment, value, engine);
+    }
+
+    public Settings withEngine(EngineOptions value) {
+        return new Settings(model, device, precision, threads, offline, environment, weightSeed, value);
+    }
+}

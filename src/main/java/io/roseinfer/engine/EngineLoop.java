@@ -1,0 +1,250 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.Scheduler;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.StepPlan;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One turn after the other: take in commands, plan and launch the next step, deliver the tokens of the step before while the
+ * device works, wait for the step. {@link #doWork} is a turn; tests call it by hand, {@link SchedulerManager} calls it on a
+ * thread. Requests and cancels may come from any thread; everything else happens on the thread that turns the loop.
+ */
+final class EngineLoop {
+    /** Commands taken in per turn, so that a flood of requests cannot hold up the rows that run. */
+    private static final int COMMANDS_PER_TURN = 1024;
+
+    private final ModelRunner runner;
+    private final Clock clock;
+    private final int streamInterval;
+    private final Scheduler scheduler;
+    private final StepDriver driver;
+    private final Counters counters;
+    private final Runnable onEnd;
+    private final Queue<LiveRequest> submitted = new ConcurrentLinkedQueue<>();
+    private final Queue<LiveRequest> cancelled = new ConcurrentLinkedQueue<>();
+    private final Set<LiveRequest> live = new LinkedHashSet<>();
+
+    private @Nullable StepPlan undelivered;
+    private long undeliveredNanos;
+
+    /**
+     * A loop over a runner that nothing else uses.
+     *
+     * @param onEnd called once for every request that ends
+     */
+    EngineLoop(ModelRunner runner, SchedulerOptions options, int streamInterval, Clock clock, Runnable onEnd) {
+        this.runner = runner;
+        this.clock = clock;
+        this.streamInterval = streamInterval;
+        this.onEnd = onEnd;
+        KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
+        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), runner.maxInFlight());
+        this.driver = new StepDriver(runner, scheduler);
+        this.counters = new Counters(runner.kv());
+        counters.update(scheduler);
+    }
+
+    /** Hands a request with its prompt's ids over; any thread. */
+    void submit(LiveRequest request) {
+        submitted.add(request);
+    }
+
+    /** Asks for a request's end; any thread, any number of times. */
+    void cancel(LiveRequest request) {
+        request.cancel();
+        cancelled.add(request);
+    }
+
+    EngineStats stats() {
+        return counters.snapshot(submitted.size());
+    }
+
+    /** Whether a turn would find anything to do. */
+    boolean hasWork() {
+        return !submitted.isEmpty()
+                || !cancelled.isEmpty()
+                || scheduler.hasWork()
+                || driver.inFlight() > 0
+                || undelivered != null;
+    }
+
+    /** One turn. */
+    void doWork() {
+        takeCommands();
+        long planNanos = clock.nanos();
+        while (driver.canLaunch()) {
+            StepPlan plan = scheduler.plan();
+            if (plan.isEmpty()) {
+                break;
+            }
+            stampAdmissions(plan, planNanos);
+            driver.launch(plan);
+        }
+        deliver();
+        if (driver.inFlight() > 0) {
+            completeStep();
+        }
+        if (driver.inFlight() == 0 && undelivered == null) {
+            deliverEndings(clock.nanos());
+        }
+    }
+
+    private void takeCommands() {
+        for (int i = 0; i < COMMANDS_PER_TURN; i++) {
+            LiveRequest request = submitted.poll();
+            if (request == null) {
+                break;
+            }
+            enqueue(request);
+        }
+        for (LiveRequest request = cancelled.poll(); request != null; request = cancelled.poll()) {
+            // A request that has not been taken in yet is met by its own flag when it is.
+            request.sequence().ifPresent(sequence -> scheduler.end(sequence, FinishReason.CANCELLED));
+        }
+    }
+
+    private void enqueue(LiveRequest request) {
+        live.add(request);
+        if (request.isCancelled()) {
+            finish(request, FinishReason.CANCELLED, null, clock.nanos());
+            return;
+        }
+        GenerationRequest wanted = request.request();
+        int[] endOfText = wanted.ignoreEndOfText()
+                ? new int[0]
+                : runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
+        Sequence sequence = new Sequence(
+                request.id(),
+                request,
+                request.buffer().promptIds(),
+                wanted.maxNewTokens(),
+                runner.spec().contextLength(),
+                wanted.sampling(),
+                request.seed(),
+                endOfText,
+                scheduler.pool());
+        request.attach(sequence);
+        scheduler.add(sequence);
+    }
+
+    private static LiveRequest requestOf(Sequence sequence) {
+        return (LiveRequest) sequence.owner();
+    }
+
+    private static void stampAdmissions(StepPlan plan, long nanos) {
+        for (int row = 0; row < plan.rows(); row++) {
+            requestOf(plan.sequence(row)).buffer().admitted(nanos);
+        }
+    }
+
+    private void completeStep() {
+        StepPlan plan;
+        try {
+            plan = driver.complete();
+        } catch (DeviceFailure failure) {
+            if (!failure.recoverable()) {
+                throw failure;
+            }
+            failStep(failure);
+            return;
+        }
+        undeliveredNanos = clock.nanos();
+        undelivered = plan;
+        for (int row = 0; row < plan.rows(); row++) {
+            Sequence sequence = plan.sequence(row);
+            if (plan.yielded(row) != StepPlan.NO_TOKEN && requestOf(sequence).stopsAt(plan.yielded(row))) {
+                scheduler.end(sequence, FinishReason.STOP);
+            }
+        }
+    }
+
+    /** The step is lost, and with it the keys and values its rows should have written: its requests fail, the others go on. */
+    private void failStep(DeviceFailure failure) {
+        StepPlan plan = driver.abandon();
+        long nanos = clock.nanos();
+        for (int row = 0; row < plan.rows(); row++) {
+            finish(requestOf(plan.sequence(row)), FinishReason.ERROR, failure, nanos);
+        }
+    }
+
+    /** Hands the tokens of the step completed last to their streams. */
+    private void deliver() {
+        StepPlan plan = undelivered;
+        if (plan == null) {
+            return;
+        }
+        undelivered = null;
+        for (int row = 0; row < plan.rows(); row++) {
+            if (plan.yielded(row) == StepPlan.NO_TOKEN) {
+                continue;
+            }
+            Sequence sequence = plan.sequence(row);
+            TokenBuffer buffer = requestOf(sequence).buffer();
+            buffer.write(plan.yielded(row), undeliveredNanos, driver.lastOutputs(), plan.sample(row));
+            if (sequence.finishReason().isEmpty()) {
+                buffer.publish(streamInterval);
+            }
+        }
+        deliverEndings(undeliveredNanos);
+    }
+
+    private void deliverEndings(long nanos) {
+        counters.update(scheduler);
+        Optional<Sequence> ended = scheduler.pollFinished();
+        while (ended.isPresent()) {
+            Sequence sequence = ended.get();
+            FinishReason reason = sequence.finishReason().orElseThrow();
+            finish(requestOf(sequence), reason, reason == FinishReason.ERROR ? unusableLogits() : null, nanos);
+            ended = scheduler.pollFinished();
+        }
+    }
+
+    private static RoseException unusableLogits() {
+        return new DeviceFailure(
+                "the model's logits were not finite for this request; check the weights with NaN or infinity in mind",
+                true);
+    }
+
+    private void finish(LiveRequest request, FinishReason reason, @Nullable RoseException failure, long nanos) {
+        if (live.remove(request)) {
+            request.buffer().end(reason, failure, nanos);
+            onEnd.run();
+        }
+    }
+
+    /** Waits for the steps in flight, so that the runner can serve another loop. */
+    void quiesce() {
+        while (driver.inFlight() > 0) {
+            completeStep();
+        }
+    }
+
+    /** Ends every request there is; the loop must not be turned afterwards. */
+    void endAll(FinishReason reason, @Nullable RoseException failure) {
+        long nanos = clock.nanos();
+        live.addAll(submitted);
+        submitted.clear();
+        for (LiveRequest request : List.copyOf(live)) {
+            finish(request, reason, failure, nanos);
+        }
+    }
+
+    /** Fails if the books of blocks and sequences do not balance. No step may be in flight. */
+    void check() {
+        scheduler.check();
+    }
+}

@@ -1,0 +1,72 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.sampling.StopStrings;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.tokenizer.Detokenizer;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** A request from the moment it is accepted to its one ending. After the hand-over to the engine's thread only that thread writes. */
+final class LiveRequest {
+    private final long id;
+    private final GenerationRequest request;
+    private final long seed;
+    private final TokenBuffer buffer;
+    private final @Nullable StopStrings stops;
+    private final @Nullable Detokenizer detokenizer;
+
+    private @Nullable Sequence sequence;
+    private volatile boolean cancelled;
+
+    LiveRequest(long id, GenerationRequest request, long seed, int contextLength, Optional<Tokenizer> tokenizer) {
+        this.id = id;
+        this.request = request;
+        this.seed = seed;
+        this.buffer = new TokenBuffer(Math.min(request.maxNewTokens(), contextLength), request.sampling());
+        boolean watched = !request.stop().isEmpty() && tokenizer.isPresent();
+        this.stops = watched ? new StopStrings(request.stop()) : null;
+        this.detokenizer = watched ? tokenizer.get().detokenizer(true) : null;
+    }
+
+    long id() {
+        return id;
+    }
+
+    GenerationRequest request() {
+        return request;
+    }
+
+    long seed() {
+        return seed;
+    }
+
+    TokenBuffer buffer() {
+        return buffer;
+    }
+
+    void cancel() {
+        cancelled = true;
+    }
+
+    boolean isCancelled() {
+        return cancelled;
+    }
+
+    void attach(Sequence newSequence) {
+        sequence = newSequence;
+    }
+
+    Optional<Sequence> sequence() {
+        return Optional.ofNullable(sequence);
+    }
+
+    /** Whether the text with this token holds a stop string. Costs nothing for requests without any. */
+    boolean stopsAt(int token) {
+        if (stops == null || detokenizer == null) {
+            return false;
+        }
+        String unused = stops.push(detokenizer.push(token));
+        return stops.matched();
+    }
+}

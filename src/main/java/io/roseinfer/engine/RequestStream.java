@@ -1,0 +1,114 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.sampling.StopStrings;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.tokenizer.Detokenizer;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reader's end of a stream. Text is made here, on the reader's thread: ids become characters, and text that may yet become a
+ * stop string is held back until it is certain.
+ */
+final class RequestStream implements TokenStream {
+    private final long requestId;
+    private final TokenBuffer buffer;
+    private final Runnable cancel;
+    private final StopStrings stops;
+    private final @Nullable Detokenizer detokenizer;
+    private final List<GeneratedToken> tokens = new ArrayList<>();
+    private final StringBuilder text = new StringBuilder();
+
+    /**
+     * A stream over a buffer.
+     *
+     * @param cancel asks the engine to end the request; must not refer to this stream, or it could never be collected
+     */
+    RequestStream(
+            long requestId, TokenBuffer buffer, List<String> stop, Optional<Tokenizer> tokenizer, Runnable cancel) {
+        this.requestId = requestId;
+        this.buffer = buffer;
+        this.cancel = cancel;
+        this.stops = new StopStrings(stop);
+        this.detokenizer = tokenizer.map(t -> t.detokenizer(true)).orElse(null);
+    }
+
+    @Override
+    public long requestId() {
+        return requestId;
+    }
+
+    @Override
+    public boolean hasNext() {
+        boolean available;
+        try {
+            available = buffer.await(tokens.size());
+        } catch (InterruptedException e) {
+            close();
+            Thread.currentThread().interrupt();
+            throw new CancellationException("interrupted while waiting for a token; the request was ended");
+        }
+        if (!available) {
+            buffer.failure().ifPresent(failure -> {
+                throw failure;
+            });
+        }
+        return available;
+    }
+
+    @Override
+    public GeneratedToken next() {
+        if (!hasNext()) {
+            throw new NoSuchElementException("the stream has ended");
+        }
+        int index = tokens.size();
+        int id = buffer.id(index);
+        String piece = piece(id, buffer.isLast(index));
+        text.append(piece);
+        GeneratedToken token = new GeneratedToken(id, piece, buffer.logprob(index), buffer.top(index));
+        tokens.add(token);
+        return token;
+    }
+
+    private String piece(int id, boolean last) {
+        if (detokenizer == null) {
+            return "";
+        }
+        String certain = stops.push(detokenizer.push(id));
+        if (!last || stops.matched()) {
+            return certain;
+        }
+        certain += stops.push(detokenizer.flush());
+        return stops.matched() ? certain : certain + stops.flush();
+    }
+
+    @Override
+    public Completion completion() {
+        while (hasNext()) {
+            next();
+        }
+        return new Completion(
+                buffer.promptIds(),
+                List.copyOf(tokens),
+                detokenizer == null ? Optional.empty() : Optional.of(text.toString()),
+                buffer.reason().orElseThrow(),
+                buffer.timeline());
+    }
+
+    @Override
+    public Optional<FinishReason> finishReason() {
+        return buffer.reason();
+    }
+
+    @Override
+    public void close() {
+        if (!buffer.isEnded()) {
+            cancel.run();
+        }
+    }
+}

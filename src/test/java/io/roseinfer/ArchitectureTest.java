@@ -1,0 +1,185 @@
+package io.roseinfer;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ForkJoinPool;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The walls between the packages, held against the compiled classes. */
+class ArchitectureTest {
+    private static final String ROOT = "io.roseinfer";
+
+    /** Packages by floor; a package sees the floors below it, and of its own floor only itself. */
+    private static final List<List<String>> FLOORS = List.of(
+            List.of("base"),
+            List.of("tensor", "metrics", "tokenizer"),
+            List.of("format", "kv", "sampling"),
+            List.of("model", "scheduler"),
+            List.of("backend"),
+            List.of("backend.cpu", "backend.cuda", "backend.sim"),
+            List.of("engine"),
+            List.of("server", "bench"),
+            List.of("cli"));
+
+    private static JavaClasses classes;
+
+    @BeforeAll
+    static void readClasses() {
+        classes = new ClassFileImporter()
+                .withImportOption(new ImportOption.DoNotIncludeTests())
+                .importPackages(ROOT);
+        assertThat(classes.size()).as("classes found").isGreaterThan(100);
+    }
+
+    private static String[] packages(String name) {
+        // backend is the seam alone; the devices below it are packages of their own.
+        return name.equals("backend")
+                ? new String[] {ROOT + ".backend"}
+                : new String[] {ROOT + "." + name, ROOT + "." + name + ".."};
+    }
+
+    @Test
+    void imports_go_down_only() {
+        Map<String, Integer> floors = new HashMap<>();
+        for (int floor = 0; floor < FLOORS.size(); floor++) {
+            for (String name : FLOORS.get(floor)) {
+                floors.put(name, floor);
+            }
+        }
+        for (String lower : floors.keySet()) {
+            for (String upper : floors.keySet()) {
+                if (!lower.equals(upper) && floors.get(upper) >= floors.get(lower)) {
+                    noClasses()
+                            .that()
+                            .resideInAnyPackage(packages(lower))
+                            .should()
+                            .dependOnClassesThat()
+                            .resideInAnyPackage(packages(upper))
+                            .allowEmptyShould(true)
+                            .check(classes);
+                }
+            }
+        }
+    }
+
+    @Test
+    void the_engine_knows_no_device() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(ROOT + ".engine..", ROOT + ".bench..", ROOT + ".server..", ROOT + ".scheduler..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(ROOT + ".backend.cpu..", ROOT + ".backend.cuda..", ROOT + ".backend.sim..")
+                .allowEmptyShould(true)
+                .check(classes);
+    }
+
+    private static void onlyIn(String home, String... foreign) {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(home)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(foreign)
+                .check(classes);
+    }
+
+    @Test
+    void the_vector_api_stays_in_panama() {
+        onlyIn(ROOT + ".backend.cpu.panama..", "jdk.incubator..");
+    }
+
+    @Test
+    void javacpp_stays_in_cuda() {
+        onlyIn(ROOT + ".backend.cuda..", "org.bytedeco..");
+    }
+
+    @Test
+    void picocli_and_the_progress_bar_stay_in_cli() {
+        onlyIn(ROOT + ".cli..", "picocli..", "me.tongfei..");
+    }
+
+    @Test
+    void blocks_and_the_scheduler_are_integers_only() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(ROOT + ".kv..", ROOT + ".scheduler..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(ROOT + ".tensor..", "java.lang.foreign..", "java.util.concurrent..")
+                .orShould()
+                .dependOnClassesThat()
+                .areAssignableTo(HashMap.class)
+                .because("they decide, the same way every run, and compute nothing")
+                .check(classes);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"nanoTime", "currentTimeMillis"})
+    void time_is_passed_in(String method) {
+        noClasses()
+                .that()
+                .doNotBelongToAnyOf(io.roseinfer.base.Clock.class)
+                .should()
+                .callMethod(System.class, method)
+                .check(classes);
+    }
+
+    @Test
+    void only_the_composition_roots_read_the_environment() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(ROOT, ROOT + ".cli..")
+                .should()
+                .callMethod(System.class, "getenv")
+                .orShould()
+                .callMethod(System.class, "getenv", String.class)
+                .check(classes);
+    }
+
+    @Test
+    void only_the_command_line_exits() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(ROOT + ".cli..")
+                .should()
+                .callMethod(System.class, "exit", int.class)
+                .orShould()
+                .callMethod(Runtime.class, "halt", int.class)
+                .check(classes);
+    }
+
+    @Test
+    void nobody_uses_the_common_pool_or_unseeded_randomness() {
+        noClasses()
+                .should()
+                .callMethod(ForkJoinPool.class, "commonPool")
+                .orShould()
+                .callConstructor(Random.class)
+                .orShould()
+                .callMethod(Math.class, "random")
+                .check(classes);
+    }
+
+    @Test
+    void stack_traces_are_printed_by_the_command_line_alone() {
+        noClasses()
+                .that(resideInAPackage(ROOT + "..")
+                        .and(com.tngtech.archunit.base.DescribedPredicate.not(resideInAPackage(ROOT + ".cli.."))))
+                .should()
+                .callMethod(Throwable.class, "printStackTrace")
+                .check(classes);
+    }
+}

@@ -1,0 +1,246 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The loop turned by hand: no thread, no waiting, a clock that ticks once per reading. */
+class EngineLoopTest {
+    private final EngineOptions options = Models.options();
+    private int endings;
+    private long nextId;
+
+    private EngineLoop loop(EngineOptions engineOptions, SimOptions sim) {
+        return new EngineLoop(
+                Models.runner(engineOptions, sim),
+                engineOptions.scheduler(),
+                engineOptions.streamInterval(),
+                Models.ticking(),
+                () -> endings++);
+    }
+
+    private LiveRequest submit(EngineLoop loop, GenerationRequest request) {
+        LiveRequest live = new LiveRequest(nextId++, request, 0, Models.CONTEXT, Optional.empty());
+        live.buffer().tokenized(((Prompt.Tokens) request.prompt()).ids(), 0);
+        loop.submit(live);
+        return live;
+    }
+
+    private static void run(EngineLoop loop) {
+        int guard = 0;
+        while (loop.hasWork()) {
+            loop.doWork();
+            assertThat(guard++).as("turns").isLessThan(100_000);
+        }
+        loop.check();
+    }
+
+    private static Completion completion(LiveRequest live) {
+        return new RequestStream(live.id(), live.buffer(), List.of(), Optional.empty(), () -> {}).completion();
+    }
+
+    private int[] alone(GenerationRequest request) {
+        EngineLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest live = submit(loop, request);
+        run(loop);
+        return completion(live).ids();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void a_request_yields_the_same_tokens_alone_and_in_any_company(int maxInFlight) {
+        EngineLoop loop = loop(
+                options.withScheduler(SchedulerOptions.builder().maxBatchSize(3).build()),
+                SimOptions.defaults().withMaxInFlight(maxInFlight));
+        List<GenerationRequest> requests = IntStream.range(0, 20)
+                .mapToObj(i ->
+                        Models.request(1 + i, IntStream.rangeClosed(1, 1 + i).toArray()))
+                .toList();
+        List<LiveRequest> live = requests.stream().map(r -> submit(loop, r)).toList();
+        run(loop);
+        for (int i = 0; i < requests.size(); i++) {
+            assertThat(completion(live.get(i)).ids()).as("request %d", i).isEqualTo(alone(requests.get(i)));
+        }
+        assertThat(endings).isGreaterThanOrEqualTo(requests.size());
+    }
+
+    @Test
+    void every_stamp_comes_after_the_one_before_it() {
+        EngineLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest live = submit(loop, Models.request(5, 1, 2, 3));
+        run(loop);
+        RequestTimeline timeline = completion(live).timeline();
+        assertThat(timeline.tokenizedNanos()).isLessThan(timeline.admittedNanos());
+        assertThat(timeline.tokenNanos()).hasSize(5).isSorted();
+        assertThat(timeline.admittedNanos()).isLessThan(timeline.tokenNanos()[0]);
+        assertThat(timeline.finishedNanos()).isGreaterThanOrEqualTo(timeline.tokenNanos()[4]);
+    }
+
+    @Test
+    void tokens_of_a_step_are_delivered_while_the_next_step_runs() {
+        List<Integer> delivered = new ArrayList<>();
+        List<LiveRequest> watched = new ArrayList<>();
+        EngineLoop loop = loop(options, SimOptions.defaults().withOnStep(step -> {
+            int count = 0;
+            while (watched.getFirst().buffer().isPublished(count)) {
+                count++;
+            }
+            delivered.add(count);
+        }));
+        watched.add(submit(loop, Models.request(4, 1)));
+        run(loop);
+        assertThat(delivered).containsExactly(0, 1, 2, 3);
+    }
+
+    @Test
+    void a_stream_interval_delivers_the_first_token_at_once_and_then_every_nth() {
+        List<Integer> delivered = new ArrayList<>();
+        List<LiveRequest> watched = new ArrayList<>();
+        EngineLoop loop =
+                loop(options.withStreamInterval(3), SimOptions.defaults().withOnStep(step -> {
+                    int count = 0;
+                    while (watched.getFirst().buffer().isPublished(count)) {
+                        count++;
+                    }
+                    delivered.add(count);
+                }));
+        watched.add(submit(loop, Models.request(9, 1)));
+        run(loop);
+        assertThat(delivered).containsExactly(0, 1, 1, 1, 4, 4, 4, 7, 7);
+        assertThat(completion(watched.getFirst()).ids()).hasSize(9);
+    }
+
+    enum Moment {
+        BEFORE_ADMISSION(0),
+        IN_PREFILL(1),
+        MID_DECODE(5),
+        AFTER_THE_END(50);
+
+        final int turns;
+
+        Moment(int turns) {
+            this.turns = turns;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Moment.class)
+    void cancelling_at_any_moment_and_twice_returns_all_blocks(Moment moment) {
+        EngineLoop loop = loop(options, SimOptions.defaults().withMaxInFlight(2));
+        LiveRequest cancelled = submit(loop, Models.request(10, 1, 2, 3, 4, 5));
+        LiveRequest other = submit(loop, Models.request(10, 1, 2, 3, 4, 6));
+        for (int i = 0; i < moment.turns; i++) {
+            loop.doWork();
+        }
+        loop.cancel(cancelled);
+        loop.cancel(cancelled);
+        run(loop);
+        loop.cancel(cancelled);
+        run(loop);
+        assertThat(loop.stats().blocksInUse()).isZero();
+        assertThat(endings).isEqualTo(2);
+        assertThat(completion(cancelled).finishReason())
+                .isEqualTo(moment == Moment.AFTER_THE_END ? FinishReason.LENGTH : FinishReason.CANCELLED);
+        assertThat(completion(other).ids()).isEqualTo(alone(Models.request(10, 1, 2, 3, 4, 6)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void ten_thousand_random_requests_leave_no_block_behind(long seed) {
+        Random random = new Random(seed);
+        EngineLoop loop = loop(
+                options.withKvBlocks(40)
+                        .withScheduler(SchedulerOptions.builder()
+                                .maxBatchSize(4)
+                                .prefillMaxBatchSize(6)
+                                .chunkedPrefill(seed % 2 == 0)
+                                .prefillMaxTokens(48)
+                                .prefixCache(seed > 2)
+                                .build()),
+                SimOptions.defaults().withMaxInFlight(1 + random.nextInt(2)));
+        List<LiveRequest> all = new ArrayList<>();
+        while (all.size() < 2500) {
+            for (int burst = random.nextInt(4); burst > 0; burst--) {
+                int[] prompt = random.ints(1 + random.nextInt(20), 0, 3).toArray();
+                all.add(submit(loop, Models.request(1 + random.nextInt(12), prompt)));
+            }
+            if (!all.isEmpty() && random.nextInt(3) == 0) {
+                loop.cancel(all.get(Math.max(0, all.size() - 1 - random.nextInt(30)) % all.size()));
+            }
+            loop.doWork();
+        }
+        run(loop);
+        assertThat(loop.stats().blocksInUse()).as("seed %d", seed).isZero();
+        assertThat(endings).as("seed %d", seed).isEqualTo(all.size());
+        for (LiveRequest live : all) {
+            Completion done = completion(live);
+            if (done.finishReason() == FinishReason.LENGTH && random.nextInt(20) == 0) {
+                endings = 0;
+                assertThat(done.ids())
+                        .as("seed %d, request %d", seed, live.id())
+                        .isEqualTo(alone(live.request()));
+            }
+        }
+    }
+
+    @Test
+    void a_recoverable_device_failure_fails_the_requests_of_its_step_alone() {
+        SimOptions failing = SimOptions.defaults().withOnStep(step -> {
+            if (step == 1) {
+                throw new DeviceFailure("step lost", true);
+            }
+        });
+        EngineLoop loop = loop(
+                options.withScheduler(SchedulerOptions.builder().maxBatchSize(1).build()), failing);
+        LiveRequest first = submit(loop, Models.request(3, 1));
+        LiveRequest second = submit(loop, Models.request(3, 2));
+        run(loop);
+        assertThatThrownBy(() -> completion(first))
+                .isInstanceOf(DeviceFailure.class)
+                .hasMessage("step lost");
+        assertThat(completion(second).ids()).isEqualTo(alone(Models.request(3, 2)));
+        assertThat(loop.stats().blocksInUse()).isZero();
+        assertThat(endings).isGreaterThanOrEqualTo(2);
+    }
+
+    @Test
+    void end_of_text_ends_a_completion_unless_it_is_ignored() {
+        // The simulated model's first token after some prompt is the end of text; find that prompt.
+        int prompt = IntStream.range(0, 100_000)
+                .filter(i -> alone(Models.request(1, i % 1000, i / 1000))[0] == Models.END)
+                .findFirst()
+                .orElseThrow();
+        GenerationRequest request = Models.request(4, prompt % 1000, prompt / 1000);
+        EngineLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest ignoring = submit(loop, request);
+        LiveRequest ending = submit(loop, request.withIgnoreEndOfText(false));
+        run(loop);
+        assertThat(completion(ignoring).ids()).hasSize(4).startsWith(Models.END);
+        assertThat(completion(ending).ids()).containsExactly(Models.END);
+        assertThat(completion(ending).finishReason()).isEqualTo(FinishReason.STOP);
+    }
+
+    @Test
+    void a_full_context_ends_a_completion() {
+        EngineLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest live =
+                submit(loop, Models.request(1000, IntStream.range(0, 60).toArray()));
+        run(loop);
+        assertThat(completion(live).ids()).hasSize(Models.CONTEXT - 60);
+        assertThat(completion(live).finishReason()).isEqualTo(FinishReason.LENGTH);
+    }
+}

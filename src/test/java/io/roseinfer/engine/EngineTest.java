@@ -1,0 +1,263 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The engine on its own thread. Nothing sleeps: what must happen is waited for, and the timeout is there for a hang. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class EngineTest {
+
+    /** A device that stands still until it is let go, so that a test can act in the middle of a step. */
+    private static final class Gate {
+        private final CountDownLatch reached = new CountDownLatch(1);
+        private final CountDownLatch open = new CountDownLatch(1);
+
+        SimOptions atStep(int wanted) {
+            return SimOptions.defaults().withOnStep(step -> {
+                if (step == wanted) {
+                    reached.countDown();
+                    awaitQuietly(open);
+                }
+            });
+        }
+
+        private static void awaitQuietly(CountDownLatch latch) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static void awaitNoBlocks(Engine engine) {
+        while (engine.stats().blocksInUse() > 0
+                || engine.stats().active() > 0
+                || engine.stats().waiting() > 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void many_threads_get_their_own_tokens() throws Exception {
+        try (Engine engine = Models.engine(Models.options(), SimOptions.defaults());
+                ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<int[]>> results = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                GenerationRequest request = Models.request(1 + i % 20, i, i + 1);
+                results.add(callers.submit(() -> engine.generate(request).ids()));
+            }
+            for (int i = 0; i < 200; i++) {
+                GenerationRequest request = Models.request(1 + i % 20, i, i + 1);
+                assertThat(results.get(i).get())
+                        .as("request %d", i)
+                        .isEqualTo(engine.generate(request).ids());
+            }
+            awaitNoBlocks(engine);
+        }
+    }
+
+    @Test
+    void closing_a_stream_in_the_middle_returns_its_blocks() throws Exception {
+        Gate gate = new Gate();
+        try (Engine engine = Models.engine(Models.options(), gate.atStep(3))) {
+            TokenStream stream = engine.submit(Models.request(40, 1, 2, 3));
+            gate.reached.await();
+            stream.close();
+            stream.close();
+            gate.open.countDown();
+            assertThat(stream.completion().finishReason()).isEqualTo(FinishReason.CANCELLED);
+            awaitNoBlocks(engine);
+        }
+    }
+
+    @Test
+    void a_stream_that_is_dropped_ends_its_request() {
+        AtomicReference<WeakReference<TokenStream>> dropped = new AtomicReference<>();
+        SimOptions slow = SimOptions.defaults().withOnStep(step -> {
+            while (dropped.get() == null || dropped.get().get() != null) {
+                System.gc();
+            }
+            // The cleaner's thread has the rest of the request's steps to notice.
+            LockSupport.parkNanos(2_000_000);
+        });
+        try (Engine engine = Models.engine(Models.options(), slow)) {
+            dropped.set(new WeakReference<>(engine.submit(Models.request(60, 1))));
+            awaitNoBlocks(engine);
+            assertThat(engine.stats().steps()).isLessThan(60);
+        }
+    }
+
+    @Test
+    void more_requests_than_allowed_are_refused_until_one_has_ended() throws Exception {
+        Gate gate = new Gate();
+        try (Engine engine = Models.engine(Models.options().withMaxInflightRequests(2), gate.atStep(0))) {
+            TokenStream first = engine.submit(Models.request(2, 1));
+            TokenStream second = engine.submit(Models.request(2, 2));
+            assertThatThrownBy(() -> engine.submit(Models.request(2, 3)))
+                    .isInstanceOf(Overloaded.class)
+                    .hasMessageContaining("max_inflight_requests");
+            gate.open.countDown();
+            assertThat(first.completion().ids()).hasSize(2);
+            assertThat(second.completion().ids()).hasSize(2);
+            assertThat(engine.generate(Models.request(2, 3)).ids()).hasSize(2);
+        }
+    }
+
+    @Test
+    void close_gives_every_stream_one_ending_and_refuses_what_comes_after() throws Exception {
+        Gate gate = new Gate();
+        Engine engine = Models.engine(Models.options(), gate.atStep(2));
+        List<TokenStream> streams = IntStream.range(0, 30)
+                .mapToObj(i -> engine.submit(Models.request(50, i)))
+                .toList();
+        gate.reached.await();
+        Thread closer = Thread.ofVirtual().start(engine::close);
+        gate.open.countDown();
+        closer.join();
+        assertThat(streams)
+                .allSatisfy(s -> assertThat(s.completion().finishReason()).isEqualTo(FinishReason.CANCELLED));
+        assertThatThrownBy(() -> engine.submit(Models.request(1, 1)))
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining("closed");
+        engine.close();
+    }
+
+    @Test
+    void close_with_grace_works_off_what_was_accepted() {
+        Engine engine = Models.engine(Models.options(), SimOptions.defaults());
+        List<TokenStream> streams = IntStream.range(0, 30)
+                .mapToObj(i -> engine.submit(Models.request(10, i)))
+                .toList();
+        assertThat(engine.close(Duration.ofMinutes(1))).isTrue();
+        assertThat(streams).allSatisfy(s -> assertThat(s.completion().ids()).hasSize(10));
+    }
+
+    @Test
+    void close_with_grace_gives_up_when_the_time_is_over() throws Exception {
+        Gate gate = new Gate();
+        Engine engine = Models.engine(Models.options(), gate.atStep(0));
+        TokenStream stream = engine.submit(Models.request(50, 1));
+        gate.reached.await();
+        Thread.ofVirtual().start(() -> {
+            while (!Thread.currentThread().isInterrupted()
+                    && stream.finishReason().isEmpty()) {
+                gate.open.countDown();
+            }
+        });
+        engine.close(Duration.ZERO);
+        assertThat(stream.completion().finishReason()).isIn(FinishReason.CANCELLED, FinishReason.LENGTH);
+    }
+
+    @Test
+    void a_dead_device_ends_every_stream_with_its_reason_and_later_requests_are_refused() {
+        SimOptions dying = SimOptions.defaults().withOnStep(step -> {
+            if (step == 2) {
+                throw new DeviceFailure("device lost", false);
+            }
+        });
+        try (Engine engine = Models.engine(Models.options(), dying)) {
+            TokenStream stream = engine.submit(Models.request(50, 1));
+            assertThatThrownBy(stream::completion)
+                    .isInstanceOf(EngineStopped.class)
+                    .hasMessageContaining("device lost");
+            assertThatThrownBy(() -> {
+                        while (true) {
+                            engine.submit(Models.request(1, 1)).close();
+                        }
+                    })
+                    .isInstanceOf(EngineStopped.class)
+                    .hasMessageContaining("device lost");
+        }
+    }
+
+    @Test
+    void what_can_never_be_served_is_refused_at_the_door() {
+        EngineOptions small = Models.options().withKvBlocks(4);
+        try (Engine engine = Models.engine(small, SimOptions.defaults())) {
+            assertThatThrownBy(() -> engine.submit(
+                            Models.request(1, IntStream.range(0, 64).toArray())))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("64 tokens")
+                    .hasMessageContaining("context");
+            assertThatThrownBy(() -> engine.submit(Models.request(30, 1)))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("--kv-blocks");
+            assertThatThrownBy(() -> engine.submit(Models.request(1, Models.VOCABULARY)))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("id 1000");
+            assertThatThrownBy(() -> engine.submit(Models.request(1, -1))).isInstanceOf(BadInput.class);
+            assertThatThrownBy(() -> engine.submit(GenerationRequest.of("text")))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("tokenizer");
+            assertThat(engine.generate(Models.request(15, 1)).ids()).hasSize(15);
+            assertThat(engine.stats().blocksInUse()).isZero();
+        }
+    }
+
+    @Test
+    void a_runner_serves_one_engine_after_another() {
+        EngineOptions options = Models.options()
+                .withScheduler(SchedulerOptions.builder().maxBatchSize(2).build());
+        var runner = Models.runner(options, SimOptions.defaults().withMaxInFlight(2));
+        int[] first;
+        try (Engine engine = Engine.open(runner, Optional.empty(), options, Models.ticking())) {
+            first = engine.generate(Models.request(10, 5)).ids();
+            engine.submit(Models.request(50, 6));
+        }
+        try (Engine engine = Engine.open(runner, Optional.empty(), options, Models.ticking())) {
+            assertThat(engine.generate(Models.request(10, 5)).ids()).isEqualTo(first);
+        }
+    }
+
+    @Test
+    void a_runner_loaded_for_less_is_refused() {
+        EngineOptions small = Models.options();
+        var runner = Models.runner(small, SimOptions.defaults());
+        EngineOptions large =
+                small.withScheduler(SchedulerOptions.builder().maxBatchSize(500).build());
+        assertThatThrownBy(() -> Engine.open(runner, Optional.empty(), large, Models.ticking()))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("EngineLimits.runnerLimits");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4})
+    void a_request_without_a_seed_depends_on_the_engines_seed(int engineSeed) {
+        EngineOptions options = Models.options().withSeed(engineSeed);
+        GenerationRequest random = Models.request(10, 3).withSampling(SamplingParams.random());
+        int[] first;
+        try (Engine engine = Models.engine(options, SimOptions.defaults())) {
+            first = engine.generate(random).ids();
+            assertThat(engine.generate(random).ids()).isNotEqualTo(first);
+        }
+        try (Engine engine = Models.engine(options, SimOptions.defaults())) {
+            assertThat(engine.generate(random).ids()).isEqualTo(first);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.Clock;
+import io.roseinfer.model.Activation;
+import io.roseinfer.model.ModelSpec;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Simulated models and a clock that moves by one at every reading, for tests of the engine. */
+final class Models {
+    static final int VOCABULARY = 1000;
+    static final int CONTEXT = 64;
+    static final int END = 999;
+
+    private Models() {}
+
+    static ModelSpec spec() {
+        return new ModelSpec(
+                "sim", VOCABULARY, CONTEXT, 8, 1, 1, 8, Activation.RELU, 1e-5f, true, false, true, List.of(END));
+    }
+
+    static SimRunner runner(EngineOptions options, SimOptions sim) {
+        return new SimRunner(spec(), EngineLimits.runnerLimits(options, spec()), sim);
+    }
+
+    static Clock ticking() {
+        AtomicLong now = new AtomicLong();
+        return now::incrementAndGet;
+    }
+
+    static Engine engine(EngineOptions options, SimOptions sim) {
+        return Engine.open(runner(options, sim), Optional.empty(), options, ticking());
+    }
+
+    static EngineOptions options() {
+        return EngineOptions.defaults().withBlockSize(4).withKvBlocks(200);
+    }
+
+    static GenerationRequest request(int newTokens, int... prompt) {
+        return GenerationRequest.ofTokens(prompt).withMaxNewTokens(newTokens).withIgnoreEndOfText(true);
+    }
+}
