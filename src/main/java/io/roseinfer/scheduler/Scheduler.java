@@ -423,6 +423,10 @@ public final class Scheduler {
         return cachedTokens;
     }
 
+    public SchedulerOptions options() {
+        return options;
+    }
+
     public KvBlockPool pool() {
         return pool;
     }

@@ -1,0 +1,185 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.Scheduler;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.StepPlan;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+
+/**
+ * Scheduler and runner on the caller's thread, one step per call: no queue, no stream, no overlap. For experiments that want to
+ * decide what happens when, and for measuring the scheduler without anything around it.
+ *
+ * <p>A request is known by its id until {@link #discardRequest}; what has ended is handed out by {@link #popFinishedIds}, whose
+ * cost is the number of ended requests, not of all requests.
+ */
+public final class OnlineScheduler {
+    private final ModelRunner runner;
+    private final Scheduler scheduler;
+    private final StepDriver driver;
+    private final Map<Long, Sequence> sequences = new HashMap<>();
+    private final StepTokens tokens = new StepTokens();
+    private long nextId;
+
+    /** The tokens of one step; valid until the next. */
+    public static final class StepTokens {
+        private final List<Sequence> from = new ArrayList<>();
+        private final List<Integer> ids = new ArrayList<>();
+
+        private StepTokens() {}
+
+        private void clear() {
+            from.clear();
+            ids.clear();
+        }
+
+        private void add(Sequence sequence, int token) {
+            from.add(sequence);
+            ids.add(token);
+        }
+
+        /** How many requests got a token. */
+        public int size() {
+            return ids.size();
+        }
+
+        /** Which request got the {@code index}-th token. */
+        public long requestId(int index) {
+            return from.get(index).id();
+        }
+
+        public int token(int index) {
+            return ids.get(index);
+        }
+    }
+
+    /** A scheduler without requests over a runner that nothing else uses. */
+    public OnlineScheduler(ModelRunner runner, SchedulerOptions options) {
+        this.runner = runner;
+        KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
+        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), 1);
+        this.driver = new StepDriver(runner, scheduler);
+    }
+
+    /**
+     * Queues a request; a later {@link #prefill} or {@link #step} admits it.
+     *
+     * @return the request's id
+     * @throws io.roseinfer.base.RoseException.BadInput if it can never be served
+     */
+    public long enqueue(int[] prompt, int maxNewTokens, SamplingParams sampling, long seed, boolean ignoreEndOfText) {
+        EngineLimits.requireServable(prompt, maxNewTokens, runner.spec(), runner.kv());
+        long id = nextId++;
+        int[] endOfText = ignoreEndOfText
+                ? new int[0]
+                : runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
+        int contextLength = runner.spec().contextLength();
+        Sequence sequence = new Sequence(
+                id, this, prompt, maxNewTokens, contextLength, sampling, seed, endOfText, scheduler.pool());
+        sequences.put(id, sequence);
+        scheduler.add(sequence);
+        return id;
+    }
+
+    /** Queues a request and computes its prompt: when this returns, its first token is there. */
+    public long addRequest(
+            int[] prompt, int maxNewTokens, SamplingParams sampling, long seed, boolean ignoreEndOfText) {
+        long id = enqueue(prompt, maxNewTokens, sampling, seed, ignoreEndOfText);
+        Sequence sequence = sequence(id);
+        while (sequence.length() == sequence.promptLength()
+                && sequence.finishReason().isEmpty()) {
+            run(scheduler.planPrefillOnly());
+        }
+        return id;
+    }
+
+    /** One step that computes the prompts of as many waiting requests as may be admitted. */
+    public StepTokens prefill() {
+        return run(scheduler.planPrefillOnly());
+    }
+
+    /** One step, a prefill or a decode as the options have it; its tokens, none if there was nothing to do. */
+    public StepTokens step() {
+        return run(scheduler.plan());
+    }
+
+    private StepTokens run(StepPlan plan) {
+        tokens.clear();
+        if (plan.isEmpty()) {
+            return tokens;
+        }
+        driver.launch(plan);
+        StepPlan done = driver.complete();
+        for (int row = 0; row < done.rows(); row++) {
+            if (done.yielded(row) != StepPlan.NO_TOKEN) {
+                tokens.add(done.sequence(row), done.yielded(row));
+            }
+        }
+        return tokens;
+    }
+
+    /** The requests that have ended since this was asked last, in order. */
+    public long[] popFinishedIds() {
+        List<Long> ids = new ArrayList<>();
+        Optional<Sequence> ended = scheduler.pollFinished();
+        while (ended.isPresent()) {
+            ids.add(ended.get().id());
+            ended = scheduler.pollFinished();
+        }
+        return ids.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    /** The tokens generated so far for a request that was not discarded. */
+    public int[] generatedIds(long id) {
+        Sequence sequence = sequence(id);
+        int[] ids = new int[sequence.length() - sequence.promptLength()];
+        for (int i = 0; i < ids.length; i++) {
+            ids[i] = sequence.token(sequence.promptLength() + i);
+        }
+        return ids;
+    }
+
+    private Sequence sequence(long id) {
+        Sequence sequence = sequences.get(id);
+        if (sequence == null) {
+            throw new NoSuchElementException("request " + id + " was never added, or has been discarded");
+        }
+        return sequence;
+    }
+
+    /** Why a request ended; empty while it runs. */
+    public Optional<FinishReason> finishReason(long id) {
+        return sequence(id).finishReason();
+    }
+
+    /** Ends a request if it runs, returns its blocks and forgets it; harmless if it is not known. */
+    public void discardRequest(long id) {
+        Sequence sequence = sequences.remove(id);
+        if (sequence != null) {
+            scheduler.end(sequence, FinishReason.CANCELLED);
+        }
+    }
+
+    /** Whether any request is waiting or running. */
+    public boolean hasUnfinished() {
+        return scheduler.hasWork();
+    }
+
+    /** KV blocks held by requests. */
+    public int blocksInUse() {
+        return scheduler.pool().held();
+    }
+
+    public SchedulerOptions options() {
+        return scheduler.options();
+    }
+}

@@ -1,0 +1,75 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import org.junit.jupiter.api.Test;
+
+class OnlineSchedulerTest {
+    private final SchedulerOptions options =
+            SchedulerOptions.builder().maxBatchSize(2).prefillMaxBatchSize(3).build();
+    private final OnlineScheduler scheduler =
+            new OnlineScheduler(Models.runner(Models.options().withScheduler(options), SimOptions.defaults()), options);
+
+    private long add(int token, int newTokens) {
+        return scheduler.addRequest(new int[] {token}, newTokens, SamplingParams.greedy(), 0, true);
+    }
+
+    private long enqueue(int token, int newTokens) {
+        return scheduler.enqueue(new int[] {token}, newTokens, SamplingParams.greedy(), 0, true);
+    }
+
+    @Test
+    void adding_a_request_computes_its_first_token() {
+        long id = add(1, 3);
+        assertThat(scheduler.generatedIds(id)).hasSize(1);
+    }
+
+    @Test
+    void a_step_decodes_one_token_for_each_row_of_the_batch() {
+        long first = add(1, 5);
+        long second = add(2, 5);
+        long third = add(3, 5);
+        OnlineScheduler.StepTokens tokens = scheduler.step();
+        assertThat(tokens.size()).isEqualTo(2);
+        assertThat(tokens.requestId(0)).isEqualTo(first);
+        assertThat(tokens.token(1)).isEqualTo(scheduler.generatedIds(second)[1]);
+        assertThat(scheduler.generatedIds(third)).hasSize(1);
+    }
+
+    @Test
+    void queued_requests_are_prefilled_in_one_step() {
+        for (int i = 0; i < 4; i++) {
+            enqueue(i, 2);
+        }
+        assertThat(scheduler.prefill().size()).isEqualTo(3);
+        assertThat(scheduler.prefill().size()).isEqualTo(1);
+    }
+
+    @Test
+    void finished_ids_come_once_and_only_after_the_last_token() {
+        long id = add(1, 2);
+        assertThat(scheduler.popFinishedIds()).isEmpty();
+        scheduler.step();
+        assertThat(scheduler.popFinishedIds()).containsExactly(id);
+        assertThat(scheduler.popFinishedIds()).isEmpty();
+        assertThat(scheduler.finishReason(id)).contains(FinishReason.LENGTH);
+        assertThat(scheduler.generatedIds(id)).hasSize(2);
+    }
+
+    @Test
+    void discarding_frees_everything_and_may_be_repeated() {
+        long running = add(1, 10);
+        long waiting = enqueue(2, 10);
+        scheduler.discardRequest(running);
+        scheduler.discardRequest(waiting);
+        scheduler.discardRequest(running);
+        scheduler.discardRequest(12345);
+        assertThat(scheduler.blocksInUse()).isZero();
+        assertThat(scheduler.hasUnfinished()).isFalse();
+        assertThat(scheduler.step().size()).isZero();
+    }
+}
