@@ -1,0 +1,77 @@
+package io.roseinfer.jmh;
+
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.Scheduler;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.StepPlan;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * Question: what does the scheduler itself cost per decode step (plan and apply, no model), against the rows that run and the
+ * requests that wait? The second must not matter, and a step must allocate nothing: look at {@code gc.alloc.rate.norm} with
+ * {@code tools/jmh SchedulerBenchmark -prof gc}.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(value = 1, jvmArgsAppend = "-Xmx3g")
+public class SchedulerBenchmark {
+    private static final int BLOCK_SIZE = 16;
+    /** Tokens of all running sequences together: enough that none ends within an iteration. */
+    private static final int TOKENS = 1 << 25;
+
+    @Param({"1", "8", "64", "256", "1024"})
+    public int rows;
+
+    @Param({"0", "100000"})
+    public int waiting;
+
+    private Scheduler scheduler;
+
+    /** A full decode ring and a full queue. */
+    @Setup(Level.Iteration)
+    public void fill() {
+        int length = TOKENS / rows;
+        KvBlockPool pool = new KvBlockPool(TOKENS / BLOCK_SIZE + rows, BLOCK_SIZE, false);
+        SchedulerOptions options = SchedulerOptions.builder()
+                .maxBatchSize(rows)
+                .maxActiveRequests(rows)
+                .prefixCache(false)
+                .build();
+        scheduler = new Scheduler(options, pool, 1 << 20, 1);
+        for (int i = 0; i < rows; i++) {
+            scheduler.add(sequence(i, length, pool));
+        }
+        decodeStep();
+        for (int i = 0; i < waiting; i++) {
+            scheduler.add(sequence(rows + i, BLOCK_SIZE, pool));
+        }
+    }
+
+    private Sequence sequence(int id, int length, KvBlockPool pool) {
+        return new Sequence(id, this, new int[] {1}, length - 1, length, SamplingParams.greedy(), 0, new int[0], pool);
+    }
+
+    @Benchmark
+    public int decodeStep() {
+        StepPlan plan = scheduler.plan();
+        scheduler.apply(plan, sample -> 1);
+        return plan.rows();
+    }
+}
