@@ -189,6 +189,7 @@ class TokenizerJsonTest {
         assertThat(tokenizer.vocabulary().contains(FREE + 4)).isFalse();
         assertThat(tokenizer.bytes(FREE + 4)).isEmpty();
         assertThat(tokenizer.decode(new int[] {FREE + 4, FREE + 5})).isEqualTo("extra");
+        assertThat(tokenizer.decode(new int[] {0, 1, 2, 3, 4})).isEqualTo("\0\1\2\3\4");
         assertThat(tokenizer.encode(TEXT)).isEqualTo(SampleTokenizer.with().encode(TEXT));
     }
 
@@ -241,6 +242,13 @@ class TokenizerJsonTest {
         int letter = TRAINED.tokens().indexOf("o");
         Tokenizer tokenizer = SampleTokenizer.with(added(FREE, "qox"));
         assertThat(tokenizer.encode("xqoxo")).containsExactly('x', FREE, letter);
+    }
+
+    @Test
+    void added_token_that_merges_make_too_keeps_the_bytes_they_make_it_from() {
+        Tokenizer tokenizer = SampleTokenizer.with(added(' ', "Ġ"));
+        assertThat(tokenizer.decode(tokenizer.encode("a b  c"))).isEqualTo("a b  c");
+        assertThat(tokenizer.bytes(' ')).containsExactly(' ');
     }
 
     @Test
