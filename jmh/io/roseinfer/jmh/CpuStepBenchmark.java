@@ -8,14 +8,13 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.backend.cpu.KernelChoice;
-import io.roseinfer.model.Activation;
+import io.roseinfer.model.Gpt2Shapes;
 import io.roseinfer.model.Gpt2Weights;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.RandomWeights;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -43,6 +42,23 @@ import org.openjdk.jmh.annotations.Warmup;
 public class CpuStepBenchmark {
     private static final int BLOCK = 16;
 
+    private static final TokenHistory NO_TOKENS = new TokenHistory() {
+        @Override
+        public int promptLength() {
+            return 0;
+        }
+
+        @Override
+        public int length() {
+            return 0;
+        }
+
+        @Override
+        public int token(int index) {
+            throw new IndexOutOfBoundsException(index);
+        }
+    };
+
     @Param({"1x1x64", "8x1x64", "32x1x64", "1x256x0", "1x1024x0"})
     public String step;
 
@@ -59,8 +75,7 @@ public class CpuStepBenchmark {
     /** Loads the model and packs the step once: running it again only writes the same keys and values again. */
     @Setup
     public void load() {
-        ModelSpec spec = new ModelSpec(
-                "gpt2", 50257, 1024, 768, 12, 12, 3072, Activation.GELU_TANH, 1e-5f, true, false, true, List.of());
+        ModelSpec spec = Gpt2Shapes.named("gpt2").orElseThrow();
         String[] parts = step.split("x");
         int rows = Integer.parseInt(parts[0]);
         int tokens = Integer.parseInt(parts[1]);
@@ -84,7 +99,7 @@ public class CpuStepBenchmark {
                 inputs.addBlock(row * blocks + block);
             }
             inputs.endRow(before + tokens);
-            inputs.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 0, new NoTokens()));
+            inputs.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 0, NO_TOKENS));
         }
     }
 
@@ -98,22 +113,5 @@ public class CpuStepBenchmark {
         runner.submit(inputs, outputs);
         runner.await();
         return outputs.token(0);
-    }
-
-    private record NoTokens() implements TokenHistory {
-        @Override
-        public int promptLength() {
-            return 0;
-        }
-
-        @Override
-        public int length() {
-            return 0;
-        }
-
-        @Override
-        public int token(int index) {
-            throw new IndexOutOfBoundsException(index);
-        }
     }
 }

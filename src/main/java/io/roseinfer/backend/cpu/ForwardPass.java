@@ -101,8 +101,7 @@ final class ForwardPass {
         PackedMatrix matrix = linear.matrix();
         int end = team.share(matrix.panels(), worker + 1);
         for (int panel = team.share(matrix.panels(), worker); panel < end; panel++) {
-            own.kernels.product().multiply(scratch.normed, count, matrix, panel, own.sums);
-            Epilogue.finish(own.sums, count, linear, panel);
+            multiply(own, scratch.normed, count, linear, panel);
             Epilogue.store(own.sums, count, matrix, panel, scratch.qkv);
         }
     }
@@ -112,10 +111,14 @@ final class ForwardPass {
         PackedMatrix matrix = linear.matrix();
         int end = team.share(matrix.panels(), worker + 1);
         for (int panel = team.share(matrix.panels(), worker); panel < end; panel++) {
-            own.kernels.product().multiply(x, count, matrix, panel, own.sums);
-            Epilogue.finish(own.sums, count, linear, panel);
+            multiply(own, x, count, linear, panel);
             Epilogue.add(own.sums, count, matrix, panel, scratch.residual);
         }
+    }
+
+    private static void multiply(Worker own, float[] x, int count, Linear linear, int panel) {
+        own.kernels.product().multiply(x, count, linear.matrix(), panel, own.sums);
+        Epilogue.finish(own.sums, count, linear, panel);
     }
 
     private void expand(int worker, Linear linear, int count) {
@@ -123,8 +126,7 @@ final class ForwardPass {
         PackedMatrix matrix = linear.matrix();
         int end = team.share(matrix.panels(), worker + 1);
         for (int panel = team.share(matrix.panels(), worker); panel < end; panel++) {
-            own.kernels.product().multiply(scratch.normed, count, matrix, panel, own.sums);
-            Epilogue.finish(own.sums, count, linear, panel);
+            multiply(own, scratch.normed, count, linear, panel);
             own.kernels.rows().activate(spec.activation(), own.sums, count * COLUMNS);
             int input = panel * COLUMNS;
             int columns = matrix.columns(panel);
