@@ -83,6 +83,11 @@ public final class BlockTable {
         return size * blockSize;
     }
 
+    /** Whether the cached blocks at the start of this table, all of it, are also what the other table has told the cache about. */
+    public boolean continuesLike(BlockTable other) {
+        return size == other.published && lastSerial == other.lastSerial;
+    }
+
     /** Tells the prefix cache about blocks that have become full; {@code computed} tokens have their keys and values. */
     public void publish(int[] tokens, int computed) {
         int blockSize = pool.blockSize();

@@ -1,76 +1,62 @@
 package io.roseinfer.scheduler;
 
-import io.roseinfer.scheduler.SchedulerOptions.Admission.Fifo;
-import io.roseinfer.scheduler.SchedulerOptions.Admission.Pack;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The order in which waiting sequences are offered to an iteration. First in, first out walks the queue; packing sorts a window
- * of the oldest by length, so that a long prompt at the head does not keep short ones out of the token budget. A preempted
- * sequence stands at the head of the queue and is always offered first.
+ * One iteration's view of the queue: the requests a policy looks at, in the order of its ranks. As many as an iteration may
+ * admit are always looked at.
  */
 final class Admission {
-    private final SchedulerOptions.Admission policy;
-    private final Sequence[] window;
-    private int windowSize;
+    private final AdmissionPolicy policy;
+    private final @Nullable Sequence[] window;
+    private final long[] ranks;
+    private int size;
     private int offered;
-    private @Nullable Sequence cursor;
     private long iteration;
 
-    Admission(SchedulerOptions.Admission policy) {
+    Admission(AdmissionPolicy policy, int mostAdmitted) {
         this.policy = policy;
-        this.window = new Sequence[policy instanceof Pack pack ? pack.lookahead() : 0];
+        this.window = new Sequence[Math.max(policy.lookahead(), mostAdmitted)];
+        this.ranks = new long[window.length];
     }
 
-    /** Starts an iteration over the queue. */
+    /** Starts an iteration over the queue. The window is short and mostly in order, so an insertion sort serves; it is stable. */
     void begin(SequenceList waiting) {
         iteration++;
+        size = 0;
         offered = 0;
-        windowSize = 0;
-        cursor = waiting.first();
-        if (policy instanceof Pack pack && !isForcedFifo(pack)) {
-            fillWindow();
-        }
-    }
-
-    private boolean isForcedFifo(Pack pack) {
-        return pack.forceFifoEvery() > 0 && iteration % pack.forceFifoEvery() == 0;
-    }
-
-    /** Whether sequences are offered in another order than that of arrival, so that one that does not fit may be passed over. */
-    boolean mayPassOver() {
-        return !(policy instanceof Fifo) && windowSize > 0;
-    }
-
-    /** The next sequence to consider, or null when none is left this iteration. It must be removed from the queue only after. */
-    @Nullable
-    Sequence next() {
-        if (windowSize > 0) {
-            return offered < windowSize ? window[offered++] : null;
-        }
-        Sequence sequence = cursor;
-        if (sequence != null) {
-            cursor = sequence.next;
-        }
-        return sequence;
-    }
-
-    /** The window is short, so an insertion sort serves; it is stable, which keeps the order of arrival among equals. */
-    private void fillWindow() {
-        for (Sequence s = cursor; s != null && windowSize < window.length; s = s.next) {
-            int at = windowSize++;
-            while (at > 0 && before(s, Objects.requireNonNull(window[at - 1]))) {
+        for (Sequence s = waiting.first(); s != null && size < window.length; s = s.next) {
+            long rank = s.isRestart() ? Long.MIN_VALUE : policy.rank(s, iteration);
+            int at = size++;
+            while (at > 0 && rank < ranks[at - 1]) {
                 window[at] = window[at - 1];
+                ranks[at] = ranks[at - 1];
                 at--;
             }
             window[at] = s;
+            ranks[at] = rank;
         }
     }
 
-    private static boolean before(Sequence a, Sequence b) {
-        boolean restartsA = a.preemptions > 0;
-        boolean restartsB = b.preemptions > 0;
-        return restartsA == restartsB ? !restartsA && a.remaining() < b.remaining() : restartsA;
+    boolean isStrict() {
+        return policy.isStrict(iteration);
+    }
+
+    /** The next sequence to consider, or null when none is left this iteration. */
+    @Nullable
+    Sequence next() {
+        return offered < size ? window[offered++] : null;
+    }
+
+    /** Ends the iteration: whoever was looked at and still waits has been passed over once more. */
+    void end() {
+        for (int i = 0; i < size; i++) {
+            Sequence sequence = Objects.requireNonNull(window[i]);
+            if (sequence.isWaiting()) {
+                sequence.timesPassedOver++;
+            }
+            window[i] = null;
+        }
     }
 }

@@ -57,7 +57,7 @@ public final class Scheduler {
         this.options = options;
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
-        this.admission = new Admission(options.admission());
+        this.admission = new Admission(options.admission(), options.prefillMaxBatchSize());
         // One more than can be in flight: the plan applied last is still read while the next one is made.
         this.plans = new StepPlan[maxInFlight + 1];
         for (int i = 0; i < plans.length; i++) {
@@ -279,24 +279,25 @@ public final class Scheduler {
                 && budget > 0
                 && plan.rows() - firstRow < options.prefillMaxBatchSize()
                 && active < options.maxActiveRequests()) {
-            Sequence next = admission.next();
-            if (takeIn(candidate, budget, plan.rows() == firstRow)) {
+            if (takeIn(candidate, plan, budget, plan.rows() == firstRow)) {
                 budget -= prefillRow(plan, candidate, budget);
-            } else if (!admission.mayPassOver()) {
-                return;
+            } else if (admission.isStrict() && !candidate.deferred) {
+                break;
             }
-            candidate = next;
+            candidate = admission.next();
         }
+        admission.end();
     }
 
     /** Gives a waiting sequence its blocks and makes it active, if they are there and its tokens fit the budget. */
-    private boolean takeIn(Sequence sequence, int budget, boolean isFirst) {
+    private boolean takeIn(Sequence sequence, StepPlan plan, int budget, boolean isFirst) {
         int reused = sequence.reuse();
+        sequence.deferred = options.prefixCache() && isBeingComputed(sequence, plan);
         int cost = sequence.plannedLength() - reused;
         boolean fits = options.chunkedPrefill() || cost <= budget || (isFirst && cost <= maxStepTokens);
         // Leave every active sequence a block to grow into, or admission and preemption would chase each other.
         int needed = sequence.table().missing(sequence.plannedLength());
-        if (!fits || needed + active > pool.available()) {
+        if (sequence.deferred || !fits || needed + active > pool.available()) {
             sequence.table().release();
             return false;
         }
@@ -312,6 +313,16 @@ public final class Scheduler {
         active++;
         prefilling.addLast(sequence);
         return true;
+    }
+
+    /** Whether waiting one step would find in the cache what this step is computing for another sequence. */
+    private boolean isBeingComputed(Sequence sequence, StepPlan plan) {
+        for (int row = 0; row < plan.rows(); row++) {
+            if (sequence.nextBlockIsComputedBy(plan.sequence(row), pool.blockSize())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Adds as much of a prompt as the budget allows (all of it, unless prompts are cut); returns the tokens added. */

@@ -21,34 +21,13 @@ public record SchedulerOptions(
         int prefillMaxBatchSize,
         int prefillMaxTokens,
         boolean decodeFirst,
-        Admission admission,
+        AdmissionPolicy admission,
         int maxActiveRequests,
         boolean chunkedPrefill,
         boolean prefixCache) {
 
     /** No limit. */
     public static final int UNLIMITED = Integer.MAX_VALUE;
-
-    /** In which order waiting requests are admitted. */
-    public sealed interface Admission {
-
-        /** Strictly in order of arrival. */
-        record Fifo() implements Admission {}
-
-        /**
-         * Shortest first among the {@code lookahead} oldest, so that more requests fit the token budget; every
-         * {@code forceFifoEvery}-th iteration (0: never) is first in, first out, so that nobody starves.
-         */
-        record Pack(int lookahead, int forceFifoEvery) implements Admission {
-            public Pack {
-                positive("prefill_admission_lookahead", lookahead);
-                if (forceFifoEvery < 0) {
-                    throw new BadInput("prefill_force_fifo_every is " + forceFifoEvery
-                            + "; it must be non-negative, and 0 never forces it");
-                }
-            }
-        }
-    }
 
     public SchedulerOptions {
         positive("max_batch_size", maxBatchSize);
@@ -79,7 +58,7 @@ public record SchedulerOptions(
         private boolean prefillMaxBatchSizeSet;
         private int prefillMaxTokens = UNLIMITED;
         private boolean decodeFirst;
-        private Admission admission = new Admission.Fifo();
+        private AdmissionPolicy admission = AdmissionPolicy.fifo();
         private int maxActiveRequests = UNLIMITED;
         private boolean chunkedPrefill;
         private boolean prefixCache = true;
@@ -108,7 +87,7 @@ public record SchedulerOptions(
             return this;
         }
 
-        public Builder admission(Admission value) {
+        public Builder admission(AdmissionPolicy value) {
             admission = value;
             return this;
         }

@@ -5,6 +5,7 @@ import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
+import java.util.Arrays;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The scheduler's thread owns it once it has been added; {@code confirmed ≤ computed ≤ length ≤ maxLength} always.
  */
-public final class Sequence implements TokenHistory {
+public final class Sequence implements TokenHistory, WaitingRequest {
     enum State {
         WAITING,
         ACTIVE,
@@ -39,6 +40,9 @@ public final class Sequence implements TokenHistory {
     int inFlight;
     int cachedTokens;
     int preemptions;
+    int timesPassedOver;
+    /** Left out of a step because another sequence of that step computes a block they share. */
+    boolean deferred;
     /** Which sample of the step in flight yields the pending token. */
     int pendingSample;
 
@@ -95,8 +99,29 @@ public final class Sequence implements TokenHistory {
         this.table = new BlockTable(pool, maxLength);
     }
 
+    @Override
     public long id() {
         return id;
+    }
+
+    @Override
+    public int remainingTokens() {
+        return remaining();
+    }
+
+    @Override
+    public int remainingNewTokens() {
+        return tokens.length - length();
+    }
+
+    @Override
+    public int timesPassedOver() {
+        return timesPassedOver;
+    }
+
+    @Override
+    public boolean isRestart() {
+        return preemptions > 0;
     }
 
     public Object owner() {
@@ -198,6 +223,20 @@ public final class Sequence implements TokenHistory {
 
     void publish() {
         table.publish(tokens, confirmed);
+    }
+
+    /**
+     * Whether another sequence, one of a step in the making, is about to compute the block that comes next after what this one
+     * has taken from the cache; it can be taken from there too before long.
+     */
+    boolean nextBlockIsComputedBy(Sequence other, int blockSize) {
+        int from = table.size() * blockSize;
+        int to = from + blockSize;
+        return to < length
+                && to <= other.length()
+                && other.confirmed < to
+                && table.continuesLike(other.table)
+                && Arrays.equals(tokens, from, to, other.tokens, from, to);
     }
 
     int reuse() {

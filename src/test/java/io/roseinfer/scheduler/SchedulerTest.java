@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.scheduler.SchedulerOptions.Admission;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -141,7 +140,7 @@ class SchedulerTest {
     @Test
     void pack_admits_short_prompts_past_a_long_one() {
         Scheduler scheduler = scheduler(
-                SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10).admission(new Admission.Pack(4, 0)),
+                SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10).admission(AdmissionPolicy.pack(4, 0)),
                 pool(100));
         add(scheduler, 9, 1);
         add(scheduler, 3, 1);
@@ -153,7 +152,7 @@ class SchedulerTest {
     @Test
     void pack_is_first_in_first_out_every_nth_iteration() {
         Scheduler scheduler = scheduler(
-                SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10).admission(new Admission.Pack(4, 2)),
+                SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10).admission(AdmissionPolicy.pack(4, 2)),
                 pool(100));
         add(scheduler, 9, 1);
         add(scheduler, 8, 1);
@@ -162,6 +161,40 @@ class SchedulerTest {
         add(scheduler, 6, 1);
         assertThat(step(scheduler)).isEqualTo("2:4 3:5");
         assertThat(step(scheduler)).isEqualTo("0:9");
+    }
+
+    @Test
+    void pack_lets_a_long_prompt_through_in_the_end_whatever_keeps_coming() {
+        Scheduler scheduler = scheduler(
+                SchedulerOptions.builder().maxBatchSize(8).prefillMaxTokens(10).admission(AdmissionPolicy.pack(4, 0)),
+                pool(100));
+        Sequence longPrompt = add(scheduler, 100, 1);
+        int iterations = 0;
+        while (longPrompt.isWaiting()) {
+            add(scheduler, 5, 1);
+            add(scheduler, 5, 1);
+            step(scheduler);
+            assertThat(iterations++).isLessThan(20);
+        }
+        assertThat(log.getLast()).isEqualTo("0:100");
+    }
+
+    @Test
+    void requests_that_share_a_prefix_wait_until_one_of_them_has_computed_it() {
+        KvBlockPool pool = new KvBlockPool(50, 4, true);
+        Scheduler scheduler =
+                new Scheduler(SchedulerOptions.builder().maxBatchSize(8).build(), pool, 1000, 1);
+        Sequence first = add(scheduler, 10, 3);
+        Sequence second = add(scheduler, 11, 3);
+        Sequence unrelated = new Sequence(
+                nextId++, this, new int[] {5, 5, 5, 5, 5, 5}, 3, 500, SamplingParams.greedy(), 0, new int[0], pool);
+        scheduler.add(unrelated);
+        assertThat(step(scheduler)).isEqualTo("0:10 2:6");
+        step(scheduler);
+        assertThat(step(scheduler)).isEqualTo("1:3");
+        assertThat(first.cachedTokens()).isZero();
+        assertThat(second.cachedTokens()).isEqualTo(8);
+        assertThat(second.table().block(1)).isEqualTo(first.table().block(1));
     }
 
     @Test
@@ -338,7 +371,8 @@ class SchedulerTest {
                 .prefillMaxTokens(1 + random.nextInt(30))
                 .decodeFirst(random.nextBoolean())
                 .chunkedPrefill(random.nextBoolean())
-                .admission(random.nextBoolean() ? new Admission.Fifo() : new Admission.Pack(1 + random.nextInt(5), 2))
+                .admission(
+                        random.nextBoolean() ? AdmissionPolicy.fifo() : AdmissionPolicy.pack(1 + random.nextInt(5), 2))
                 .build();
         Scheduler scheduler = new Scheduler(options, pool, 1000, 1);
         List<Sequence> all = new ArrayList<>();
@@ -380,8 +414,8 @@ class SchedulerTest {
                 .hasMessageContaining("prefill_max_tokens must be positive");
         assertThatThrownBy(() -> SchedulerOptions.builder().maxActiveRequests(0).build())
                 .hasMessageContaining("max_active_requests must be positive");
-        assertThatThrownBy(() -> new Admission.Pack(0, 1)).hasMessageContaining("lookahead");
-        assertThatThrownBy(() -> new Admission.Pack(1, -1)).hasMessageContaining("non-negative");
+        assertThatThrownBy(() -> AdmissionPolicy.pack(0, 1)).hasMessageContaining("lookahead");
+        assertThatThrownBy(() -> AdmissionPolicy.pack(1, -1)).hasMessageContaining("non-negative");
     }
 
     @Test

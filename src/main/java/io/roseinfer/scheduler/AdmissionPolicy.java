@@ -1,0 +1,101 @@
+package io.roseinfer.scheduler;
+
+import io.roseinfer.base.RoseException.BadInput;
+
+/**
+ * Which waiting requests an iteration admits first. An iteration looks at the {@link #lookahead} requests that have waited
+ * longest, offers them in ascending {@link #rank}, oldest first on a tie, and admits each that fits what is left of the token
+ * budget and the KV pool. Restarted requests always go first.
+ *
+ * <p>This is the place for scheduling research: implement it, hand it to {@link SchedulerOptions}. It is called on the
+ * scheduler's thread, once per request in sight and iteration; it must answer the same for the same arguments and allocate
+ * nothing. To be fair it must let {@link WaitingRequest#timesPassedOver} win in the end.
+ */
+public interface AdmissionPolicy {
+
+    /** Requests that are looked at, counted from the oldest. */
+    int lookahead();
+
+    /**
+     * The place of a request in this iteration; lower is earlier.
+     *
+     * @param iteration counted from one
+     */
+    long rank(WaitingRequest request, long iteration);
+
+    /** Whether a request that does not fit keeps those after it waiting too, in this iteration. */
+    default boolean isStrict(long iteration) {
+        return false;
+    }
+
+    /** Strictly in order of arrival. */
+    static AdmissionPolicy fifo() {
+        return Fifo.INSTANCE;
+    }
+
+    /**
+     * Shortest first among the {@code lookahead} oldest, so that more requests fit the token budget. Being passed over once
+     * counts as {@value Pack#AGING_TOKENS} tokens less, so that a long prompt waits at most its length in iterations over that;
+     * every {@code forceFifoEvery}-th iteration (0: never) is strictly in order of arrival.
+     */
+    static AdmissionPolicy pack(int lookahead, int forceFifoEvery) {
+        return new Pack(lookahead, forceFifoEvery);
+    }
+
+    /** {@link #fifo}. */
+    enum Fifo implements AdmissionPolicy {
+        INSTANCE;
+
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, long iteration) {
+            return 0;
+        }
+
+        @Override
+        public boolean isStrict(long iteration) {
+            return true;
+        }
+
+        @Override
+        public String toString() {
+            return "fifo";
+        }
+    }
+
+    /** {@link #pack}. */
+    record Pack(int lookahead, int forceFifoEvery) implements AdmissionPolicy {
+        static final int AGING_TOKENS = 16;
+
+        public Pack {
+            if (lookahead <= 0) {
+                throw new BadInput("prefill_admission_lookahead must be positive, not " + lookahead);
+            }
+            if (forceFifoEvery < 0) {
+                throw new BadInput("prefill_force_fifo_every is " + forceFifoEvery
+                        + "; it must be non-negative, and 0 never forces it");
+            }
+        }
+
+        @Override
+        public long rank(WaitingRequest request, long iteration) {
+            return isStrict(iteration)
+                    ? 0
+                    : request.remainingTokens() - (long) AGING_TOKENS * request.timesPassedOver();
+        }
+
+        @Override
+        public boolean isStrict(long iteration) {
+            return forceFifoEvery > 0 && iteration % forceFifoEvery == 0;
+        }
+
+        @Override
+        public String toString() {
+            return "pack";
+        }
+    }
+}
