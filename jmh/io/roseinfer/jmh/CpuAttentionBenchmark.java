@@ -58,7 +58,7 @@ public class CpuAttentionBenchmark {
     public void fill() {
         int blocks = Math.ceilDiv(context, blockSize);
         arena = Arena.ofShared();
-        MemorySegment memory = arena.allocate(blocks * KvPool.blockBytes(1, 1, HEAD_SIZE, blockSize), 64);
+        MemorySegment memory = arena.allocate(KvPool.bytes(blocks * KvPool.blockBytes(1, 1, HEAD_SIZE, blockSize)), 64);
         KvPool pool = new KvPool(memory, 1, 1, HEAD_SIZE, blockSize);
         view = new KvView(pool);
         int[] list = new int[blocks];

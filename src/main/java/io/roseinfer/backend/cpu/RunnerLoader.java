@@ -56,7 +56,7 @@ final class RunnerLoader {
             WorkerTeam team,
             MemoryPlan plan) {
         ModelSpec spec = weights.spec();
-        MemorySegment kvMemory = LargeMemory.allocate(arena, kv.bytes());
+        MemorySegment kvMemory = LargeMemory.allocate(arena, KvPool.bytes(kv.bytes()));
         team.run(worker -> touch(kvMemory, worker, team.size()));
         KvPool pool = new KvPool(kvMemory, spec.layers(), spec.heads(), spec.headSize(), kv.blockSize());
         Scratch scratch = new Scratch(spec, limits);

@@ -57,7 +57,7 @@ final class KernelFixtures {
     /** A pool whose slots {@code 0 … tokens - 1} of the block list hold random keys and values, and every other slot NaN. */
     static KvPool pool(Arena arena, Random random, int headSize, int blockSize, int[] blocks, int tokens) {
         int count = blocks.length + 1;
-        MemorySegment memory = arena.allocate(count * KvPool.blockBytes(1, 1, headSize, blockSize), 64);
+        MemorySegment memory = arena.allocate(KvPool.bytes(count * KvPool.blockBytes(1, 1, headSize, blockSize)), 64);
         KvPool pool = new KvPool(memory, 1, 1, headSize, blockSize);
         for (int block = 0; block < count; block++) {
             pool.poison(block);

@@ -12,6 +12,9 @@ import java.lang.foreign.ValueLayout;
  * the tokens. Neither depends on the block size. A block is one piece of memory: copying it is one copy.
  */
 public final class KvPool {
+    /** Bytes of the memory behind the last block: a vector of keys may begin at a block's last slot. */
+    private static final int SLACK = 64;
+
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
 
     private final MemorySegment memory;
@@ -21,7 +24,7 @@ public final class KvPool {
     private final long layerBytes;
     private final long blockBytes;
 
-    /** Views {@code memory}, of a whole number of blocks, as a pool. */
+    /** Views {@code memory}, of {@link #bytes} bytes, as a pool. */
     public KvPool(MemorySegment memory, int layers, int heads, int headSize, int blockSize) {
         this.memory = memory;
         this.blockSize = blockSize;
@@ -31,6 +34,12 @@ public final class KvPool {
         this.blockBytes = blockBytes(layers, heads, headSize, blockSize);
     }
 
+    /** Bytes a pool needs whose blocks hold {@code allBlocks} bytes together. */
+    public static long bytes(long allBlocks) {
+        return allBlocks + SLACK;
+    }
+
+    /** Bytes of one block, keys and values of all layers. */
     public static long blockBytes(int layers, int heads, int headSize, int blockSize) {
         return 8L * layers * heads * headSize * blockSize;
     }

@@ -10,12 +10,12 @@ import java.lang.invoke.MethodHandles;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
  * Four queries at a time share each load of a key or value; fewer go one by one. Vectors of keys hold neighbouring tokens of a
- * block, so a block size that is a multiple of the vector length is fastest; others use masked loads.
+ * block. One that reaches past the block's end, or past the last token, has lanes of no meaning: their scores are overwritten by
+ * the next block's, or lie beyond the length. So a block size that is a multiple of the vector length is fastest.
  */
 final class VectorAttention implements Attention {
     private static final VectorSpecies<Float> F = VectorWidth.of(MethodHandles.lookup());
@@ -74,15 +74,7 @@ final class VectorAttention implements Attention {
             long keys = context.keys(t / blockSize);
             int tokens = Math.min(blockSize, length - t);
             for (int slot = 0; slot < tokens; slot += F.length()) {
-                VectorMask<Float> mask = F.indexInRange(slot, blockSize);
-                boolean whole = slot + F.length() <= blockSize;
-                FloatVector dot = FloatVector.zero(F);
-                for (int d = 0; d < context.headSize(); d++) {
-                    long at = keys + 4L * (d * blockSize + slot);
-                    FloatVector key = whole ? load(context.memory(), at) : load(context.memory(), at, mask);
-                    dot = key.fma(FloatVector.broadcast(F, queries[from + d]), dot);
-                }
-                dot.mul(scale).intoArray(weights, t + slot);
+                scoreOne(context, queries, from, scale, keys + 4L * slot, t + slot);
             }
         }
     }
@@ -93,24 +85,31 @@ final class VectorAttention implements Attention {
             long keys = context.keys(t / blockSize);
             int tokens = Math.min(blockSize, length - t);
             for (int slot = 0; slot < tokens; slot += F.length()) {
-                scoreVector(context, queries, from, stride, scale, keys, slot, t + slot);
+                scoreFour(context, queries, from, stride, scale, keys + 4L * slot, t + slot);
             }
         }
     }
 
-    private void scoreVector(
-            KvView context, float[] queries, int from, int stride, float scale, long keys, int slot, int to) {
+    /** One query against the tokens of a vector that starts at byte {@code keys}. */
+    private void scoreOne(KvView context, float[] queries, int from, float scale, long keys, int to) {
         MemorySegment memory = context.memory();
-        int blockSize = context.blockSize();
-        VectorMask<Float> mask = F.indexInRange(slot, blockSize);
-        boolean whole = slot + F.length() <= blockSize;
+        long step = 4L * context.blockSize();
+        FloatVector dot = FloatVector.zero(F);
+        for (int d = 0; d < context.headSize(); d++) {
+            dot = load(memory, keys + d * step).fma(FloatVector.broadcast(F, queries[from + d]), dot);
+        }
+        dot.mul(scale).intoArray(weights, to);
+    }
+
+    private void scoreFour(KvView context, float[] queries, int from, int stride, float scale, long keys, int to) {
+        MemorySegment memory = context.memory();
+        long step = 4L * context.blockSize();
         FloatVector dot0 = FloatVector.zero(F);
         FloatVector dot1 = dot0;
         FloatVector dot2 = dot0;
         FloatVector dot3 = dot0;
         for (int d = 0; d < context.headSize(); d++) {
-            long at = keys + 4L * (d * blockSize + slot);
-            FloatVector key = whole ? load(memory, at) : load(memory, at, mask);
+            FloatVector key = load(memory, keys + d * step);
             dot0 = key.fma(FloatVector.broadcast(F, queries[from + d]), dot0);
             dot1 = key.fma(FloatVector.broadcast(F, queries[from + stride + d]), dot1);
             dot2 = key.fma(FloatVector.broadcast(F, queries[from + 2 * stride + d]), dot2);
@@ -248,9 +247,5 @@ final class VectorAttention implements Attention {
 
     private static FloatVector load(MemorySegment memory, long at) {
         return FloatVector.fromMemorySegment(F, memory, at, ORDER);
-    }
-
-    private static FloatVector load(MemorySegment memory, long at, VectorMask<Float> mask) {
-        return FloatVector.fromMemorySegment(F, memory, at, ORDER, mask);
     }
 }
