@@ -124,6 +124,14 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
         return memory;
     }
 
+    /**
+     * A logit of the step awaited last, as the sampler left it; of its last few samples only, since rows of logits are reused.
+     * For holding this device against others.
+     */
+    float logit(int sample, int token) {
+        return head.logit(sample, token);
+    }
+
     /** Fills a block with NaN: whatever reads a slot that no token wrote then shows in its results. */
     void poison(int block) {
         Check.index(block, geometry.blocks(), "block");

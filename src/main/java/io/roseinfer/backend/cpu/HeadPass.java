@@ -41,6 +41,10 @@ final class HeadPass {
         }
     }
 
+    float logit(int sample, int token) {
+        return scratch.logits[sample % Scratch.LOGIT_ROWS * spec.vocabularySize() + token];
+    }
+
     private void norm(int worker, int first, int count) {
         int width = spec.width();
         Norm norm = weights.finalNorm();

@@ -1,0 +1,113 @@
+package io.roseinfer.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.golden.Golden;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.tensor.Tensor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+
+/** Logits against Hugging Face's GPT-2 in float64, at most 2e-4 apart. */
+class GoldenLogitsTest {
+    private static final double TOLERANCE = 2e-4;
+
+    private static final java.util.List<String> SMALL = Golden.SMALL;
+
+    private static StepDriver driver(CpuBackend backend, ModelFiles files) {
+        int context = files.spec().contextLength();
+        return new StepDriver(backend.load(files.weights(), new RunnerLimits(4, context, 16, 0)));
+    }
+
+    private static CpuBackend backend() {
+        return new CpuBackend(CpuOptions.defaults().withThreads(2).withPrecision(Precision.FP32));
+    }
+
+    private static float logit(StepDriver driver, int token) {
+        return ((CpuModelRunner) driver.runner).logit(0, token);
+    }
+
+    @ParameterizedTest
+    @FieldSource("SMALL")
+    void logits_at_every_position_of_every_prompt_agree(String name) {
+        Golden golden = Golden.read(name);
+        try (ModelFiles files = golden.open();
+                CpuBackend backend = backend()) {
+            for (int p = 0; p < golden.prompts(); p++) {
+                try (StepDriver driver = driver(backend, files)) {
+                    assertAgrees(driver, golden.ids(p), golden.tensor("prompt." + p + ".logits"));
+                }
+            }
+        }
+    }
+
+    private static void assertAgrees(StepDriver driver, int[] prompt, Tensor expected) {
+        StepDriver.Sequence sequence = new StepDriver.Sequence(prompt);
+        int vocabulary = (int) expected.dimension(1);
+        double worst = 0;
+        for (int position = 0; position < prompt.length; position++) {
+            driver.add(sequence, 1, true).step();
+            for (int token = 0; token < vocabulary; token++) {
+                double difference = logit(driver, token) - expected.get((long) position * vocabulary + token);
+                worst = Math.max(worst, Math.abs(difference));
+            }
+        }
+        assertThat(worst).as("largest difference of a logit").isLessThan(TOLERANCE);
+    }
+
+    @Test
+    void logits_of_the_gpt2_shape_agree_at_the_end_of_the_prompt_and_of_the_completion() {
+        Golden golden = Golden.read("gpt2-random");
+        int[] subset = Golden.ints(golden.expected().get("vocab_subset"));
+        try (ModelFiles files = golden.open();
+                CpuBackend backend = backend();
+                StepDriver driver = driver(backend, files)) {
+            for (int p = 0; p < golden.prompts(); p++) {
+                StepDriver.Sequence sequence = new StepDriver.Sequence(golden.ids(p));
+                driver.add(sequence, sequence.tokens.length, true).step();
+                assertSubset(driver, subset, golden.tensor("prompt." + p + ".prompt_end.logits"));
+                int[] greedy = golden.greedy(p);
+                for (int i = 0; i < greedy.length - 1; i++) {
+                    sequence.append(greedy[i]);
+                }
+                driver.add(sequence, greedy.length - 1, true).step();
+                assertSubset(driver, subset, golden.tensor("prompt." + p + ".generated_end.logits"));
+            }
+        }
+    }
+
+    private static void assertSubset(StepDriver driver, int[] subset, Tensor expected) {
+        double worst = 0;
+        for (int i = 0; i < subset.length; i++) {
+            worst = Math.max(worst, Math.abs(logit(driver, subset[i]) - expected.get(i)));
+        }
+        assertThat(worst).as("largest difference of a logit").isLessThan(TOLERANCE);
+    }
+
+    @Test
+    void logits_of_the_builtin_model_agree_far_into_a_completion() {
+        Golden golden = Golden.read("builtin-tiny");
+        try (ModelFiles files = golden.open();
+                CpuBackend backend = backend();
+                StepDriver driver = driver(backend, files)) {
+            for (int p = 0; p < golden.prompts(); p++) {
+                for (int step : Golden.ints(golden.expected().get("logits_of_steps"))) {
+                    StepDriver.Sequence sequence = new StepDriver.Sequence(golden.ids(p));
+                    for (int i = 0; i < step; i++) {
+                        sequence.append(golden.greedy(p)[i]);
+                    }
+                    driver.add(sequence, sequence.tokens.length, true).step();
+                    Tensor expected = golden.tensor("prompt." + p + ".step." + step + ".logits");
+                    double worst = 0;
+                    for (int token = 0; token < expected.elements(); token++) {
+                        worst = Math.max(worst, Math.abs(logit(driver, token) - expected.get(token)));
+                    }
+                    assertThat(worst).as("prompt %d, step %d", p, step).isLessThan(TOLERANCE);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package io.roseinfer.golden;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.model.Gpt2Shapes;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.tensor.DType;
+import io.roseinfer.tensor.Tensor;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+
+/** One folder of {@code src/test/resources/golden}; its README says what each field means and which script made it. */
+public final class Golden {
+    /** The folders whose weights are small enough for logits at every position. */
+    public static final List<String> SMALL = List.of("odd-heads", "untied", "relu");
+
+    /** All folders. */
+    public static final List<String> ALL = List.of("odd-heads", "untied", "relu", "builtin-tiny", "gpt2-random");
+
+    private final String name;
+    private final JsonNode expected;
+    private final byte[] tensors;
+    private final JsonNode tensorHeader;
+    private final long dataStart;
+
+    private Golden(String name) {
+        this.name = name;
+        try {
+            this.expected = StrictJson.parse(Files.readAllBytes(directory(name).resolve("expected.json")));
+            this.tensors = Files.readAllBytes(directory(name).resolve("tensors.safetensors"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        int headerBytes = (int) MemorySegment.ofArray(tensors).get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
+        this.tensorHeader = StrictJson.parse(
+                new String(tensors, 8, headerBytes, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8));
+        this.dataStart = 8L + headerBytes;
+    }
+
+    public static Golden read(String name) {
+        return new Golden(name);
+    }
+
+    private static Path directory(String name) {
+        try {
+            return Path.of(Golden.class.getResource("/golden/" + name).toURI());
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The model the folder was made with. */
+    public ModelFiles open() {
+        return switch (name) {
+            case "builtin-tiny" -> ModelFiles.openBuiltin("tiny");
+            case "gpt2-random" -> ModelFiles.random(Gpt2Shapes.named("gpt2").orElseThrow(), 0);
+            default -> ModelFiles.openDirectory(name, directory(name));
+        };
+    }
+
+    public JsonNode expected() {
+        return expected;
+    }
+
+    public int prompts() {
+        return expected.get("prompts").size();
+    }
+
+    public JsonNode prompt(int index) {
+        return expected.get("prompts").get(index);
+    }
+
+    public int[] ids(int prompt) {
+        return ints(prompt(prompt).get("ids"));
+    }
+
+    public int[] greedy(int prompt) {
+        return ints(prompt(prompt).get("greedy"));
+    }
+
+    public static int[] ints(JsonNode array) {
+        int[] values = new int[array.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = array.get(i).intValue();
+        }
+        return values;
+    }
+
+    /** A stored tensor, F32. */
+    public Tensor tensor(String tensorName) {
+        JsonNode info = tensorHeader.get(tensorName);
+        List<Long> shape = new ArrayList<>();
+        info.get("shape").forEach(d -> shape.add(d.longValue()));
+        long begin = info.get("data_offsets").get(0).longValue();
+        long end = info.get("data_offsets").get(1).longValue();
+        MemorySegment data = MemorySegment.ofArray(tensors).asSlice(dataStart + begin, end - begin);
+        return new Tensor(DType.F32, shape.stream().mapToLong(Long::longValue).toArray(), data);
+    }
+}
