@@ -1,0 +1,27 @@
+package io.roseinfer.metrics;
+
+import java.util.Arrays;
+
+/**
+ * What a sample of one metric comes to, in the metric's own unit. A sample of nothing has {@code count} 0 and zeros elsewhere;
+ * nothing was measured then, and who prints it decides how to say so.
+ */
+public record Summary(int count, double p50, double p95, double p99, double mean, double max) {
+    private static final Summary EMPTY = new Summary(0, 0, 0, 0, 0, 0);
+
+    /** Summarizes values in any order; the array is left as it is. */
+    public static Summary of(double... values) {
+        if (values.length == 0) {
+            return EMPTY;
+        }
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return new Summary(
+                sorted.length,
+                Percentiles.of(sorted, 50),
+                Percentiles.of(sorted, 95),
+                Percentiles.of(sorted, 99),
+                Arrays.stream(sorted).average().orElse(0),
+                sorted[sorted.length - 1]);
+    }
+}

@@ -1,0 +1,46 @@
+package io.roseinfer.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LatencySummaryTest {
+    private static final long MS = 1_000_000;
+
+    private static RequestStamps request(long startMs, long finishMs, long... tokenMs) {
+        long[] tokens = new long[tokenMs.length];
+        for (int i = 0; i < tokens.length; i++) {
+            tokens[i] = tokenMs[i] * MS;
+        }
+        long submitted = startMs * MS;
+        return new RequestStamps(
+                submitted, submitted + MS, new RequestTimeline(submitted, submitted + 2 * MS, tokens, finishMs * MS));
+    }
+
+    @Test
+    void of_twoRequests_poolsTheGapsOfBoth() {
+        LatencySummary summary = LatencySummary.of(List.of(request(0, 100, 10, 20, 60), request(50, 200, 80, 90)));
+        assertThat(summary.interTokenMillis()).isEqualTo(Summary.of(10, 40, 10));
+    }
+
+    @Test
+    void of_requestWithOneToken_leavesItOutOfTpot() {
+        LatencySummary summary = LatencySummary.of(List.of(request(0, 100, 10, 20, 60), request(50, 200, 80)));
+        assertThat(summary.tpotMillis()).isEqualTo(Summary.of(25));
+    }
+
+    @Test
+    void of_twoRequests_countsTokensFromTheFirstSubmitToTheLastFinish() {
+        LatencySummary summary = LatencySummary.of(List.of(request(100, 600, 300, 400, 500), request(50, 550, 80, 90)));
+        assertThat(summary.tokensPerSecond()).isCloseTo(5 / 0.550, within(1e-9));
+    }
+
+    @Test
+    void of_noRequests_isEmpty() {
+        LatencySummary summary = LatencySummary.of(List.of());
+        assertThat(summary.ttftMillis().count()).isZero();
+        assertThat(summary.tokensPerSecond()).isZero();
+    }
+}
