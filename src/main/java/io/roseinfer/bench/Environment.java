@@ -1,0 +1,22 @@
+package io.roseinfer.bench;
+
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * What a result was measured on. What is not known is empty and {@code null} in JSON.
+ *
+ * @param jdk version and virtual machine
+ * @param cpu the processor's own name
+ * @param vectorBits width of the vectors the CPU kernels use; empty for scalar kernels
+ * @param gpu the first GPU's name
+ * @param driver its driver's version
+ * @param commit the commit of the running checkout
+ */
+public record Environment(
+        String jdk,
+        Optional<String> cpu,
+        OptionalInt vectorBits,
+        Optional<String> gpu,
+        Optional<String> driver,
+        Optional<String> commit) {}

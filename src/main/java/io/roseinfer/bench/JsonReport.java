@@ -1,0 +1,157 @@
+package io.roseinfer.bench;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.metrics.LatencySummary;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.Summary;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The results of {@code bench streaming} as JSON, complete enough to recompute every printed number.
+ *
+ * <pre>
+ * schema                       1; a change that breaks readers raises it
+ * settings                     every flag by its long name with underscores, with the value in force
+ * environment
+ *   jdk                        version and virtual machine
+ *   cpu                        the processor's name, or null
+ *   vector_bits                width of the CPU kernels' vectors, or null for scalar kernels
+ *   gpu, driver                the first GPU and its driver's version, or null
+ *   commit                     of the running checkout, or null
+ * runs[]                       the measured runs in order, warm-ups left out
+ *   summary
+ *     add_request_ms … latency_ms, submit_lag_ms
+ *                              {count, p50, p95, p99, mean, max} in milliseconds, null where count is 0;
+ *                              definitions: {@link io.roseinfer.metrics.RequestMetrics}.
+ *                              submit_lag_ms only with the absolute schedule and an interval
+ *     submit_wall_s            seconds from the start until the last submit call returned
+ *     prompt_tokens, completion_tokens
+ *                              totals over accepted requests
+ *     throughput_tok_s         completion_tokens / (last finish − first submit)
+ *   requests[]                 the accepted requests in the order they were submitted; stamps are ns since the run's start
+ *     id                       index in the workload; rejected requests leave gaps
+ *     prompt_tokens            tokens of the prompt
+ *     submit_start_ns, submit_end_ns
+ *                              around the submit call
+ *     tokenize_ns              the prompt was token ids
+ *     admit_ns                 its batch was handed to the scheduler for prefill
+ *     token_ns[]               each token, when the engine had it
+ *     finish_ns                the engine was done with it
+ *     finish_reason            length, stop, cancelled or error
+ *     ids[]                    the generated tokens, with --print-ids only
+ *   rejected                   requests refused as overloaded
+ *   preemptions                times a request had to give its KV blocks back and start over
+ *   kv
+ *     blocks_total             blocks of the pool
+ *     blocks_in_use_after      blocks not free when the run was over: cached prefixes alone
+ * </pre>
+ */
+public final class JsonReport {
+    private static final int SCHEMA = 1;
+
+    private final JsonMapper mapper = StrictJson.mapper();
+    private final boolean withIds;
+
+    /**
+     * @param withIds whether requests carry the tokens they made
+     */
+    public JsonReport(boolean withIds) {
+        this.withIds = withIds;
+    }
+
+    public ObjectNode of(Map<String, ?> settings, Environment environment, List<RunResult> runs) {
+        ObjectNode root = mapper.createObjectNode().put("schema", SCHEMA);
+        root.set("settings", mapper.valueToTree(settings));
+        root.set("environment", environment(environment));
+        ArrayNode array = root.putArray("runs");
+        runs.forEach(run -> array.add(run(run)));
+        return root;
+    }
+
+    private ObjectNode environment(Environment environment) {
+        ObjectNode node = mapper.createObjectNode()
+                .put("jdk", environment.jdk())
+                .put("cpu", environment.cpu().orElse(null));
+        environment
+                .vectorBits()
+                .ifPresentOrElse(bits -> node.put("vector_bits", bits), () -> node.putNull("vector_bits"));
+        return node.put("gpu", environment.gpu().orElse(null))
+                .put("driver", environment.driver().orElse(null))
+                .put("commit", environment.commit().orElse(null));
+    }
+
+    private ObjectNode run(RunResult run) {
+        ObjectNode node = mapper.createObjectNode();
+        node.set("summary", summary(run));
+        ArrayNode requests = node.putArray("requests");
+        run.requests().forEach(request -> requests.add(request(request, run.startNanos())));
+        node.put("rejected", run.rejected()).put("preemptions", run.after().preemptions());
+        node.putObject("kv")
+                .put("blocks_total", run.after().kv().blocks())
+                .put("blocks_in_use_after", run.blocksInUseAfter());
+        return node;
+    }
+
+    private ObjectNode summary(RunResult run) {
+        LatencySummary latency = run.latency();
+        ObjectNode node = mapper.createObjectNode();
+        node.set("add_request_ms", metric(latency.addRequestMillis()));
+        node.set("tokenize_ms", metric(latency.tokenizeMillis()));
+        node.set("queue_wait_ms", metric(latency.queueWaitMillis()));
+        node.set("prefill_ms", metric(latency.prefillMillis()));
+        node.set("ttft_ms", metric(latency.ttftMillis()));
+        node.set("tpot_ms", metric(latency.tpotMillis()));
+        node.set("itl_ms", metric(latency.interTokenMillis()));
+        node.set("latency_ms", metric(latency.latencyMillis()));
+        if (!run.submitLagNanos().isEmpty()) {
+            node.set("submit_lag_ms", metric(run.submitLagMillis()));
+        }
+        return node.put("submit_wall_s", run.submitWallNanos() / 1e9)
+                .put("prompt_tokens", run.promptTokens())
+                .put("completion_tokens", run.completionTokens())
+                .put("throughput_tok_s", latency.tokensPerSecond());
+    }
+
+    private ObjectNode metric(Summary summary) {
+        ObjectNode node = mapper.createObjectNode().put("count", summary.count());
+        if (summary.count() == 0) {
+            return node.putNull("p50")
+                    .putNull("p95")
+                    .putNull("p99")
+                    .putNull("mean")
+                    .putNull("max");
+        }
+        return node.put("p50", summary.p50())
+                .put("p95", summary.p95())
+                .put("p99", summary.p99())
+                .put("mean", summary.mean())
+                .put("max", summary.max());
+    }
+
+    private ObjectNode request(RequestResult request, long startNanos) {
+        RequestTimeline timeline = request.stamps().timeline();
+        ObjectNode node = mapper.createObjectNode()
+                .put("id", request.id())
+                .put("prompt_tokens", request.promptTokens())
+                .put("submit_start_ns", request.stamps().submitStartNanos() - startNanos)
+                .put("submit_end_ns", request.stamps().submitEndNanos() - startNanos)
+                .put("tokenize_ns", timeline.tokenizedNanos() - startNanos)
+                .put("admit_ns", timeline.admittedNanos() - startNanos);
+        ArrayNode tokens = node.putArray("token_ns");
+        for (long nanos : timeline.tokenNanos()) {
+            tokens.add(nanos - startNanos);
+        }
+        node.put("finish_ns", timeline.finishedNanos() - startNanos)
+                .put("finish_reason", request.finishReason().name().toLowerCase(Locale.ROOT));
+        if (withIds) {
+            ArrayNode ids = node.putArray("ids");
+            request.ids().forEach(ids::add);
+        }
+        return node;
+    }
+}

@@ -1,0 +1,57 @@
+package io.roseinfer.bench;
+
+import io.roseinfer.engine.EngineStats;
+import io.roseinfer.metrics.LatencySummary;
+import io.roseinfer.metrics.RequestStamps;
+import io.roseinfer.metrics.Summary;
+import java.util.List;
+
+/**
+ * One run: raw stamps, from which every printed number is computed.
+ *
+ * @param startNanos when submitting began; all stamps are of the same clock
+ * @param requests the accepted requests, in the order they were submitted
+ * @param rejected requests the engine refused as overloaded
+ * @param submitWallNanos from the start until the last submit call returned
+ * @param submitLagNanos how late each request was submitted, rejected ones included; empty unless the schedule has targets
+ * @param after the engine's counters once every request had ended
+ */
+public record RunResult(
+        long startNanos,
+        List<RequestResult> requests,
+        int rejected,
+        long submitWallNanos,
+        List<Long> submitLagNanos,
+        EngineStats after) {
+    public RunResult {
+        requests = List.copyOf(requests);
+        submitLagNanos = List.copyOf(submitLagNanos);
+    }
+
+    public LatencySummary latency() {
+        return LatencySummary.of(requests.stream().map(RequestResult::stamps).toList());
+    }
+
+    /** How late requests were submitted, in milliseconds. */
+    public Summary submitLagMillis() {
+        return LatencySummary.millis(
+                submitLagNanos.stream().mapToDouble(nanos -> nanos).toArray());
+    }
+
+    /** Prompt tokens of the accepted requests. */
+    public long promptTokens() {
+        return requests.stream().mapToLong(RequestResult::promptTokens).sum();
+    }
+
+    public long completionTokens() {
+        return requests.stream()
+                .map(RequestResult::stamps)
+                .mapToLong(RequestStamps::tokens)
+                .sum();
+    }
+
+    /** KV blocks that are not free: cached prefixes alone, if nothing leaked. */
+    public int blocksInUseAfter() {
+        return after.blocksInUse() + after.blocksCached();
+    }
+}

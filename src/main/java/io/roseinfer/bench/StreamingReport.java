@@ -1,0 +1,114 @@
+package io.roseinfer.bench;
+
+import io.roseinfer.metrics.LatencySummary;
+import io.roseinfer.metrics.Summary;
+import java.util.Formatter;
+import java.util.Locale;
+
+/**
+ * The text of {@code roseinfer bench streaming}: a function of a run's results, with the labels, order and formats people
+ * parse. A metric nobody has a sample of (time per output token of one-token requests) reads 0.00.
+ */
+public final class StreamingReport {
+    private final Setup setup;
+    private final SubmitSchedule schedule;
+
+    /**
+     * What a report says about how its runs were made.
+     *
+     * @param model the model as the user named it
+     * @param device what ran it, {@code cpu} or {@code cuda}
+     * @param pretok whether prompts were token ids before the clock started
+     * @param tokenizeWorkers threads that tokenized off the submit path
+     * @param streamInterval tokens per delivery
+     * @param pagedAttention whether attention read the KV cache through block tables
+     * @param cudaGraph whether decode steps were replayed CUDA graphs
+     * @param nvtx whether profiler ranges were emitted
+     */
+    public record Setup(
+            String model,
+            String device,
+            boolean pretok,
+            int tokenizeWorkers,
+            int streamInterval,
+            boolean pagedAttention,
+            boolean cudaGraph,
+            boolean nvtx) {}
+
+    public StreamingReport(Setup setup, SubmitSchedule schedule) {
+        this.setup = setup;
+        this.schedule = schedule;
+    }
+
+    /** The line above a warm-up, all that is said of it. */
+    public static String warmupBanner(int number, int of) {
+        return "=== warmup " + number + "/" + of + " ===\n";
+    }
+
+    /** The line above one of several measured runs; nothing for a single one. */
+    public static String runBanner(int number, int of) {
+        return of > 1 ? "=== run " + number + "/" + of + " ===\n" : "";
+    }
+
+    /** The block of one measured run, every line ended by a newline. */
+    public String text(RunResult run) {
+        Formatter out = new Formatter(Locale.ROOT);
+        head(out);
+        counts(out, run);
+        submitting(out, run);
+        latencies(out, run.latency());
+        return out.toString();
+    }
+
+    private void head(Formatter out) {
+        out.format("=== streaming benchmark ===\n");
+        out.format("Model: %s\n", setup.model());
+        out.format("Device: %s\n", setup.device());
+        out.format("Pretok: %s\n", yes(setup.pretok()));
+        out.format("Tokenize workers: %d\n", setup.tokenizeWorkers());
+        out.format("Stream interval: %d\n", setup.streamInterval());
+        out.format("Paged attention: %s\n", yes(setup.pagedAttention()));
+        out.format("CUDA Graph: %s\n", yes(setup.cudaGraph()));
+        out.format("NVTX: %s\n", yes(setup.nvtx()));
+    }
+
+    private static void counts(Formatter out, RunResult run) {
+        out.format("Requests: %d\n", run.requests().size());
+        if (run.rejected() > 0) {
+            out.format("Rejected: %d\n", run.rejected());
+        }
+        out.format("Prompt tokens (total): %d\n", run.promptTokens());
+        out.format("Completion tokens (total): %d\n", run.completionTokens());
+    }
+
+    private void submitting(Formatter out, RunResult run) {
+        out.format("Submit wall: %.6f s\n", run.submitWallNanos() / 1e9);
+        if (!schedule.isBurst()) {
+            out.format("Submit interval/schedule: %.3f ms / %s\n", schedule.intervalMillis(), schedule.mode());
+        }
+        if (schedule.hasTargets()) {
+            percentiles(out, "Submit lag", run.submitLagMillis(), "ms");
+        }
+    }
+
+    private static void latencies(Formatter out, LatencySummary latency) {
+        percentiles(out, "add_request latency", latency.addRequestMillis(), "ms");
+        percentiles(out, "Tokenize", latency.tokenizeMillis(), "ms");
+        percentiles(out, "Queue wait (post-tok)", latency.queueWaitMillis(), "ms");
+        percentiles(out, "Prefill->first token", latency.prefillMillis(), "ms");
+        percentiles(out, "TTFT", latency.ttftMillis(), "ms");
+        percentiles(out, "TPOT", latency.tpotMillis(), "ms/token");
+        percentiles(out, "ITL", latency.interTokenMillis(), "ms");
+        percentiles(out, "Latency", latency.latencyMillis(), "ms");
+        out.format("Throughput (completion,total): %.2f tokens/s\n", latency.tokensPerSecond());
+    }
+
+    private static void percentiles(Formatter out, String label, Summary summary, String unit) {
+        out.format("%s p50/p95/p99: %.2f/%.2f/%.2f %s\n", label, summary.p50(), summary.p95(), summary.p99(), unit);
+    }
+
+    /** Python's words: scripts that read the original's output read this one's. */
+    private static String yes(boolean value) {
+        return value ? "True" : "False";
+    }
+}

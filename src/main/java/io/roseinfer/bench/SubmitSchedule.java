@@ -1,0 +1,54 @@
+package io.roseinfer.bench;
+
+import io.roseinfer.base.RoseException.BadInput;
+
+/**
+ * When the requests of a run are submitted. An interval of 0 submits them in one burst, whatever the mode.
+ *
+ * @param mode what the interval is counted from
+ * @param intervalMillis milliseconds between requests
+ */
+public record SubmitSchedule(Mode mode, double intervalMillis) {
+    private static final double LONGEST_MILLIS = 3_600_000;
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    public enum Mode {
+        /** Waits the interval after each submit call returns, as a client does that sends one request after the other. */
+        RELATIVE,
+        /** Submits request i at start + i · interval: a faster submit path cannot change the arrival rate. */
+        ABSOLUTE;
+
+        @Override
+        public String toString() {
+            return this == RELATIVE ? "relative" : "absolute";
+        }
+    }
+
+    public SubmitSchedule {
+        if (!(intervalMillis >= 0 && intervalMillis <= LONGEST_MILLIS)) {
+            throw new BadInput("--submit-interval-ms is " + intervalMillis + "; it must be 0 (burst) to 3600000");
+        }
+    }
+
+    public static SubmitSchedule burst() {
+        return new SubmitSchedule(Mode.RELATIVE, 0);
+    }
+
+    public boolean isBurst() {
+        return intervalMillis == 0;
+    }
+
+    /** Whether every request has a target time, so that being late can be measured. */
+    public boolean hasTargets() {
+        return mode == Mode.ABSOLUTE && !isBurst();
+    }
+
+    /** Nanoseconds after the run's start at which a request is due; only with targets. */
+    public long targetNanos(int request) {
+        return Math.round(request * intervalMillis * NANOS_PER_MILLI);
+    }
+
+    public long intervalNanos() {
+        return Math.round(intervalMillis * NANOS_PER_MILLI);
+    }
+}

@@ -1,0 +1,79 @@
+package io.roseinfer.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.StrictJson;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+class JsonReportTest {
+    private static final Environment ENVIRONMENT = new Environment(
+            "25.0.3",
+            Optional.of("a cpu"),
+            OptionalInt.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of("abc"));
+    private static final RequestResult REQUEST = Results.request(7, 4, 10, 40, 20, 1_000, 31_000, 36_000, 41_000);
+
+    private static JsonNode report(boolean withIds, RunResult run) {
+        Map<String, Object> settings = new LinkedHashMap<>();
+        settings.put("num_requests", 1);
+        return new JsonReport(withIds).of(settings, ENVIRONMENT, List.of(run));
+    }
+
+    private static JsonNode json(String text) {
+        return StrictJson.parse(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void of_oneRequest_hasEveryFieldAndNoOther() {
+        assertThat(report(false, Results.run(List.of(REQUEST), 3, 6_119)))
+                .hasToString(json("""
+                {"schema":1,"settings":{"num_requests":1},
+                 "environment":{"jdk":"25.0.3","cpu":"a cpu","vector_bits":null,"gpu":null,"driver":null,"commit":"abc"},
+                 "runs":[{
+                   "summary":{
+                     "add_request_ms":{"count":1,"p50":0.03,"p95":0.03,"p99":0.03,"mean":0.03,"max":0.03},
+                     "tokenize_ms":{"count":1,"p50":0.0,"p95":0.0,"p99":0.0,"mean":0.0,"max":0.0},
+                     "queue_wait_ms":{"count":1,"p50":0.98,"p95":0.98,"p99":0.98,"mean":0.98,"max":0.98},
+                     "prefill_ms":{"count":1,"p50":30.0,"p95":30.0,"p99":30.0,"mean":30.0,"max":30.0},
+                     "ttft_ms":{"count":1,"p50":30.99,"p95":30.99,"p99":30.99,"mean":30.99,"max":30.99},
+                     "tpot_ms":{"count":1,"p50":5.0,"p95":5.0,"p99":5.0,"mean":5.0,"max":5.0},
+                     "itl_ms":{"count":2,"p50":5.0,"p95":5.0,"p99":5.0,"mean":5.0,"max":5.0},
+                     "latency_ms":{"count":1,"p50":41.04,"p95":41.04,"p99":41.04,"mean":41.04,"max":41.04},
+                     "submit_wall_s":0.006119,"prompt_tokens":4,"completion_tokens":3,
+                     "throughput_tok_s":73.09941520467837},
+                   "requests":[{"id":7,"prompt_tokens":4,"submit_start_ns":10000,"submit_end_ns":40000,
+                     "tokenize_ns":20000,"admit_ns":1000000,"token_ns":[31000000,36000000,41000000],
+                     "finish_ns":41050000,"finish_reason":"length"}],
+                   "rejected":3,"preemptions":2,
+                   "kv":{"blocks_total":128,"blocks_in_use_after":3}}]}
+                """).toString());
+    }
+
+    @Test
+    void of_withIds_givesEachRequestsTokens() {
+        assertThat(report(true, Results.run(List.of(REQUEST), 0, 10)).at("/runs/0/requests/0/ids"))
+                .hasToString("[100,101,102]");
+    }
+
+    @Test
+    void of_absoluteSchedule_summarizesTheLag() {
+        assertThat(report(false, Results.run(List.of(REQUEST), 0, 10, 20L, 40L))
+                        .at("/runs/0/summary/submit_lag_ms/max"))
+                .hasToString("0.04");
+    }
+
+    @Test
+    void of_everyRequestRejected_saysNothingWasMeasured() {
+        assertThat(report(false, Results.run(List.of(), 2, 10)).at("/runs/0/summary/ttft_ms"))
+                .hasToString("{\"count\":0,\"p50\":null,\"p95\":null,\"p99\":null,\"mean\":null,\"max\":null}");
+    }
+}

@@ -1,0 +1,39 @@
+package io.roseinfer.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class WorkloadTest {
+    private static final Workload WORKLOAD =
+            Workload.of(List.of("a", "bb", "a"), GenerationRequest.of("-").withMaxNewTokens(5));
+
+    @Test
+    void of_texts_keepsEverythingButThePrompt() {
+        assertThat(WORKLOAD.requests())
+                .allSatisfy(request -> assertThat(request.maxNewTokens()).isEqualTo(5));
+        assertThat(WORKLOAD.requests().get(1).prompt()).isEqualTo(new Prompt.Text("bb"));
+    }
+
+    @Test
+    void pretokenized_texts_becomeTheirIds() {
+        List<int[]> ids = WORKLOAD.pretokenized(text -> new int[] {text.length()}).requests().stream()
+                .map(request -> ((Prompt.Tokens) request.prompt()).ids())
+                .toList();
+        assertThat(ids).containsExactly(new int[] {1}, new int[] {2}, new int[] {1});
+    }
+
+    @Test
+    void pretokenized_sameText_isTokenizedOnce() {
+        List<String> seen = new ArrayList<>();
+        WORKLOAD.pretokenized(text -> {
+            seen.add(text);
+            return new int[] {1};
+        });
+        assertThat(seen).containsExactly("a", "bb");
+    }
+}
