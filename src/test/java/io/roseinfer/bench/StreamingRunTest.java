@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class StreamingRunTest {
-    private static final LongConsumer NO_FAULT = step -> {};
+    private static void noFault(long step) {}
 
     /** A listener that hears nothing but ended requests. */
     private static RunListener counting(Runnable onEnd) {
@@ -51,14 +51,14 @@ class StreamingRunTest {
     }
 
     private static RunResult run(EngineOptions options, Workload workload) {
-        return run(options, NO_FAULT, workload, counting(() -> {}));
+        return run(options, StreamingRunTest::noFault, workload, counting(() -> {}));
     }
 
     @Test
     void run_requests_givesEachTheTokensItGetsAlone() {
         Workload workload = Sim.workload(20, 5, 7);
         RunResult together = run(Sim.options(true), workload);
-        try (Engine engine = Sim.engine(Sim.options(false), NO_FAULT, Clock.system())) {
+        try (Engine engine = Sim.engine(Sim.options(false), StreamingRunTest::noFault, Clock.system())) {
             for (RequestResult result : together.requests()) {
                 GenerationRequest request = workload.requests().get(result.id());
                 List<Integer> alone = engine.generate(request).tokens().stream()
@@ -153,7 +153,7 @@ class StreamingRunTest {
             now.set(Math.max(now.get(), deadlineNanos) + 7);
         };
         Clock clock = now::get;
-        try (Engine engine = Sim.engine(Sim.options(true), NO_FAULT, clock)) {
+        try (Engine engine = Sim.engine(Sim.options(true), StreamingRunTest::noFault, clock)) {
             StreamingRun run =
                     new StreamingRun(engine, Sim.workload(4, 5, 1), schedule, clock, pacer, counting(() -> {}));
             lag.addAll(run.run().submitLagNanos());

@@ -1,0 +1,120 @@
+package io.roseinfer.bench;
+
+import io.roseinfer.base.Check;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.bench.SchedulerRun.RequestTimes;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.OnlineScheduler;
+import io.roseinfer.engine.OnlineScheduler.StepTokens;
+import io.roseinfer.engine.Prompt;
+import io.roseinfer.scheduler.FinishReason;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/** One run of the scheduler benchmark: the requests under way, and when what happened to them. */
+final class SchedulerProgress {
+    private final OnlineScheduler scheduler;
+    private final List<GenerationRequest> requests;
+    private final long seed;
+    private final Clock clock;
+
+    private final Map<Long, Integer> underWay = new HashMap<>();
+    private final long[] submitNanos;
+    private final long[] firstNanos;
+    private final long[] finishNanos;
+    private final int[] completionTokens;
+
+    SchedulerProgress(OnlineScheduler scheduler, List<GenerationRequest> requests, long seed, Clock clock) {
+        this.scheduler = scheduler;
+        this.requests = requests;
+        this.seed = seed;
+        this.clock = clock;
+        this.submitNanos = new long[requests.size()];
+        this.firstNanos = new long[requests.size()];
+        this.finishNanos = new long[requests.size()];
+        this.completionTokens = new int[requests.size()];
+    }
+
+    /** Queues a request, to be prefilled with others. */
+    long enqueue(int index) {
+        GenerationRequest request = requests.get(index);
+        submitNanos[index] = clock.nanos();
+        long id = scheduler.enqueue(
+                promptIds(request),
+                request.maxNewTokens(),
+                request.sampling(),
+                seed + index,
+                request.ignoreEndOfText());
+        underWay.put(id, index);
+        return id;
+    }
+
+    /** Queues a request and computes its prompt; where there is no room for it, others decode until there is. */
+    void add(int index) {
+        long id = enqueue(index);
+        while (underWay.containsKey(id) && firstNanos[index] == 0) {
+            if (stamp(scheduler.prefill()) == 0) {
+                stamp(scheduler.step());
+            }
+        }
+    }
+
+    /** Steps until no request is left. */
+    void finishAll() {
+        while (scheduler.hasUnfinished()) {
+            stamp(scheduler.step());
+        }
+    }
+
+    /** Returns how many tokens the step yielded. */
+    private int stamp(StepTokens tokens) {
+        long nowNanos = clock.nanos();
+        for (int i = 0; i < tokens.size(); i++) {
+            int index = underWay.getOrDefault(tokens.requestId(i), -1);
+            if (index >= 0 && firstNanos[index] == 0) {
+                firstNanos[index] = nowNanos;
+            }
+        }
+        int yielded = tokens.size();
+        for (long id : scheduler.popFinishedIds()) {
+            finished(id, nowNanos);
+        }
+        return yielded;
+    }
+
+    private void finished(long id, long nowNanos) {
+        if (scheduler.finishReason(id).equals(Optional.of(FinishReason.ERROR))) {
+            throw new DeviceFailure("the model's logits were not finite; a benchmark of it would mean nothing", true);
+        }
+        Integer index = underWay.remove(id);
+        if (index != null) {
+            finishNanos[index] = nowNanos;
+            completionTokens[index] = scheduler.generatedIds(id).length;
+            scheduler.discardRequest(id);
+        }
+    }
+
+    /** The run, once it is over. */
+    SchedulerRun result(long startNanos, long decodeNanos) {
+        long endNanos = clock.nanos();
+        Check.that(underWay.isEmpty(), "the scheduler has no work left but requests are unfinished");
+        List<RequestTimes> times = IntStream.range(0, requests.size())
+                .mapToObj(i -> new RequestTimes(
+                        promptIds(requests.get(i)).length,
+                        completionTokens[i],
+                        submitNanos[i],
+                        firstNanos[i],
+                        finishNanos[i]))
+                .toList();
+        return new SchedulerRun(decodeNanos - startNanos, endNanos - decodeNanos, times);
+    }
+
+    private static int[] promptIds(GenerationRequest request) {
+        Check.that(request.prompt() instanceof Prompt.Tokens, "the scheduler benchmark takes token ids");
+        return ((Prompt.Tokens) request.prompt()).ids();
+    }
+}

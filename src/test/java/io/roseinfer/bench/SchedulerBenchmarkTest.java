@@ -1,0 +1,98 @@
+package io.roseinfer.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.SchedulerBenchmark.Mode;
+import io.roseinfer.bench.SchedulerRun.RequestTimes;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class SchedulerBenchmarkTest {
+    /** A step takes one second of the run's clock, everything else nothing. */
+    private static final long SECOND = 1_000_000_000;
+
+    private final List<String> banners = new ArrayList<>();
+
+    private List<SchedulerRun> run(EngineOptions options, Mode mode, int warmups, int repeats, Workload workload) {
+        AtomicLong now = new AtomicLong(SECOND);
+        try (SimRunner runner = Sim.runner(options, step -> now.addAndGet(SECOND))) {
+            return new SchedulerBenchmark(runner, options.scheduler(), workload, 0, now::get)
+                    .run(mode, warmups, repeats, (phase, number, of) -> banners.add(phase + " " + number + "/" + of));
+        }
+    }
+
+    private SchedulerRun run(Mode mode, Workload workload) {
+        return run(Sim.options(false), mode, 0, 1, workload).getFirst();
+    }
+
+    @Test
+    void run_online_prefillsOneByOneAndDecodesTogether() {
+        SchedulerRun run = run(Mode.ONLINE, Sim.workload(3, 5, 4));
+        assertThat(run.prefillNanos()).isEqualTo(3 * SECOND);
+        assertThat(run.decodeNanos()).isEqualTo(3 * SECOND);
+        assertThat(run.requests()).extracting(RequestTimes::ttftNanos).containsOnly((double) SECOND);
+        assertThat(run.requests())
+                .extracting(times -> times.finishNanos() / SECOND)
+                .containsOnly(7L);
+    }
+
+    @Test
+    void run_offline_prefillsAndDecodesTogether() {
+        assertThat(run(Mode.OFFLINE, Sim.workload(3, 5, 4)).totalNanos()).isEqualTo(4 * SECOND);
+    }
+
+    @Test
+    void run_naive_takesOneRequestAfterTheOther() {
+        assertThat(run(Mode.NAIVE, Sim.workload(3, 5, 4)).totalNanos()).isEqualTo(12 * SECOND);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    void run_anyMode_generatesWhatWasAskedFor(Mode mode) {
+        SchedulerRun run = run(mode, Sim.workload(20, 5, 4));
+        assertThat(run.promptTokens()).isEqualTo(100);
+        assertThat(run.completionTokens()).isEqualTo(80);
+        assertThat(run.decodedTokens()).isEqualTo(60);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    void run_oneTokenPerRequest_isDoneWithThePrefill(Mode mode) {
+        SchedulerRun run = run(mode, Sim.workload(3, 5, 1));
+        assertThat(run.requests()).extracting(RequestTimes::completionTokens).containsOnly(1);
+    }
+
+    /** Room for one request of 9 tokens alone: the second waits for the first to end. */
+    @Test
+    @Timeout(20)
+    void run_onlineWithATightPool_decodesUntilThereIsRoom() {
+        SchedulerRun run = run(Sim.options(false).withKvBlocks(3), Mode.ONLINE, 0, 1, Sim.workload(3, 5, 4))
+                .getFirst();
+        assertThat(run.completionTokens()).isEqualTo(12);
+    }
+
+    @Test
+    void run_warmupsAndRepeats_returnsTheRepeatsAlone() {
+        assertThat(run(Sim.options(true), Mode.ONLINE, 1, 2, Sim.workload(2, 5, 2)))
+                .hasSize(2);
+        assertThat(banners).containsExactly("WARMUP 1/1", "MEASURED 1/2", "MEASURED 2/2");
+    }
+
+    @Test
+    void run_requestThatNeverFits_isRefused() {
+        Workload workload = new Workload(List.of(GenerationRequest.ofTokens(Sim.VOCABULARY)));
+        assertThatThrownBy(() -> run(Mode.ONLINE, workload))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("token id " + Sim.VOCABULARY);
+    }
+}
