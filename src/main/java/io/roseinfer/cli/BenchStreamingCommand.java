@@ -1,0 +1,153 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.JsonReport;
+import io.roseinfer.bench.ResultFile;
+import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.StreamingBenchmark;
+import io.roseinfer.bench.StreamingReport;
+import io.roseinfer.bench.SubmitSchedule;
+import io.roseinfer.bench.Workload;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "streaming",
+        description = "Submit requests to an engine on a schedule and report where their time went.",
+        abbreviateSynopsis = true,
+        showDefaultValues = true,
+        sortOptions = false,
+        footer = "%nroseinfer bench scheduler --help shows the other benchmark.")
+final class BenchStreamingCommand implements io.roseinfer.cli.Command {
+    @Mixin
+    private ModelOptions model = new ModelOptions();
+
+    @Mixin
+    private WorkloadOptions workload = new WorkloadOptions();
+
+    @Option(
+            names = "--max-new-tokens",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Most tokens to generate per request.")
+    private int maxNewTokens = 16;
+
+    @Option(names = "--pretok", description = "Tokenize all prompts before the clock starts.")
+    private boolean pretok;
+
+    @Option(
+            names = "--submit-interval-ms",
+            paramLabel = "<MS>",
+            converter = Ranges.Millis.class,
+            description = "Milliseconds between requests; 0 submits them in one burst.")
+    private double submitIntervalMillis;
+
+    @Option(
+            names = "--submit-schedule",
+            paramLabel = "<relative|absolute>",
+            converter = Choices.Schedule.class,
+            description = "relative waits after each submit; absolute submits request i at start + i * interval.")
+    private SubmitSchedule.Mode submitSchedule = SubmitSchedule.Mode.RELATIVE;
+
+    @Mixin
+    private DeliveryFlags delivery = new DeliveryFlags();
+
+    @Mixin
+    private SchedulerFlags scheduler = new SchedulerFlags();
+
+    @Mixin
+    private SamplingOptions sampling = new SamplingOptions();
+
+    @Option(
+            names = "--warmup-runs",
+            paramLabel = "<N>",
+            converter = Ranges.NotNegative.class,
+            description = "Runs before those that count.")
+    private int warmupRuns;
+
+    @Option(
+            names = "--repeat-runs",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Runs that count.")
+    private int repeatRuns = 1;
+
+    @Option(
+            names = "--json",
+            paramLabel = "<FILE>",
+            description = "Write every request's stamps to a file; .zst compresses it.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Path> json = Optional.empty();
+
+    @Option(names = "--print-ids", description = "Put the generated token ids into the JSON file.")
+    private boolean printIds;
+
+    @Override
+    public int run(CommandSpec spec, Terminal terminal) {
+        if (printIds && json.isEmpty()) {
+            throw new BadInput("--print-ids has nowhere to write to; add --json FILE");
+        }
+        Optional<ResultFile> results = json.map(ResultFile::at);
+        SubmitSchedule schedule = new SubmitSchedule(submitSchedule, submitIntervalMillis);
+        Workload requests = workload.workload(maxNewTokens, sampling.params(terminal));
+        EngineOptions options = delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal));
+        try (LoadedModel loaded = model.load(options, terminal)) {
+            ModelOptions.Features features = model.features(loaded.device(), terminal);
+            Workload prepared = pretok ? requests.pretokenized(tokenizer(loaded)::encode) : requests;
+            StreamingReport report = new StreamingReport(setup(loaded, features), schedule);
+            RunPrinter printer = new RunPrinter(report, terminal);
+            List<RunResult> runs = new StreamingBenchmark(
+                            () -> Engine.open(loaded.runner(), loaded.tokenizer(), options, terminal.clock()),
+                            prepared,
+                            schedule,
+                            terminal.clock(),
+                            printer)
+                    .run(warmupRuns, repeatRuns);
+            results.ifPresent(file -> file.write(new JsonReport(printIds)
+                    .of(settings(spec, loaded, features), Machine.here().environment(terminal), runs)));
+        }
+        return 0;
+    }
+
+    private static Tokenizer tokenizer(LoadedModel loaded) {
+        return loaded.tokenizer()
+                .orElseThrow(() -> new BadInput("--pretok needs a tokenizer, and "
+                        + loaded.spec().name() + " has none; put tokenizer.json beside its weights"));
+    }
+
+    private StreamingReport.Setup setup(LoadedModel loaded, ModelOptions.Features features) {
+        return new StreamingReport.Setup(
+                model.model(),
+                loaded.device(),
+                pretok,
+                delivery.tokenizeWorkers(),
+                delivery.streamInterval(),
+                features.pagedAttention(),
+                features.cudaGraph(),
+                features.nvtx());
+    }
+
+    /** The flags, with what {@code auto} and the device made of them. */
+    private static Map<String, @Nullable Object> settings(
+            CommandSpec spec, LoadedModel loaded, ModelOptions.Features features) {
+        Map<String, @Nullable Object> settings = FlagValues.of(spec);
+        settings.put("device", loaded.device());
+        settings.put("paged_attn", features.pagedAttention());
+        settings.put("cuda_graph", features.cudaGraph());
+        settings.put("nvtx", features.nvtx());
+        settings.put("batch_invariant", features.batchInvariant());
+        return settings;
+    }
+}

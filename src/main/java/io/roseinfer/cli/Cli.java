@@ -1,0 +1,126 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.base.RoseException.BadInput;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import picocli.CommandLine;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParseResult;
+
+/** The command line: from arguments to an exit code. Never exits, never reads the process's own streams. */
+final class Cli {
+    private static final List<String> BENCHMARKS = List.of("streaming", "scheduler");
+
+    private static final Pattern FLAG = Pattern.compile("-[^0-9.].*", Pattern.DOTALL);
+
+    private Cli() {}
+
+    /** Parses and runs one command. Whatever goes wrong ends as one line on {@code err} and the code for it. */
+    static int run(Terminal terminal, String... args) {
+        RootCommand root = new RootCommand();
+        Failures failures = new Failures(terminal, root);
+        try {
+            CommandLine commandLine = commandLine(terminal, root, failures);
+            String[] expanded = withDefaultBenchmark(args);
+            requireValues(commandLine, expanded);
+            return commandLine.execute(expanded);
+        } catch (BadInput wrong) {
+            return failures.report(wrong);
+        } finally {
+            terminal.out().flush();
+            terminal.err().flush();
+        }
+    }
+
+    private static CommandLine commandLine(Terminal terminal, RootCommand root, Failures failures) {
+        CommandLine bench = new CommandLine(new BenchCommand())
+                .addSubcommand(new BenchStreamingCommand())
+                .addSubcommand(new BenchSchedulerCommand());
+        return new CommandLine(root)
+                .addSubcommand(bench)
+                .addSubcommand(new GenerateCommand())
+                .addSubcommand(new DoctorCommand())
+                .setOut(terminal.out())
+                .setErr(terminal.err())
+                .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
+                .setUsageHelpWidth(110)
+                .setUsageHelpLongOptionsMaxWidth(44)
+                .setExpandAtFiles(false)
+                .setAllowOptionsAsOptionParameters(true)
+                .setParameterExceptionHandler((failure, arguments) -> failures.report(failure))
+                .setExecutionStrategy(parsed -> execute(parsed, terminal, failures));
+    }
+
+    private static int execute(ParseResult parsed, Terminal terminal, Failures failures) {
+        try {
+            Integer helped = CommandLine.executeHelpRequest(parsed);
+            return helped == null ? run(innermost(parsed).commandSpec(), terminal) : helped;
+        } catch (Throwable failure) {
+            return failures.report(failure);
+        }
+    }
+
+    private static int run(CommandSpec spec, Terminal terminal) {
+        if (spec.userObject() instanceof Command command) {
+            return command.run(spec, terminal);
+        }
+        throw new BadInput(
+                "name a command: " + String.join(", ", spec.subcommands().keySet()) + "; --help says what they do");
+    }
+
+    private static ParseResult innermost(ParseResult parsed) {
+        return parsed.hasSubcommand() ? innermost(parsed.subcommand()) : parsed;
+    }
+
+    /** {@code bench} alone, or followed by a flag, is {@code bench streaming}. */
+    static String[] withDefaultBenchmark(String... args) {
+        List<String> expanded = new ArrayList<>(List.of(args));
+        int bench = expanded.indexOf("bench");
+        boolean isCommand = bench >= 0 && expanded.subList(0, bench).stream().allMatch(arg -> arg.startsWith("-"));
+        if (isCommand
+                && (bench + 1 == expanded.size() || expanded.get(bench + 1).startsWith("-"))) {
+            expanded.add(bench + 1, BENCHMARKS.getFirst());
+        }
+        return expanded.toArray(String[]::new);
+    }
+
+    /** A value that looks like a flag is more often a forgotten value; negative numbers go on to be refused by range. */
+    private static void requireValues(CommandLine commandLine, String... args) {
+        Set<String> flags = valueFlags(named(commandLine, args));
+        for (int i = 0; i + 1 < args.length; i++) {
+            if (flags.contains(args[i]) && FLAG.matcher(args[i + 1]).matches()) {
+                throw new BadInput(args[i] + " has no value; if " + args[i + 1] + " is meant as its value, write "
+                        + args[i] + "=" + args[i + 1]);
+            }
+        }
+    }
+
+    /** The command that the first words name. */
+    private static CommandLine named(CommandLine commandLine, String... args) {
+        CommandLine command = commandLine;
+        for (String arg : args) {
+            CommandLine next = command.getSubcommands().get(arg);
+            if (next == null && !arg.startsWith("-")) {
+                break;
+            }
+            command = next == null ? command : next;
+        }
+        return command;
+    }
+
+    /** The names of a command's flags that take a value. */
+    private static Set<String> valueFlags(CommandLine command) {
+        Set<String> flags = new HashSet<>();
+        for (OptionSpec option : command.getCommandSpec().options()) {
+            if (option.arity().min() > 0) {
+                flags.addAll(List.of(option.names()));
+            }
+        }
+        return flags;
+    }
+}

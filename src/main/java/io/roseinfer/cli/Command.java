@@ -1,0 +1,14 @@
+package io.roseinfer.cli;
+
+import picocli.CommandLine.Model.CommandSpec;
+
+/** A command that has been parsed and can run. */
+interface Command {
+    /**
+     * Runs to the end.
+     *
+     * @param spec the parsed command line
+     * @return the process exit code
+     */
+    int run(CommandSpec spec, Terminal terminal);
+}

@@ -1,0 +1,36 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.engine.GeneratedToken;
+import java.util.Locale;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** A completion as {@code generate --json} prints it: one object on one line. */
+final class CompletionJson {
+    private CompletionJson() {}
+
+    static String line(Completion completion, boolean withLogprobs) {
+        ObjectNode node = StrictJson.mapper().createObjectNode();
+        ArrayNode promptIds = node.putArray("prompt_ids");
+        for (int id : completion.promptIds()) {
+            promptIds.add(id);
+        }
+        ArrayNode ids = node.putArray("ids");
+        completion.tokens().forEach(token -> ids.add(token.id()));
+        node.put("text", completion.text().orElse(null));
+        node.put("finish_reason", completion.finishReason().name().toLowerCase(Locale.ROOT));
+        if (withLogprobs) {
+            ArrayNode logprobs = node.putArray("logprobs");
+            completion.tokens().forEach(token -> logprobs.add(token.logprob()));
+            ArrayNode tops = node.putArray("top_logprobs");
+            completion.tokens().forEach(token -> top(tops.addArray(), token));
+        }
+        return node + "\n";
+    }
+
+    private static void top(ArrayNode array, GeneratedToken token) {
+        token.top().forEach(top -> array.addObject().put("id", top.id()).put("logprob", top.logprob()));
+    }
+}

@@ -1,0 +1,51 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.format.DownloadListener;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import me.tongfei.progressbar.ProgressBar;
+
+/** Shows downloads: a bar per file to whoever watches, else one line when a file begins. */
+final class Downloads implements DownloadListener, AutoCloseable {
+    private static final long KIB = 1024;
+
+    private final Terminal terminal;
+    private final Map<String, ProgressBar> bars = new ConcurrentHashMap<>();
+    private final Set<String> begun = ConcurrentHashMap.newKeySet();
+
+    Downloads(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public void progress(String file, long bytesSoFar, long totalBytes) {
+        if (begun.add(file)) {
+            begin(file, totalBytes);
+        }
+        ProgressBar bar = bars.get(file);
+        if (bar != null) {
+            bar.stepTo(bytesSoFar / KIB);
+        }
+    }
+
+    private void begin(String file, long totalBytes) {
+        ProgressBars.open(terminal, file + " KiB", totalBytes / KIB)
+                .ifPresentOrElse(bar -> bars.put(file, bar), () -> terminal.note("downloading " + file));
+    }
+
+    @Override
+    public void waiting(String file) {
+        terminal.note("waiting for another process that downloads " + file);
+    }
+
+    @Override
+    public void retrying(String file, String reason) {
+        terminal.note("trying again to download " + file + ": " + reason);
+    }
+
+    @Override
+    public void close() {
+        bars.values().forEach(ProgressBar::close);
+    }
+}

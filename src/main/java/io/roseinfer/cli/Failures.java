@@ -1,0 +1,79 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.base.RoseException;
+import java.util.List;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.OverwrittenOptionException;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** What goes wrong, told in one line, and the exit code it has. A stack trace appears with {@code --trace} only. */
+final class Failures {
+    private static final int BUG = 1;
+    private static final int USAGE = 2;
+    private static final int OUT_OF_MEMORY = 5;
+    private static final int SIGPIPE = 128 + 13;
+
+    private final Terminal terminal;
+    private final RootCommand root;
+
+    Failures(Terminal terminal, RootCommand root) {
+        this.terminal = terminal;
+        this.root = root;
+    }
+
+    /** Tells what happened and returns the exit code. */
+    int report(Throwable failure) {
+        int code =
+                switch (failure) {
+                    case Terminal.OutputClosed closed -> SIGPIPE;
+                    case ParameterException wrong -> told(USAGE, usage(wrong));
+                    case RoseException known -> told(known.exitCode(), message(known));
+                    case OutOfMemoryError full -> told(OUT_OF_MEMORY, outOfMemory(full));
+                    default -> told(BUG, bug(failure));
+                };
+        if (root.trace() && code != SIGPIPE) {
+            printTrace(failure);
+        }
+        return code;
+    }
+
+    private int told(int code, String message) {
+        terminal.note(oneLine(message));
+        return code;
+    }
+
+    private static String usage(ParameterException wrong) {
+        if (wrong instanceof OverwrittenOptionException twice && twice.getOverwritten() instanceof OptionSpec option) {
+            return String.join(" or ", option.names()) + " is given more than once; give it once";
+        }
+        String message = message(wrong).replaceFirst("^Error: ", "");
+        List<String> suggestions =
+                wrong instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
+        return suggestions.isEmpty() ? message : message + "; did you mean " + String.join(" or ", suggestions) + "?";
+    }
+
+    private static String outOfMemory(OutOfMemoryError full) {
+        return "out of memory (" + message(full) + "): give the JVM more with ROSEINFER_JAVA_OPTS=-Xmx<n>g, or ask for"
+                + " less with --kv-blocks, --max-batch-size or a smaller model";
+    }
+
+    private String bug(Throwable failure) {
+        String trace = root.trace() ? "" : "; run it again with --trace to see where";
+        return "unexpected " + failure.getClass().getSimpleName() + ": " + message(failure) + trace;
+    }
+
+    private static String message(Throwable failure) {
+        String message = failure.getMessage();
+        return message == null ? "no message" : message;
+    }
+
+    private static String oneLine(String message) {
+        return message.strip().replaceAll("\\s*\\R\\s*", " ");
+    }
+
+    private void printTrace(Throwable failure) {
+        StackTraces.print(failure, terminal.err());
+        terminal.err().flush();
+    }
+}

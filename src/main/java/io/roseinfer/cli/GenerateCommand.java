@@ -1,0 +1,142 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GeneratedToken;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
+import io.roseinfer.engine.TokenStream;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "generate",
+        description = "Continue a prompt; the text appears as it is made.",
+        abbreviateSynopsis = true,
+        showDefaultValues = true,
+        sortOptions = false)
+final class GenerateCommand implements io.roseinfer.cli.Command {
+    @ArgGroup(multiplicity = "1")
+    private PromptChoice prompt = new PromptChoice();
+
+    /** Text or ids, not both. */
+    static final class PromptChoice {
+        @Option(
+                names = "--prompt",
+                paramLabel = "<TEXT>",
+                converter = PromptConverter.class,
+                description = "What to continue.",
+                showDefaultValue = Visibility.NEVER)
+        private Optional<String> text = Optional.empty();
+
+        @Option(
+                names = "--prompt-ids",
+                paramLabel = "<ID[,ID...]>",
+                converter = Ranges.TokenIds.class,
+                description = "What to continue, as token ids; needs no tokenizer.",
+                showDefaultValue = Visibility.NEVER)
+        private Optional<Ranges.Numbers> ids = Optional.empty();
+
+        Prompt prompt() {
+            return text.<Prompt>map(Prompt.Text::new)
+                    .or(() -> ids.map(numbers -> new Prompt.Tokens(numbers.toArray())))
+                    .orElseThrow(() -> new BadInput("--prompt or --prompt-ids is needed"));
+        }
+    }
+
+    @Mixin
+    private ModelOptions model = new ModelOptions();
+
+    @Option(
+            names = "--max-new-tokens",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Most tokens to generate.")
+    private int maxNewTokens = GenerationRequest.DEFAULT_NEW_TOKENS;
+
+    @Mixin
+    private SamplingOptions sampling = new SamplingOptions();
+
+    @Option(
+            names = "--stop",
+            paramLabel = "<TEXT>",
+            description = "End before this text; may be given up to " + GenerationRequest.MAX_STOP_STRINGS + " times.",
+            showDefaultValue = Visibility.NEVER)
+    private List<String> stop = new ArrayList<>();
+
+    @Option(names = "--no-stop-on-eos", description = "Generate on after the end-of-text token.")
+    private boolean noStopOnEos;
+
+    @Option(names = "--json", description = "Print one JSON object on one line instead of the text.")
+    private boolean json;
+
+    @Option(
+            names = "--logprobs",
+            paramLabel = "<N>",
+            converter = Ranges.Logprobs.class,
+            description = "With --json: log-probabilities of the tokens and of the N likeliest at each place.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> logprobs = Optional.empty();
+
+    @Override
+    public int run(CommandSpec spec, Terminal terminal) {
+        GenerationRequest request = request(terminal);
+        EngineOptions options = EngineOptions.defaults()
+                .withScheduler(SchedulerOptions.builder()
+                        .maxBatchSize(1)
+                        .prefixCache(false)
+                        .build());
+        try (LoadedModel loaded = model.load(options, terminal)) {
+            model.features(loaded.device(), terminal);
+            try (Engine engine = Engine.open(loaded.runner(), loaded.tokenizer(), options, terminal.clock());
+                    TokenStream stream = engine.submit(request)) {
+                boolean asText = loaded.tokenizer().isPresent();
+                Interrupt.endsStream(stream, () -> print(stream, asText, terminal));
+            }
+        }
+        return 0;
+    }
+
+    private GenerationRequest request(Terminal terminal) {
+        if (logprobs.isPresent() && !json) {
+            throw new BadInput("--logprobs is written to the JSON object only; add --json");
+        }
+        SamplingParams params = sampling.params(terminal).withLogprobs(logprobs.orElse(-1));
+        return GenerationRequest.of(prompt.prompt())
+                .withMaxNewTokens(maxNewTokens)
+                .withSampling(params)
+                .withSeed(sampling.seed())
+                .withStop(stop.toArray(String[]::new))
+                .withIgnoreEndOfText(noStopOnEos);
+    }
+
+    private void print(TokenStream stream, boolean asText, Terminal terminal) {
+        if (json) {
+            terminal.print(CompletionJson.line(stream.completion(), logprobs.isPresent()));
+        } else {
+            printTokens(stream, asText, terminal);
+        }
+    }
+
+    /** Text as it comes; without a tokenizer the ids, a space between two. Ends the last line in any case. */
+    private static void printTokens(TokenStream stream, boolean asText, Terminal terminal) {
+        String separator = "";
+        while (stream.hasNext()) {
+            GeneratedToken token = stream.next();
+            terminal.print(asText ? token.text() : separator + token.id());
+            separator = " ";
+        }
+        terminal.print("\n");
+    }
+}

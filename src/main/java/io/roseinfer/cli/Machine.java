@@ -1,0 +1,92 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.backend.cpu.CpuFeatures;
+import io.roseinfer.bench.Environment;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** What can be found out about this machine without asking a driver: from the JVM and from the kernel's files. */
+final class Machine {
+    private static final Pattern CPU_NAME = Pattern.compile("(?m)^model name\\s*:\\s*(.+)$");
+    private static final Pattern GPU_NAME = Pattern.compile("(?m)^Model:\\s*(.+)$");
+    private static final Pattern DRIVER_VERSION = Pattern.compile("\\b(\\d{3}\\.\\d+(?:\\.\\d+)?)\\b");
+
+    private final Path proc;
+
+    /**
+     * @param proc where the kernel's files are, {@code /proc}
+     */
+    Machine(Path proc) {
+        this.proc = proc;
+    }
+
+    static Machine here() {
+        return new Machine(Path.of("/proc"));
+    }
+
+    /** What a results file says about where it was measured. */
+    Environment environment(Terminal terminal) {
+        return new Environment(
+                jdk(),
+                Optional.of(cpu()),
+                vectorBits(),
+                gpu(),
+                driver(),
+                Optional.ofNullable(terminal.properties().get("roseinfer.commit")));
+    }
+
+    static String jdk() {
+        return Runtime.version() + " " + System.getProperty("java.vm.name");
+    }
+
+    /** The processor's own name, or at least its architecture. */
+    String cpu() {
+        return find(proc.resolve("cpuinfo"), CPU_NAME).orElseGet(() -> System.getProperty("os.arch", "unknown"));
+    }
+
+    /** Empty where the CPU kernels are scalar. */
+    static OptionalInt vectorBits() {
+        CpuFeatures features = CpuFeatures.detect();
+        return features.vectorUsable() ? OptionalInt.of(features.vectorBits()) : OptionalInt.empty();
+    }
+
+    /** The first NVIDIA GPU. */
+    Optional<String> gpu() {
+        Path gpus = proc.resolve("driver/nvidia/gpus");
+        if (!Files.isDirectory(gpus)) {
+            return Optional.empty();
+        }
+        try (Stream<Path> folders = Files.list(gpus)) {
+            return folders.sorted()
+                    .map(folder -> find(folder.resolve("information"), GPU_NAME))
+                    .flatMap(Optional::stream)
+                    .findFirst();
+        } catch (IOException | UncheckedIOException unreadable) {
+            return Optional.empty();
+        }
+    }
+
+    /** The version of the NVIDIA kernel driver. */
+    Optional<String> driver() {
+        return find(proc.resolve("driver/nvidia/version"), DRIVER_VERSION);
+    }
+
+    private static Optional<String> find(Path file, Pattern pattern) {
+        if (!Files.isReadable(file)) {
+            return Optional.empty();
+        }
+        try {
+            Matcher matcher = pattern.matcher(Files.readString(file));
+            return matcher.find() ? Optional.of(matcher.group(1).strip()) : Optional.empty();
+        } catch (IOException unreadable) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.base.Clock;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.OutputStreamWriter;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.lang.reflect.Constructor;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The process: standard streams, environment, exit code. */
+public final class Main {
+    private Main() {}
+
+    public static void main(String[] args) {
+        System.exit(Cli.run(process(), args));
+    }
+
+    private static Terminal process() {
+        Map<String, String> properties = System.getProperties().stringPropertyNames().stream()
+                .filter(name -> name.startsWith("roseinfer."))
+                .collect(Collectors.toMap(name -> name, System::getProperty));
+        FileOutputStream errors = new FileOutputStream(standardError(properties.get("roseinfer.stderr")));
+        System.setErr(new PrintStream(errors, true, StandardCharsets.UTF_8));
+        return new Terminal(
+                writer(new FileOutputStream(FileDescriptor.out)),
+                writer(errors),
+                Boolean.parseBoolean(properties.get("roseinfer.interactive")),
+                System.getenv(),
+                properties,
+                Clock.system());
+    }
+
+    private static PrintWriter writer(FileOutputStream stream) {
+        return new PrintWriter(new OutputStreamWriter(stream, StandardCharsets.UTF_8));
+    }
+
+    /**
+     * The descriptor messages go to. The launcher filters what the JVM itself says on standard error, and hands the real one
+     * over under another number. Opening {@code /dev/fd/N} instead would truncate a file it is redirected to.
+     */
+    private static FileDescriptor standardError(@Nullable String number) {
+        if (number == null) {
+            return FileDescriptor.err;
+        }
+        try {
+            Constructor<FileDescriptor> constructor = FileDescriptor.class.getDeclaredConstructor(int.class);
+            constructor.setAccessible(true);
+            return constructor.newInstance(Integer.parseInt(number));
+        } catch (ReflectiveOperationException | RuntimeException closed) {
+            return FileDescriptor.err;
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package io.roseinfer.cli;
+
+import java.util.Optional;
+import me.tongfei.progressbar.DelegatingProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+
+/** Progress bars on standard error, for people only. */
+final class ProgressBars {
+    private static final int WIDTH = 79;
+    private static final int REFRESH_MILLIS = 250;
+
+    private ProgressBars() {}
+
+    /** A bar, if somebody watches; it is drawn by a thread of its own and disappears when closed. */
+    static Optional<ProgressBar> open(Terminal terminal, String what, long total) {
+        if (!terminal.interactive()) {
+            return Optional.empty();
+        }
+        return Optional.of(new ProgressBarBuilder()
+                .setTaskName(what)
+                .setInitialMax(total)
+                .setUpdateIntervalMillis(REFRESH_MILLIS)
+                .setStyle(ProgressBarStyle.ASCII)
+                .setConsumer(new DelegatingProgressBarConsumer(
+                        line -> {
+                            terminal.err().print('\r' + line);
+                            terminal.err().flush();
+                        },
+                        WIDTH))
+                .clearDisplayOnFinish()
+                .build());
+    }
+}

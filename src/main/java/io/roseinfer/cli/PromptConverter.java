@@ -1,0 +1,15 @@
+package io.roseinfer.cli;
+
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** Text that is not empty; {@code @file} is text like any other. */
+final class PromptConverter implements ITypeConverter<String> {
+    @Override
+    public String convert(String text) {
+        if (text.isEmpty()) {
+            throw new TypeConversionException("the text is empty; there must be at least one token to continue");
+        }
+        return text;
+    }
+}

@@ -1,0 +1,200 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.sampling.SamplingParams;
+import java.math.BigDecimal;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** What a flag's value may be. A refusal here is reported with the flag's name. */
+final class Ranges {
+    private static final int MOST_THREADS = 1024;
+    private static final double LONGEST_MILLIS = 3_600_000;
+
+    private Ranges() {}
+
+    /** A whole number from a smallest to a largest one. */
+    abstract static class Whole implements ITypeConverter<Integer> {
+        private final int least;
+        private final int most;
+
+        Whole(int least, int most) {
+            this.least = least;
+            this.most = most;
+        }
+
+        @Override
+        public Integer convert(String text) {
+            return whole(text, least, most);
+        }
+    }
+
+    static final class Positive extends Whole {
+        Positive() {
+            super(1, Integer.MAX_VALUE);
+        }
+    }
+
+    static final class NotNegative extends Whole {
+        NotNegative() {
+            super(0, Integer.MAX_VALUE);
+        }
+    }
+
+    static final class Threads extends Whole {
+        Threads() {
+            super(1, MOST_THREADS);
+        }
+    }
+
+    static final class TokenizeWorkers extends Whole {
+        TokenizeWorkers() {
+            super(0, 256);
+        }
+    }
+
+    static final class BlockSize extends Whole {
+        BlockSize() {
+            super(1, 1024);
+        }
+    }
+
+    static final class Logprobs extends Whole {
+        Logprobs() {
+            super(0, SamplingParams.MAX_LOGPROBS);
+        }
+    }
+
+    static final class Millis implements ITypeConverter<Double> {
+        @Override
+        public Double convert(String text) {
+            double value = number(text).doubleValue();
+            if (value < 0 || value > LONGEST_MILLIS) {
+                throw new TypeConversionException("'" + text + "' is not between 0 and 3600000");
+            }
+            return value;
+        }
+    }
+
+    /** A number that the sampling parameters themselves accept. */
+    abstract static class Sampling implements ITypeConverter<Float> {
+        private final Consumer<Float> check;
+
+        Sampling(Consumer<Float> check) {
+            this.check = check;
+        }
+
+        @Override
+        public Float convert(String text) {
+            float value = number(text).floatValue();
+            try {
+                check.accept(value);
+            } catch (BadInput outside) {
+                throw new TypeConversionException(String.valueOf(outside.getMessage()));
+            }
+            return value;
+        }
+    }
+
+    static final class Temperature extends Sampling {
+        Temperature() {
+            super(SamplingParams.greedy()::withTemperature);
+        }
+    }
+
+    static final class TopP extends Sampling {
+        TopP() {
+            super(SamplingParams.greedy()::withTopP);
+        }
+    }
+
+    static final class MinP extends Sampling {
+        MinP() {
+            super(SamplingParams.greedy()::withMinP);
+        }
+    }
+
+    static final class RepetitionPenalty extends Sampling {
+        RepetitionPenalty() {
+            super(SamplingParams.greedy()::withRepetitionPenalty);
+        }
+    }
+
+    static final class PresencePenalty extends Sampling {
+        PresencePenalty() {
+            super(SamplingParams.greedy()::withPresencePenalty);
+        }
+    }
+
+    static final class FrequencyPenalty extends Sampling {
+        FrequencyPenalty() {
+            super(SamplingParams.greedy()::withFrequencyPenalty);
+        }
+    }
+
+    /** Whole numbers with commas between them. */
+    record Numbers(List<Integer> values) {
+        Numbers {
+            values = List.copyOf(values);
+        }
+
+        static Numbers of(int value) {
+            return new Numbers(List.of(value));
+        }
+
+        int[] toArray() {
+            return values.stream().mapToInt(Integer::intValue).toArray();
+        }
+
+        @Override
+        public String toString() {
+            return values.stream().map(String::valueOf).collect(Collectors.joining(","));
+        }
+    }
+
+    static final class PositiveList implements ITypeConverter<Numbers> {
+        @Override
+        public Numbers convert(String text) {
+            return list(text, 1);
+        }
+    }
+
+    static final class TokenIds implements ITypeConverter<Numbers> {
+        @Override
+        public Numbers convert(String text) {
+            return list(text, 0);
+        }
+    }
+
+    private static Numbers list(String text, int least) {
+        return new Numbers(Arrays.stream(text.split(",", -1))
+                .map(part -> whole(part.strip(), least, Integer.MAX_VALUE))
+                .toList());
+    }
+
+    private static int whole(String text, int least, int most) {
+        try {
+            int value = Integer.parseInt(text);
+            if (value >= least && value <= most) {
+                return value;
+            }
+        } catch (NumberFormatException notWhole) {
+            // Said below, in the same words.
+        }
+        String range = most == Integer.MAX_VALUE ? least + " or more" : least + " to " + most;
+        throw new TypeConversionException("'" + text + "' is not a whole number, " + range);
+    }
+
+    /** No NaN, no infinity, no hexadecimal: only decimal numbers are numbers here. */
+    private static BigDecimal number(String text) {
+        try {
+            return new BigDecimal(text);
+        } catch (NumberFormatException notNumber) {
+            throw new TypeConversionException("'" + text + "' is not a number");
+        }
+    }
+}

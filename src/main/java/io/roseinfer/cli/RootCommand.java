@@ -1,0 +1,57 @@
+package io.roseinfer.cli;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+@Command(
+        name = "roseinfer",
+        description = "An LLM inference engine for serving research.",
+        versionProvider = RootCommand.Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done",
+            "1:a bug in roseinfer",
+            "2:a flag or a request is wrong",
+            "3:the model cannot be loaded",
+            "4:the device asked for cannot be used",
+            "5:out of memory",
+            "7:the engine died",
+            "130:interrupted",
+            "141:nobody reads standard output any more"
+        })
+final class RootCommand {
+    /** The version of the artifact; a test compares it with pom.xml. */
+    static final String VERSION = "0.1.0-SNAPSHOT";
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            scope = ScopeType.INHERIT,
+            description = "Show this help.")
+    @SuppressWarnings("UnusedVariable") // picocli acts on it
+    private boolean help;
+
+    @Option(
+            names = {"-V", "--version"},
+            versionHelp = true,
+            description = "Show the version.")
+    @SuppressWarnings("UnusedVariable") // picocli acts on it
+    private boolean version;
+
+    @Option(names = "--trace", scope = ScopeType.INHERIT, description = "Show the stack trace of an error.")
+    private boolean trace;
+
+    boolean trace() {
+        return trace;
+    }
+
+    static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            return new String[] {"roseinfer " + VERSION + " (Java " + Runtime.version() + ")"};
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.bench.RunListener;
+import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.StreamingReport;
+import java.util.Optional;
+import me.tongfei.progressbar.ProgressBar;
+
+/** Prints banners and reports as runs come and go, and shows a progress bar to whoever watches. */
+final class RunPrinter implements RunListener {
+    private final StreamingReport report;
+    private final Terminal terminal;
+    private volatile Optional<ProgressBar> bar = Optional.empty();
+
+    RunPrinter(StreamingReport report, Terminal terminal) {
+        this.report = report;
+        this.terminal = terminal;
+    }
+
+    @Override
+    public void started(Phase phase, int number, int of, int requests) {
+        terminal.print(
+                phase == Phase.WARMUP
+                        ? StreamingReport.warmupBanner(number, of)
+                        : StreamingReport.runBanner(number, of));
+        bar = ProgressBars.open(terminal, phase == Phase.WARMUP ? "warmup" : "run", requests);
+    }
+
+    @Override
+    public void requestEnded() {
+        bar.ifPresent(ProgressBar::step);
+    }
+
+    @Override
+    public void finished(Phase phase, RunResult result) {
+        bar.ifPresent(ProgressBar::close);
+        if (phase == Phase.MEASURED) {
+            terminal.print(report.text(result));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.sampling.SamplingParams;
+import picocli.CommandLine.Option;
+
+/** How tokens are chosen. Greedy unless {@code --do-sample}, whatever else is given. */
+final class SamplingOptions {
+    @Option(names = "--do-sample", description = "Draw tokens at random instead of taking the likeliest.")
+    private boolean doSample;
+
+    @Option(
+            names = "--temperature",
+            paramLabel = "<T>",
+            converter = Ranges.Temperature.class,
+            description = "Divide logits by this before the draw; 0 is greedy.")
+    private float temperature = 1;
+
+    @Option(
+            names = "--top-k",
+            paramLabel = "<K>",
+            converter = Ranges.NotNegative.class,
+            description = "Draw from the K likeliest tokens; 0 is all.")
+    private int topK;
+
+    @Option(
+            names = "--top-p",
+            paramLabel = "<P>",
+            converter = Ranges.TopP.class,
+            description = "Draw from the likeliest tokens that together have probability P.")
+    private float topP = 1;
+
+    @Option(
+            names = "--min-p",
+            paramLabel = "<P>",
+            converter = Ranges.MinP.class,
+            description = "Leave out tokens less likely than P times the likeliest.")
+    private float minP;
+
+    @Option(
+            names = "--repetition-penalty",
+            paramLabel = "<R>",
+            converter = Ranges.RepetitionPenalty.class,
+            description = "Divide positive and multiply negative logits of tokens seen before; 1 is off.")
+    private float repetitionPenalty = 1;
+
+    @Option(
+            names = "--presence-penalty",
+            paramLabel = "<A>",
+            converter = Ranges.PresencePenalty.class,
+            description = "Subtract once from the logits of generated tokens.")
+    private float presencePenalty;
+
+    @Option(
+            names = "--frequency-penalty",
+            paramLabel = "<A>",
+            converter = Ranges.FrequencyPenalty.class,
+            description = "Subtract per occurrence from the logits of generated tokens.")
+    private float frequencyPenalty;
+
+    @Option(names = "--seed", paramLabel = "<S>", description = "Where the random streams start.")
+    private long seed;
+
+    long seed() {
+        return seed;
+    }
+
+    /** Penalties count without {@code --do-sample} too: they change which token is the likeliest. */
+    SamplingParams params(Terminal terminal) {
+        SamplingParams penalties = SamplingParams.greedy()
+                .withRepetitionPenalty(repetitionPenalty)
+                .withPresencePenalty(presencePenalty)
+                .withFrequencyPenalty(frequencyPenalty);
+        if (doSample) {
+            return penalties
+                    .withTemperature(temperature)
+                    .withTopK(topK)
+                    .withTopP(topP)
+                    .withMinP(minP);
+        }
+        if (temperature != 1 || topK != 0 || topP != 1 || minP != 0) {
+            terminal.note("--temperature, --top-k, --top-p and --min-p have no effect without --do-sample");
+        }
+        return penalties;
+    }
+}

@@ -1,0 +1,133 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.SchedulerOptions.Admission;
+import java.util.Optional;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Option;
+
+/** How requests are batched and kept in memory. */
+final class SchedulerFlags {
+    /** Which waiting requests are admitted, as the flag spells it. */
+    enum Policy {
+        FIFO,
+        PACK;
+
+        @Override
+        public String toString() {
+            return Choices.word(this);
+        }
+    }
+
+    @Option(
+            names = "--max-batch-size",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Most requests in a decode step.")
+    private int maxBatchSize = 8;
+
+    @Option(
+            names = "--prefill-max-batch-size",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Most waiting requests admitted per iteration (default: --max-batch-size).",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> prefillMaxBatchSize = Optional.empty();
+
+    @Option(
+            names = "--prefill-max-tokens",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Most prompt tokens computed per iteration (default: no limit).",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> prefillMaxTokens = Optional.empty();
+
+    @Option(
+            names = "--prefill-admission-policy",
+            paramLabel = "<fifo|pack>",
+            converter = Choices.Policy.class,
+            description = "fifo admits in order of arrival, pack the shortest of the oldest first.")
+    private Policy admissionPolicy = Policy.FIFO;
+
+    @Option(
+            names = "--prefill-admission-lookahead",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "How many of the oldest requests pack chooses from.")
+    private int admissionLookahead = 64;
+
+    @Option(
+            names = "--prefill-force-fifo-every",
+            paramLabel = "<N>",
+            converter = Ranges.NotNegative.class,
+            description = "Every N-th iteration of pack is first in, first out; 0 is never.")
+    private int forceFifoEvery;
+
+    @Option(names = "--decode-first", description = "Decode before admitting, in every iteration.")
+    private boolean decodeFirst;
+
+    @Option(
+            names = "--max-active-requests",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Most requests that hold KV blocks (default: no limit).",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> maxActiveRequests = Optional.empty();
+
+    @Option(names = "--no-prefix-cache", description = "Share no KV blocks between requests with the same beginning.")
+    private boolean noPrefixCache;
+
+    @Option(
+            names = "--chunked-prefill",
+            negatable = true,
+            description = "Let prompts share steps with decode, cut to --prefill-max-tokens.")
+    private boolean chunkedPrefill;
+
+    @Option(
+            names = "--kv-blocks",
+            paramLabel = "<N>",
+            converter = Ranges.NotNegative.class,
+            description = "Blocks in the KV pool; 0 lets the device choose.")
+    private int kvBlocks;
+
+    @Option(
+            names = "--block-size",
+            paramLabel = "<N>",
+            converter = Ranges.BlockSize.class,
+            description = "Tokens per KV block.")
+    private int blockSize = 16;
+
+    /** An engine of these flags, otherwise the default. */
+    EngineOptions engineOptions(long seed, Terminal terminal) {
+        if (admissionPolicy == Policy.FIFO && (admissionLookahead != 64 || forceFifoEvery != 0)) {
+            terminal.note("--prefill-admission-lookahead and --prefill-force-fifo-every have no effect without"
+                    + " --prefill-admission-policy pack");
+        }
+        return EngineOptions.defaults()
+                .withScheduler(scheduler())
+                .withBlockSize(blockSize)
+                .withKvBlocks(kvBlocks)
+                .withSeed(seed);
+    }
+
+    private SchedulerOptions scheduler() {
+        SchedulerOptions.Builder builder = SchedulerOptions.builder()
+                .maxBatchSize(maxBatchSize)
+                .decodeFirst(decodeFirst)
+                .admission(admission())
+                .chunkedPrefill(chunkedPrefill)
+                .prefixCache(!noPrefixCache);
+        prefillMaxBatchSize.ifPresent(builder::prefillMaxBatchSize);
+        prefillMaxTokens.ifPresent(builder::prefillMaxTokens);
+        maxActiveRequests.ifPresent(builder::maxActiveRequests);
+        return builder.build();
+    }
+
+    private Admission admission() {
+        return switch (admissionPolicy) {
+            case FIFO -> new Admission.Fifo();
+            case PACK -> new Admission.Pack(admissionLookahead, forceFifoEvery);
+        };
+    }
+}

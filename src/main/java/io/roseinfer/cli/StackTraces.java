@@ -1,0 +1,20 @@
+package io.roseinfer.cli;
+
+import java.io.PrintWriter;
+
+/** Stack traces, for those who asked for one. */
+final class StackTraces {
+    private StackTraces() {}
+
+    static void print(Throwable failure, PrintWriter out) {
+        out.println(failure);
+        for (StackTraceElement frame : failure.getStackTrace()) {
+            out.println("    at " + frame);
+        }
+        Throwable cause = failure.getCause();
+        if (cause != null) {
+            out.print("caused by ");
+            print(cause, out);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.base.Clock;
+import java.io.PrintWriter;
+import java.util.Map;
+
+/**
+ * Everything a command sees of the process it runs in, so that a test can run one in place and read what it wrote.
+ *
+ * @param out results, and nothing else
+ * @param err messages and progress
+ * @param interactive whether a person watches {@code err}: only then are there progress bars
+ * @param environment the environment variables
+ * @param properties the {@code roseinfer.*} system properties the launcher sets
+ * @param clock what benchmarks measure with
+ */
+record Terminal(
+        PrintWriter out,
+        PrintWriter err,
+        boolean interactive,
+        Map<String, String> environment,
+        Map<String, String> properties,
+        Clock clock) {
+
+    /** Nobody reads standard output any more, as after {@code | head}: the command stops, quietly. */
+    static final class OutputClosed extends RuntimeException {
+        OutputClosed() {
+            super("standard output is closed");
+        }
+    }
+
+    /** Writes results through to the reader. */
+    void print(String text) {
+        out.print(text);
+        if (out.checkError()) {
+            throw new OutputClosed();
+        }
+    }
+
+    /** One line for the person at the keyboard. */
+    void note(String message) {
+        err.println("roseinfer: " + message);
+        err.flush();
+    }
+}

@@ -1,0 +1,74 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+
+class FailuresTest {
+    private final StringWriter err = new StringWriter();
+    private final Terminal terminal = new Terminal(
+            new PrintWriter(new StringWriter()), new PrintWriter(err), false, Map.of(), Map.of(), Clock.system());
+
+    private int report(Throwable failure, String... args) {
+        RootCommand root = new RootCommand();
+        new CommandLine(root).parseArgs(args);
+        int code = new Failures(terminal, root).report(failure);
+        terminal.err().flush();
+        return code;
+    }
+
+    static Stream<Arguments> failures() {
+        return Stream.of(
+                Arguments.of(new RoseException.BadInput("why"), 2),
+                Arguments.of(new RoseException.BadModel("why"), 3),
+                Arguments.of(new RoseException.BackendUnavailable("why"), 4),
+                Arguments.of(new RoseException.InsufficientMemory("why"), 5),
+                Arguments.of(new RoseException.DeviceFailure("why", false), 7),
+                Arguments.of(new RoseException.EngineStopped("why"), 7));
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void report_knownFailure_isOneLineAndItsCode(Throwable failure, int code) {
+        assertThat(report(failure)).isEqualTo(code);
+        assertThat(err).hasToString("roseinfer: why" + System.lineSeparator());
+    }
+
+    @Test
+    void report_bug_saysHowToSeeTheTraceAndShowsNone() {
+        assertThat(report(new IllegalStateException("odd\nindeed"))).isEqualTo(1);
+        assertThat(err)
+                .hasToString("roseinfer: unexpected IllegalStateException: odd indeed; run it again with --trace to see"
+                        + " where" + System.lineSeparator());
+    }
+
+    @Test
+    void report_withTrace_showsWhereAndWhy() {
+        report(new IllegalStateException("odd", new ArithmeticException("root")), "--trace");
+        assertThat(err.toString())
+                .contains("at io.roseinfer.cli.FailuresTest")
+                .contains("caused by java.lang.ArithmeticE");
+    }
+
+    @Test
+    void report_javaHeapExhausted_isCodeFiveAndNamesTheWayOut() {
+        assertThat(report(new OutOfMemoryError("Java heap space"))).isEqualTo(5);
+        assertThat(err.toString()).contains("ROSEINFER_JAVA_OPTS=-Xmx").hasLineCount(1);
+    }
+
+    @Test
+    void report_outputClosed_saysNothing() {
+        assertThat(report(new Terminal.OutputClosed())).isEqualTo(141);
+        assertThat(err.toString()).isEmpty();
+    }
+}

@@ -1,0 +1,121 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+/** The whole command on the simulated device. */
+class GenerateCommandTest {
+    private static String[] args(String... flags) {
+        List<String> args = new ArrayList<>(List.of("generate", "--model", "random:gpt2", "--device", "sim"));
+        args.addAll(List.of(flags));
+        return args.toArray(String[]::new);
+    }
+
+    private static Outcome generate(String... flags) {
+        return CliRunner.run(args(flags));
+    }
+
+    private static JsonNode json(String... flags) {
+        List<String> args = new ArrayList<>(List.of("--json"));
+        args.addAll(List.of(flags));
+        Outcome outcome = generate(args.toArray(String[]::new));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out()).hasLineCount(1).endsWith("\n");
+        return StrictJson.parse(outcome.out().getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void generate_text_isTheTextOfTheJsonAndANewline() {
+        Outcome outcome = generate("--prompt", "Once", "--max-new-tokens", "12");
+        String text =
+                json("--prompt", "Once", "--max-new-tokens", "12").at("/text").stringValue();
+        assertThat(outcome.code()).isZero();
+        assertThat(outcome.out()).isEqualTo(text + "\n");
+        assertThat(outcome.err()).isEmpty();
+    }
+
+    @Test
+    void generate_json_hasTheFieldsAndNoOther() {
+        JsonNode completion = json("--prompt-ids", "1,2,3", "--max-new-tokens", "4", "--no-stop-on-eos");
+        assertThat(completion.propertyNames()).containsExactly("prompt_ids", "ids", "text", "finish_reason");
+        assertThat(completion.at("/prompt_ids")).hasToString("[1,2,3]");
+        assertThat(completion.at("/ids")).hasSize(4);
+        assertThat(completion.at("/finish_reason").stringValue()).isEqualTo("length");
+    }
+
+    @Test
+    void generate_logprobs_hasOnePerTokenAndItsAlternatives() {
+        JsonNode completion = json("--prompt-ids", "1", "--max-new-tokens", "3", "--no-stop-on-eos", "--logprobs", "2");
+        assertThat(completion.propertyNames())
+                .containsExactly("prompt_ids", "ids", "text", "finish_reason", "logprobs", "top_logprobs");
+        assertThat(completion.at("/logprobs")).hasSize(3);
+        assertThat(completion.at("/top_logprobs")).hasSize(3);
+    }
+
+    @Test
+    void generate_promptThatBeginsWithAt_isLiteral() {
+        assertThat(json("--prompt", "@pom.xml", "--max-new-tokens", "1").at("/prompt_ids"))
+                .hasToString("[31,79,296,13,19875]");
+    }
+
+    @Test
+    void generate_promptAttachedWithEquals_mayBeginWithADash() {
+        assertThat(json("--prompt=-hi", "--max-new-tokens", "1").at("/prompt_ids"))
+                .hasToString("[12,5303]");
+    }
+
+    @Test
+    void generate_stopString_endsBeforeIt() {
+        String text =
+                json("--prompt", "Once", "--max-new-tokens", "12").at("/text").stringValue();
+        String stop = text.substring(text.length() / 2, text.length() / 2 + 3);
+        JsonNode stopped = json("--prompt", "Once", "--max-new-tokens", "12", "--stop=" + stop);
+        assertThat(stopped.at("/finish_reason").stringValue()).isEqualTo("stop");
+        assertThat(stopped.at("/text").stringValue()).isEqualTo(text.substring(0, text.indexOf(stop)));
+    }
+
+    @Test
+    void generate_idOutsideTheVocabulary_isCodeTwo() {
+        Outcome outcome = generate("--prompt-ids", "50257");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("50257").hasLineCount(1);
+    }
+
+    /** A pipe whose reader goes away, as {@code head} does. */
+    private static final class ClosingPipe extends Writer {
+        private final StringWriter read = new StringWriter();
+
+        @Override
+        public void write(char[] text, int from, int length) throws IOException {
+            if (read.getBuffer().length() > 20) {
+                throw new IOException("Broken pipe");
+            }
+            read.write(text, from, length);
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void generate_outputClosed_stopsWithoutAWord() {
+        Outcome outcome = CliRunner.run(
+                new ClosingPipe(), Map.of(), args("--prompt", "Once", "--max-new-tokens", "900", "--no-stop-on-eos"));
+        assertThat(outcome.code()).isEqualTo(141);
+        assertThat(outcome.err()).isEmpty();
+    }
+}

@@ -1,0 +1,120 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HelpTest {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--model",
+                "--hf-model-id",
+                "--device",
+                "--dtype",
+                "--prompt",
+                "--prompt-repeats",
+                "--unique-prompts",
+                "--pretok",
+                "--tokenize-workers",
+                "--num-requests",
+                "--max-new-tokens",
+                "--max-batch-size",
+                "--prefill-max-batch-size",
+                "--prefill-max-tokens",
+                "--prefill-admission-policy",
+                "--prefill-admission-lookahead",
+                "--prefill-force-fifo-every",
+                "--decode-first",
+                "--max-active-requests",
+                "--max-inflight-requests",
+                "--stream-interval",
+                "--submit-interval-ms",
+                "--submit-schedule",
+                "--no-stop-on-eos",
+                "--no-prefix-cache",
+                "--[no-]paged-attn",
+                "--[no-]cuda-graph",
+                "--nvtx",
+                "--warmup-runs",
+                "--repeat-runs",
+                "--temperature",
+                "--top-k",
+                "--top-p",
+                "--do-sample",
+                "--seed",
+                "--threads",
+                "--kv-blocks",
+                "--block-size",
+                "--[no-]chunked-prefill",
+                "--[no-]batch-invariant",
+                "--json",
+                "--print-ids"
+            })
+    void bench_help_hasEveryFlag(String flag) {
+        Outcome outcome = CliRunner.run("bench", "--help");
+        assertThat(outcome.code()).isZero();
+        assertThat(outcome.out()).containsPattern("[ ,]\\Q" + flag + "\\E[ =,\\n]");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--model, builtin:tiny",
+        "--prompt, Once upon a time",
+        "--num-requests, 16",
+        "--max-new-tokens, 16",
+        "--max-batch-size, 8",
+        "--warmup-runs, 0",
+        "--repeat-runs, 1",
+        "--submit-schedule, relative",
+        "--prefill-admission-lookahead, 64"
+    })
+    void bench_help_tellsDefaults(String flag, String value) {
+        String help = CliRunner.run("bench", "--help").out();
+        String entry = help.substring(help.indexOf(flag));
+        assertThat(entry.lines()
+                        .skip(1)
+                        .filter(line -> line.contains("Default: "))
+                        .findFirst())
+                .hasValueSatisfying(line -> assertThat(line.strip()).isEqualTo("Default: " + value));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bench", "bench streaming", "bench scheduler", "generate", "doctor"})
+    void anyCommand_help_speaksOfNoJavaTypes(String command) {
+        String[] args = (command + " --help").split(" ");
+        Outcome outcome = CliRunner.run(args);
+        assertThat(outcome.code()).isZero();
+        assertThat(outcome.out()).startsWith("Usage: roseinfer ").doesNotContain("Optional", "null", "[]");
+        assertThat(outcome.err()).isEmpty();
+    }
+
+    @Test
+    void version_isThatOfTheProject() throws IOException {
+        String pom = Files.readString(Path.of("pom.xml"));
+        assertThat(pom)
+                .contains("<artifactId>roseinfer</artifactId>\n  <version>" + RootCommand.VERSION + "</version>");
+        assertThat(CliRunner.run("--version").out()).startsWith("roseinfer " + RootCommand.VERSION + " (Java 25");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "bench, bench streaming",
+        "bench --pretok, bench streaming --pretok",
+        "--trace bench --pretok, --trace bench streaming --pretok",
+        "bench scheduler, bench scheduler",
+        "bench streaming --pretok, bench streaming --pretok",
+        "generate --prompt bench, generate --prompt bench",
+        "bench --prompt bench, bench streaming --prompt bench"
+    })
+    void withDefaultBenchmark_commandLine_insertsStreamingAfterBenchAlone(String given, String expected) {
+        assertThat(Cli.withDefaultBenchmark(given.split(" "))).containsExactly(expected.split(" "));
+    }
+}

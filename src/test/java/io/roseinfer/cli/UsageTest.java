@@ -1,0 +1,201 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a wrong command line is told: exit code 2 and one line that names the flag. */
+class UsageTest {
+
+    /** Every flag that takes a number, with values outside its range. */
+    static Stream<Arguments> wrongNumbers() {
+        List<String> positive = List.of(
+                "--num-requests",
+                "--max-new-tokens",
+                "--max-batch-size",
+                "--prefill-max-batch-size",
+                "--prefill-max-tokens",
+                "--prefill-admission-lookahead",
+                "--max-active-requests",
+                "--max-inflight-requests",
+                "--stream-interval",
+                "--repeat-runs",
+                "--block-size",
+                "--prompt-repeats",
+                "--threads");
+        List<String> notNegative =
+                List.of("--prefill-force-fifo-every", "--tokenize-workers", "--warmup-runs", "--kv-blocks", "--top-k");
+        List<String> real =
+                List.of("--temperature", "--top-p", "--min-p", "--repetition-penalty", "--submit-interval-ms");
+        return Stream.of(
+                        cross(positive, "0", "-5", "1e3", "99999999999", "NaN", "x", ""),
+                        cross(notNegative, "-1", "0.5", "NaN", ""),
+                        cross(real, "NaN", "Infinity", "-1", "1e9", "0x1p3", "x", ""),
+                        cross(List.of("--presence-penalty", "--frequency-penalty"), "NaN", "-2.5", "3"),
+                        cross(List.of("--threads"), "1025"),
+                        cross(List.of("--prompt-repeats"), "1,,2", "1,0", ","))
+                .flatMap(rows -> rows);
+    }
+
+    private static Stream<Arguments> cross(List<String> flags, String... values) {
+        return flags.stream().flatMap(flag -> Arrays.stream(values).map(value -> Arguments.of(flag, value)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("wrongNumbers")
+    void bench_numberOutOfRange_namesTheFlag(String flag, String value) {
+        Outcome outcome = CliRunner.run("bench", flag, value);
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
+        assertThat(outcome.err()).contains("'" + flag + "'").hasLineCount(1);
+        assertThat(outcome.out()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--device, gpu, 'auto, cpu, cuda, sim'",
+        "--dtype, fp8, 'auto, fp32, bf16, fp16, int8'",
+        "--submit-schedule, poisson, 'relative, absolute'",
+        "--prefill-admission-policy, lifo, 'fifo, pack'"
+    })
+    void bench_unknownWord_listsTheKnownOnes(String flag, String value, String known) {
+        Outcome outcome = CliRunner.run("bench", flag, value);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .isEqualTo("roseinfer: Invalid value for option '" + flag + "': '" + value + "' is not one of " + known
+                        + System.lineSeparator());
+    }
+
+    @Test
+    void bench_misspeltFlag_suggestsTheRightOne() {
+        Outcome outcome = CliRunner.run("bench", "--num-request=4");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .isEqualTo("roseinfer: Unknown option: '--num-request=4'; did you mean --num-requests?"
+                        + System.lineSeparator());
+    }
+
+    @Test
+    void bench_misspeltBenchmark_suggestsTheRightOne() {
+        Outcome outcome = CliRunner.run("bench", "sheduler");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("'sheduler'; did you mean scheduler?")
+                .hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--seed", "--prompt", "--json", "--model"})
+    void bench_flagTwice_namesIt(String flag) {
+        Outcome outcome = CliRunner.run("bench", flag, "1", flag, "2");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains(flag).contains("more than once").hasLineCount(1);
+    }
+
+    @Test
+    void bench_flagWithoutItsValue_namesIt() {
+        Outcome outcome = CliRunner.run("bench", "--num-requests");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("'--num-requests'").hasLineCount(1);
+    }
+
+    @Test
+    void bench_flagInPlaceOfAValue_saysHowToMeanIt() {
+        Outcome outcome = CliRunner.run("bench", "--model", "--pretok");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .isEqualTo("roseinfer: --model has no value; if --pretok is meant as its value, write --model=--pretok"
+                        + System.lineSeparator());
+    }
+
+    @Test
+    void bench_bothWaysOfASwitch_isContradictory() {
+        Outcome outcome = CliRunner.run("bench", "--chunked-prefill", "--no-chunked-prefill");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--chunked-prefill").hasLineCount(1);
+    }
+
+    @Test
+    void bench_idsWithoutAFile_saysWhatIsMissing() {
+        Outcome outcome = CliRunner.run("bench", "--print-ids");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--print-ids").contains("--json").hasLineCount(1);
+    }
+
+    @Test
+    void bench_resultsInAMissingFolder_isRefusedBeforeTheRun() {
+        Outcome outcome = CliRunner.run("bench", "--json", "no-such-folder/run.json");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--json no-such-folder").hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bench", "generate"})
+    void anyCommand_emptyPrompt_isRefused(String command) {
+        Outcome outcome = CliRunner.run(command, "--prompt", "");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("'--prompt'").contains("empty").hasLineCount(1);
+    }
+
+    @Test
+    void generate_promptThatLooksLikeAFlag_saysHowToMeanIt() {
+        Outcome outcome = CliRunner.run("generate", "--prompt", "-hi");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("write --prompt=-hi").hasLineCount(1);
+    }
+
+    @Test
+    void generate_noPrompt_namesBothWays() {
+        Outcome outcome = CliRunner.run("generate");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--prompt or --prompt-ids").hasLineCount(1);
+    }
+
+    @Test
+    void generate_textAndIds_areContradictory() {
+        Outcome outcome = CliRunner.run("generate", "--prompt", "a", "--prompt-ids", "1");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("mutually exclusive")
+                .contains("--prompt-ids")
+                .hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-1", "1,-2", "1,,2", "a", "", "4294967296"})
+    void generate_idsThatAreNone_areRefused(String ids) {
+        Outcome outcome = CliRunner.run("generate", "--prompt-ids", ids);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("'--prompt-ids'").hasLineCount(1);
+    }
+
+    @Test
+    void generate_logprobsWithoutJson_saysWhatIsMissing() {
+        Outcome outcome = CliRunner.run("generate", "--prompt", "a", "--logprobs", "3");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--logprobs").contains("--json").hasLineCount(1);
+    }
+
+    @Test
+    void generate_tooManyStopStrings_areRefused() {
+        Outcome outcome = CliRunner.run(
+                "generate", "--prompt", "a", "--stop", "1", "--stop", "2", "--stop", "3", "--stop", "4", "--stop", "5");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("stop strings").hasLineCount(1);
+    }
+
+    @Test
+    void noCommand_listsThem() {
+        Outcome outcome = CliRunner.run();
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("bench, generate, doctor").hasLineCount(1);
+    }
+}
