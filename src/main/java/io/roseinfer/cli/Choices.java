@@ -52,12 +52,6 @@ final class Choices {
         }
     }
 
-    static final class Policy extends Choice<SchedulerFlags.Policy> {
-        Policy() {
-            super(SchedulerFlags.Policy.class);
-        }
-    }
-
     static final class Schedule extends Choice<SubmitSchedule.Mode> {
         Schedule() {
             super(SubmitSchedule.Mode.class);

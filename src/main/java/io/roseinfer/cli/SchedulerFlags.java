@@ -2,24 +2,12 @@ package io.roseinfer.cli;
 
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.scheduler.SchedulerOptions;
-import io.roseinfer.scheduler.SchedulerOptions.Admission;
 import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** How requests are batched and kept in memory. */
 final class SchedulerFlags {
-    /** Which waiting requests are admitted, as the flag spells it. */
-    enum Policy {
-        FIFO,
-        PACK;
-
-        @Override
-        public String toString() {
-            return Choices.word(this);
-        }
-    }
-
     @Option(
             names = "--max-batch-size",
             paramLabel = "<N>",
@@ -45,10 +33,12 @@ final class SchedulerFlags {
 
     @Option(
             names = "--prefill-admission-policy",
-            paramLabel = "<fifo|pack>",
-            converter = Choices.Policy.class,
-            description = "fifo admits in order of arrival, pack the shortest of the oldest first.")
-    private Policy admissionPolicy = Policy.FIFO;
+            paramLabel = "<fifo|pack|CLASS>",
+            description = {
+                "fifo admits in order of arrival, pack the shortest of the oldest first; or the name of a class",
+                "that implements AdmissionPolicy."
+            })
+    private String admissionPolicy = AdmissionChoice.FIFO;
 
     @Option(
             names = "--prefill-admission-lookahead",
@@ -100,7 +90,7 @@ final class SchedulerFlags {
 
     /** An engine of these flags, otherwise the default. */
     EngineOptions engineOptions(long seed, Terminal terminal) {
-        if (admissionPolicy == Policy.FIFO && (admissionLookahead != 64 || forceFifoEvery != 0)) {
+        if (admissionPolicy.equals(AdmissionChoice.FIFO) && (admissionLookahead != 64 || forceFifoEvery != 0)) {
             terminal.note("--prefill-admission-lookahead and --prefill-force-fifo-every have no effect without"
                     + " --prefill-admission-policy pack");
         }
@@ -115,19 +105,12 @@ final class SchedulerFlags {
         SchedulerOptions.Builder builder = SchedulerOptions.builder()
                 .maxBatchSize(maxBatchSize)
                 .decodeFirst(decodeFirst)
-                .admission(admission())
+                .admission(AdmissionChoice.policy(admissionPolicy, admissionLookahead, forceFifoEvery))
                 .chunkedPrefill(chunkedPrefill)
                 .prefixCache(!noPrefixCache);
         prefillMaxBatchSize.ifPresent(builder::prefillMaxBatchSize);
         prefillMaxTokens.ifPresent(builder::prefillMaxTokens);
         maxActiveRequests.ifPresent(builder::maxActiveRequests);
         return builder.build();
-    }
-
-    private Admission admission() {
-        return switch (admissionPolicy) {
-            case FIFO -> new Admission.Fifo();
-            case PACK -> new Admission.Pack(admissionLookahead, forceFifoEvery);
-        };
     }
 }
