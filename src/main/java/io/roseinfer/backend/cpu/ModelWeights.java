@@ -4,6 +4,7 @@ import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import java.util.List;
 
 /** A model as the forward pass reads it: matrices packed off-heap, vectors as arrays. */
+@SuppressWarnings("ArrayRecordComponent") // read in place by every worker; nobody compares models
 record ModelWeights(
         PackedMatrix tokenEmbedding, float[] positions, List<Layer> layers, Norm finalNorm, PackedMatrix head) {
 

@@ -19,6 +19,7 @@ final class WorkerTeam implements AutoCloseable {
 
     /** Leaves a job that another worker has failed. */
     private static final class Abandoned extends RuntimeException {
+        @SuppressWarnings("StaticAssignmentOfThrowable") // it has no stack trace, and a step allocates nothing
         static final Abandoned INSTANCE = new Abandoned();
 
         private Abandoned() {

@@ -206,8 +206,8 @@ class CpuBackendTest {
     /** This thread and the workers of every open runner. */
     private static long[] stepThreads() {
         return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread ->
-                        thread == Thread.currentThread() || thread.getName().startsWith("rose-cpu-"))
+                .filter(thread -> thread.threadId() == Thread.currentThread().threadId()
+                        || thread.getName().startsWith("rose-cpu-"))
                 .mapToLong(Thread::threadId)
                 .toArray();
     }

@@ -51,7 +51,7 @@ final class TestModel implements WeightSource {
     private void add(WeightSlot slot, int layer, Random random) {
         long[] shape = slot.shape(spec);
         float mean = slot.name().endsWith("GAIN") ? 1 : 0;
-        float deviation = shape.length == 1 ? 0.2f : 1.2f / (float) Math.sqrt(shape[slot.perLayer() ? 0 : 1]);
+        float deviation = shape.length == 1 ? 0.2f : 1.2f / (float) Math.sqrt((double) shape[slot.perLayer() ? 0 : 1]);
         float[] values = new float[(int) Tensor.elementCount(shape)];
         for (int i = 0; i < values.length; i++) {
             float value = mean + deviation * (float) random.nextGaussian();

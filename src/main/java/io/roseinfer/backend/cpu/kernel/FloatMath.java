@@ -4,6 +4,7 @@ package io.roseinfer.backend.cpu.kernel;
  * The few functions a forward pass needs, in 32-bit floats, as fixed sequences of IEEE operations: the definition that the
  * vector kernels repeat operation by operation, so that both give the same bits.
  */
+@SuppressWarnings("FloatingPointLiteralPrecision") // coefficients stand as they were published
 public final class FloatMath {
     /** Arguments of {@link #exp} are clamped to this range, where the result is a normal number. */
     public static final float EXP_LOWEST = -86f;

@@ -135,7 +135,7 @@ final class VectorProduct implements PanelProduct {
             long row = at + (k / 2) * (long) ROW_BYTES;
             IntVector w0 = IntVector.fromMemorySegment(I, w, row, ORDER);
             IntVector w1 = IntVector.fromMemorySegment(I, w, row + VECTOR_BYTES, ORDER);
-            IntVector w2 = IntVector.fromMemorySegment(I, w, row + 2 * VECTOR_BYTES, ORDER);
+            IntVector w2 = IntVector.fromMemorySegment(I, w, row + 2L * VECTOR_BYTES, ORDER);
             FloatVector even = FloatVector.broadcast(F, x[from + k]);
             s0 = even.fma(bf16Low(w0), s0);
             s1 = even.fma(bf16Low(w1), s1);
@@ -193,7 +193,7 @@ final class VectorProduct implements PanelProduct {
             long row = at + (long) k * ROW_BYTES;
             FloatVector w0 = FloatVector.fromMemorySegment(F, w, row, ORDER);
             FloatVector w1 = FloatVector.fromMemorySegment(F, w, row + VECTOR_BYTES, ORDER);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2 * VECTOR_BYTES, ORDER);
+            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2L * VECTOR_BYTES, ORDER);
             FloatVector x0 = FloatVector.broadcast(F, x[from + 8 * k]);
             s00 = x0.fma(w0, s00);
             s01 = x0.fma(w1, s01);
@@ -270,7 +270,7 @@ final class VectorProduct implements PanelProduct {
             long row = at + (long) k * ROW_BYTES;
             FloatVector w0 = FloatVector.fromMemorySegment(F, w, row, ORDER);
             FloatVector w1 = FloatVector.fromMemorySegment(F, w, row + VECTOR_BYTES, ORDER);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2 * VECTOR_BYTES, ORDER);
+            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2L * VECTOR_BYTES, ORDER);
             FloatVector x0 = FloatVector.broadcast(F, x[from + 4 * k]);
             s00 = x0.fma(w0, s00);
             s01 = x0.fma(w1, s01);
@@ -313,7 +313,7 @@ final class VectorProduct implements PanelProduct {
             long row = at + (long) k * ROW_BYTES;
             FloatVector w0 = FloatVector.fromMemorySegment(F, w, row, ORDER);
             FloatVector w1 = FloatVector.fromMemorySegment(F, w, row + VECTOR_BYTES, ORDER);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2 * VECTOR_BYTES, ORDER);
+            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2L * VECTOR_BYTES, ORDER);
             FloatVector x0 = FloatVector.broadcast(F, x[from + 2 * k]);
             s00 = x0.fma(w0, s00);
             s01 = x0.fma(w1, s01);
@@ -339,7 +339,7 @@ final class VectorProduct implements PanelProduct {
             long row = at + (long) k * ROW_BYTES;
             FloatVector w0 = FloatVector.fromMemorySegment(F, w, row, ORDER);
             FloatVector w1 = FloatVector.fromMemorySegment(F, w, row + VECTOR_BYTES, ORDER);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2 * VECTOR_BYTES, ORDER);
+            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2L * VECTOR_BYTES, ORDER);
             FloatVector x0 = FloatVector.broadcast(F, x[from + k]);
             s00 = x0.fma(w0, s00);
             s01 = x0.fma(w1, s01);
