@@ -1,6 +1,7 @@
 package io.roseinfer.format;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -58,7 +59,8 @@ public sealed interface ModelRef {
     /**
      * Reads a model reference. An existing directory wins over a hub id of the same spelling.
      *
-     * @throws BadInput if it is malformed, or looks like a path and there is no such directory
+     * @throws BadInput if it is malformed
+     * @throws BadModel if it looks like a path and there is no such directory
      */
     static ModelRef parse(String text) {
         if (text.isBlank()) {
@@ -75,11 +77,11 @@ public sealed interface ModelRef {
             return new Directory(path);
         }
         if (Files.exists(path)) {
-            throw new BadInput("model " + Quoted.name(text)
+            throw new BadModel("model " + Quoted.name(text)
                     + " is a file; give the directory that holds config.json and model.safetensors");
         }
         if (looksLikePath(text)) {
-            throw new BadInput("model " + Quoted.name(text) + ": no such directory: looked for "
+            throw new BadModel("model " + Quoted.name(text) + ": no such directory: looked for "
                     + FileFailure.shown(path.toAbsolutePath())
                     + (text.startsWith("~") ? " ('~' is for the shell to expand)" : "")
                     + "; " + allowed());

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -72,7 +73,7 @@ class ModelRefTest {
     @ParameterizedTest
     @ValueSource(strings = {"./absent", "/absent/model", "~/absent", "absent/", "../absent", "a/b/c", "C:\\absent"})
     void path_that_does_not_exist_says_what_was_looked_for(String text) {
-        assertRefused(
+        assertMissing(
                 text,
                 "no such directory: looked for "
                         + Quoted.escape(Path.of(text).toAbsolutePath().toString()));
@@ -81,12 +82,12 @@ class ModelRefTest {
     @Test
     void file_instead_of_a_directory_is_refused() throws IOException {
         Path file = Files.createFile(directory.resolve("model.safetensors"));
-        assertRefused(file.toString(), "is a file; give the directory");
+        assertMissing(file.toString(), "is a file; give the directory");
     }
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"", "  ", "gpt2 medium", "own--er/x", "owner/", "/x\0", "owner/x.git", "-x", "owner/..", "hä/x"})
+            strings = {"", "  ", "gpt2 medium", "own--er/x", "/x\0", "owner/x.git", "-x", "owner/..", "hä/x"})
     void malformed_reference_is_refused(String text) {
         assertThatThrownBy(() -> ModelRef.parse(text)).isInstanceOf(BadInput.class);
     }
@@ -96,6 +97,12 @@ class ModelRefTest {
         assertRefused(
                 "gpt2 medium",
                 "allowed are a directory, a hub id such as gpt2 or owner/name, builtin:tiny, random:gpt2");
+    }
+
+    private static void assertMissing(String text, String message) {
+        assertThatThrownBy(() -> ModelRef.parse(text))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining(message);
     }
 
     private static void assertRefused(String text, String message) {
