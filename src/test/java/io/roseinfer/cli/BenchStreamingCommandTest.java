@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** The whole command on the simulated device. */
@@ -210,6 +211,22 @@ class BenchStreamingCommandTest {
         Outcome outcome = CliRunner.run("bench", "--device", "cuda", "--model", "random:gpt2");
         assertThat(outcome.code()).isEqualTo(4);
         assertThat(outcome.err()).contains("cuda").hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"./no-such-folder", "pom.xml"})
+    void bench_modelThatIsNotThere_isCodeThree(String model) {
+        Outcome outcome = CliRunner.run("bench", "--offline", "--model", model);
+        assertThat(outcome.code()).isEqualTo(3);
+        assertThat(outcome.err()).contains("model").hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"builtin:huge", "random:gpt9", "no id/at/all"})
+    void bench_referenceThatIsNone_isCodeTwo(String model) {
+        Outcome outcome = CliRunner.run("bench", "--model", model);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("allowed are").hasLineCount(1);
     }
 
     @Test

@@ -63,8 +63,7 @@ class UsageTest {
     @CsvSource({
         "--device, gpu, 'auto, cpu, cuda, sim'",
         "--dtype, fp8, 'auto, fp32, bf16, fp16, int8'",
-        "--submit-schedule, poisson, 'relative, absolute'",
-        "--prefill-admission-policy, lifo, 'fifo, pack'"
+        "--submit-schedule, poisson, 'relative, absolute'"
     })
     void bench_unknownWord_listsTheKnownOnes(String flag, String value, String known) {
         Outcome outcome = CliRunner.run("bench", flag, value);
@@ -72,6 +71,16 @@ class UsageTest {
         assertThat(outcome.err())
                 .isEqualTo("roseinfer: Invalid value for option '" + flag + "': '" + value + "' is not one of " + known
                         + System.lineSeparator());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"lifo", "java.lang.String", "io.roseinfer.scheduler.AdmissionPolicy", ""})
+    void bench_admissionPolicyThatIsNone_namesTheKnownOnes(String policy) {
+        Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", policy);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("--prefill-admission-policy is '" + policy + "'; it must be fifo, pack or")
+                .hasLineCount(1);
     }
 
     @Test

@@ -86,8 +86,7 @@ class ModelRefTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {"", "  ", "gpt2 medium", "own--er/x", "/x\0", "owner/x.git", "-x", "owner/..", "hä/x"})
+    @ValueSource(strings = {"", "  ", "gpt2 medium", "own--er/x", "/x\0", "owner/x.git", "-x", "owner/..", "hä/x"})
     void malformed_reference_is_refused(String text) {
         assertThatThrownBy(() -> ModelRef.parse(text)).isInstanceOf(BadInput.class);
     }

@@ -1,0 +1,78 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code tools/jdk}, against folders that look like JDKs. */
+@DisabledOnOs(OS.WINDOWS)
+class JdkSearchTest {
+    private static final String MODULES = "MODULES=\"java.base jdk.incubator.vector\"\n";
+
+    @TempDir
+    Path folder;
+
+    private Path jdk(String name, String release) throws IOException {
+        Path home = folder.resolve(name);
+        Files.createDirectories(home.resolve("bin"));
+        for (String tool : new String[] {"java", "javac"}) {
+            Files.createFile(home.resolve("bin").resolve(tool)).toFile().setExecutable(true);
+        }
+        Files.writeString(home.resolve("release"), release);
+        return home;
+    }
+
+    private static String search(Map<String, String> environment) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder("bash", "tools/jdk").redirectErrorStream(true);
+        builder.environment().remove("ROSEINFER_JAVA_HOME");
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        return said.strip();
+    }
+
+    @Test
+    void search_javaHomeThatSuits_isTaken() throws Exception {
+        Path home = jdk("with space", "JAVA_VERSION=\"25.0.3\"\n" + MODULES);
+        assertThat(search(Map.of("JAVA_HOME", home.toString()))).isEqualTo(home.toString());
+    }
+
+    @Test
+    void search_ownVariable_winsOverJavaHome() throws Exception {
+        Path first = jdk("first", "JAVA_VERSION=\"26-ea\"\n" + MODULES);
+        Path second = jdk("second", "JAVA_VERSION=\"25\"\n" + MODULES);
+        assertThat(search(Map.of("ROSEINFER_JAVA_HOME", first.toString(), "JAVA_HOME", second.toString())))
+                .isEqualTo(first.toString());
+    }
+
+    @Test
+    void search_javaHomeTooOld_isPassedOver() throws Exception {
+        Path old = jdk("old", "JAVA_VERSION=\"17.0.15\"\n" + MODULES);
+        assertThat(search(Map.of("JAVA_HOME", old.toString()))).doesNotContain(old.toString());
+    }
+
+    @Test
+    void search_javaHomeWithoutTheVectorModule_isPassedOver() throws Exception {
+        Path bare = jdk("bare", "JAVA_VERSION=\"25.0.3\"\nMODULES=\"java.base\"\n");
+        assertThat(search(Map.of("JAVA_HOME", bare.toString()))).doesNotContain(bare.toString());
+    }
+
+    @Test
+    void search_javaOnThePathThroughALink_isFollowedHome() throws Exception {
+        Path home = jdk("linked", "JAVA_VERSION=\"25.0.3\"\n" + MODULES);
+        Path bin = Files.createDirectory(folder.resolve("bin"));
+        Files.createSymbolicLink(bin.resolve("java"), home.resolve("bin/java"));
+        String path = bin + ":" + System.getenv("PATH");
+        assertThat(search(Map.of("JAVA_HOME", "", "PATH", path))).isEqualTo(home.toString());
+    }
+}
