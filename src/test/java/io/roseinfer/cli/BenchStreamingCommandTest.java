@@ -222,7 +222,7 @@ class BenchStreamingCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"builtin:huge", "random:gpt9", "no id/at/all"})
+    @ValueSource(strings = {"builtin:huge", "random:gpt9", "not an id"})
     void bench_referenceThatIsNone_isCodeTwo(String model) {
         Outcome outcome = CliRunner.run("bench", "--model", model);
         assertThat(outcome.code()).isEqualTo(2);
