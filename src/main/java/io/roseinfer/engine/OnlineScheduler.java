@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.base.Check;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
@@ -90,32 +91,41 @@ public final class OnlineScheduler {
         return id;
     }
 
-    /** Queues a request and computes its prompt: when this returns, its first token is there. */
+    /**
+     * Queues a request and computes its prompt: when this returns, its first token is there. If it has to wait for blocks or for
+     * a place among the active requests, the others are decoded meanwhile.
+     */
     public long addRequest(
             int[] prompt, int maxNewTokens, SamplingParams sampling, long seed, boolean ignoreEndOfText) {
         long id = enqueue(prompt, maxNewTokens, sampling, seed, ignoreEndOfText);
         Sequence sequence = sequence(id);
         while (sequence.length() == sequence.promptLength()
                 && sequence.finishReason().isEmpty()) {
-            run(scheduler.planPrefillOnly());
+            if (run(scheduler.planPrefillOnly())) {
+                continue;
+            }
+            Check.that(run(scheduler.plan()), "nothing can run and a request waits");
         }
         return id;
     }
 
     /** One step that computes the prompts of as many waiting requests as may be admitted. */
     public StepTokens prefill() {
-        return run(scheduler.planPrefillOnly());
+        run(scheduler.planPrefillOnly());
+        return tokens;
     }
 
     /** One step, a prefill or a decode as the options have it; its tokens, none if there was nothing to do. */
     public StepTokens step() {
-        return run(scheduler.plan());
+        run(scheduler.plan());
+        return tokens;
     }
 
-    private StepTokens run(StepPlan plan) {
+    /** Runs a step to its end; false if there was nothing to run. */
+    private boolean run(StepPlan plan) {
         tokens.clear();
         if (plan.isEmpty()) {
-            return tokens;
+            return false;
         }
         driver.launch(plan);
         StepPlan done = driver.complete();
@@ -124,7 +134,7 @@ public final class OnlineScheduler {
                 tokens.add(done.sequence(row), done.yielded(row));
             }
         }
-        return tokens;
+        return true;
     }
 
     /** The requests that have ended since this was asked last, in order. */

@@ -61,6 +61,16 @@ class OnlineSchedulerTest {
     }
 
     @Test
+    void a_request_that_must_wait_for_blocks_gets_them_from_the_ones_before_it() {
+        OnlineScheduler small = new OnlineScheduler(
+                Models.runner(Models.options().withKvBlocks(3).withScheduler(options), SimOptions.defaults()), options);
+        for (int i = 0; i < 3; i++) {
+            long id = small.addRequest(new int[] {i, i, i, i, i}, 4, SamplingParams.greedy(), 0, true);
+            assertThat(small.generatedIds(id)).isNotEmpty();
+        }
+    }
+
+    @Test
     void discarding_frees_everything_and_may_be_repeated() {
         long running = add(1, 10);
         long waiting = enqueue(2, 10);
