@@ -14,17 +14,15 @@ public final class StepOutputs {
         NON_FINITE
     }
 
-    private static final Status[] STATUS = Status.values();
-
     private final int[] tokens;
-    private final byte[] status;
+    private final boolean[] nonFinite;
     private final float[] logprobs;
     private final int[] topTokens;
     private final float[] topLogprobs;
 
     public StepOutputs(int maxSamples) {
         tokens = new int[maxSamples];
-        status = new byte[maxSamples];
+        nonFinite = new boolean[maxSamples];
         logprobs = new float[maxSamples];
         topTokens = new int[maxSamples * SamplingParams.MAX_LOGPROBS];
         topLogprobs = new float[maxSamples * SamplingParams.MAX_LOGPROBS];
@@ -35,7 +33,7 @@ public final class StepOutputs {
     }
 
     public Status status(int sample) {
-        return STATUS[status[sample]];
+        return nonFinite[sample] ? Status.NON_FINITE : Status.OK;
     }
 
     /** Natural logarithm of the chosen token's probability under the model, before temperature, penalties and filters. */
@@ -54,7 +52,7 @@ public final class StepOutputs {
 
     public void set(int sample, int token, Status outcome) {
         tokens[sample] = token;
-        status[sample] = (byte) outcome.ordinal();
+        nonFinite[sample] = outcome == Status.NON_FINITE;
     }
 
     public void setLogprob(int sample, float logprob) {

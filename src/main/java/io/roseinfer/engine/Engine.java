@@ -4,6 +4,7 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.scheduler.FinishReason;
@@ -73,7 +74,7 @@ public final class Engine implements AutoCloseable {
      * @throws BadInput if the request can never be served: a prompt too long for the context or the KV pool, an id outside the
      *     vocabulary, text without a tokenizer
      * @throws RoseException.Overloaded if {@code max_inflight_requests} are in flight
-     * @throws RoseException.EngineStopped if the engine is closed or has failed
+     * @throws EngineStopped if the engine is closed or has failed
      */
     public TokenStream submit(GenerationRequest request) {
         requireTokenizer(request);
@@ -88,7 +89,7 @@ public final class Engine implements AutoCloseable {
             } else {
                 tokenizeWorkers.submit(live);
             }
-        } catch (RoseException e) {
+        } catch (RuntimeException | Error e) {
             manager.unreserve();
             throw e;
         }
@@ -128,9 +129,11 @@ public final class Engine implements AutoCloseable {
     private void tokenizeAndSubmit(LiveRequest live) {
         try {
             live.buffer().tokenized(tokenize(live.request()), clock.nanos());
-        } catch (RoseException e) {
+        } catch (RuntimeException | Error e) {
             manager.unreserve();
-            live.buffer().end(FinishReason.ERROR, e, clock.nanos());
+            RoseException failure =
+                    e instanceof RoseException known ? known : new EngineStopped("tokenizing a prompt failed: " + e, e);
+            live.buffer().end(FinishReason.ERROR, failure, clock.nanos());
             return;
         }
         manager.submit(live);

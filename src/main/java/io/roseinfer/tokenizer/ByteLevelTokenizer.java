@@ -164,11 +164,11 @@ final class ByteLevelTokenizer implements Tokenizer {
                         merger.add(byteIds[0xe0 | codePoint >> 12]);
                     } else {
                         merger.add(byteIds[0xf0 | codePoint >> 18]);
-                        merger.add(byteIds[0x80 | codePoint >> 12 & 0x3f]);
+                        merger.add(byteIds[0x80 | (codePoint >> 12 & 0x3f)]);
                     }
-                    merger.add(byteIds[0x80 | codePoint >> 6 & 0x3f]);
+                    merger.add(byteIds[0x80 | (codePoint >> 6 & 0x3f)]);
                 }
-                merger.add(byteIds[0x80 | codePoint & 0x3f]);
+                merger.add(byteIds[0x80 | (codePoint & 0x3f)]);
             }
         }
     }

@@ -32,8 +32,6 @@ import tools.jackson.databind.JsonNode;
 
 /** The whole engine on the processor against Hugging Face's greedy generation. */
 class GoldenGreedyTest {
-    private static final List<String> ALL = Golden.ALL;
-
     private static void withEngine(Golden golden, SchedulerOptions scheduler, BiConsumer<Engine, ModelFiles> use) {
         EngineOptions options = EngineOptions.defaults().withScheduler(scheduler);
         CpuOptions cpu = CpuOptions.defaults().withThreads(2).withPrecision(Precision.FP32);
@@ -64,7 +62,7 @@ class GoldenGreedyTest {
 
     /** Alone and all together, the same ids, which are Hugging Face's. */
     @ParameterizedTest
-    @FieldSource("ALL")
+    @FieldSource("io.roseinfer.golden.Golden#ALL")
     void greedy_tokens_and_their_log_probabilities_are_hugging_faces(String name) {
         Golden golden = Golden.read(name);
         withEngine(golden, SchedulerOptions.defaults(), (engine, files) -> {
@@ -79,7 +77,7 @@ class GoldenGreedyTest {
     }
 
     @ParameterizedTest
-    @FieldSource("ALL")
+    @FieldSource("io.roseinfer.golden.Golden#ALL")
     void chunks_of_a_few_tokens_change_nothing(String name) {
         Golden golden = Golden.read(name);
         SchedulerOptions chunked = SchedulerOptions.builder()

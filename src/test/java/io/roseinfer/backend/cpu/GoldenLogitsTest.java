@@ -15,8 +15,6 @@ import org.junit.jupiter.params.provider.FieldSource;
 class GoldenLogitsTest {
     private static final double TOLERANCE = 2e-4;
 
-    private static final java.util.List<String> SMALL = Golden.SMALL;
-
     private static StepDriver driver(CpuBackend backend, ModelFiles files) {
         int context = files.spec().contextLength();
         return new StepDriver(backend.load(files.weights(), new RunnerLimits(4, context, 16, 0)));
@@ -31,7 +29,7 @@ class GoldenLogitsTest {
     }
 
     @ParameterizedTest
-    @FieldSource("SMALL")
+    @FieldSource("io.roseinfer.golden.Golden#SMALL")
     void logits_at_every_position_of_every_prompt_agree(String name) {
         Golden golden = Golden.read(name);
         try (ModelFiles files = golden.open();

@@ -1,0 +1,56 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.Roseinfer;
+import io.roseinfer.Settings;
+import io.roseinfer.base.RoseException.BadInput;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class TokenizeWorkersTest {
+
+    private static Engine engine(int workers) {
+        return Roseinfer.open(Settings.of("builtin:tiny")
+                .withDevice(Settings.Device.SIM)
+                .withEngine(EngineOptions.defaults().withTokenizeWorkers(workers)));
+    }
+
+    @Test
+    void workers_give_the_ids_that_tokenizing_in_place_gives() {
+        List<GenerationRequest> requests = IntStream.range(0, 50)
+                .mapToObj(i ->
+                        GenerationRequest.of("Once upon a time [" + i + "]").withMaxNewTokens(3))
+                .toList();
+        try (Engine inPlace = engine(0);
+                Engine withWorkers = engine(3)) {
+            List<TokenStream> streams =
+                    requests.stream().map(withWorkers::submit).toList();
+            for (int i = 0; i < requests.size(); i++) {
+                Completion expected = inPlace.generate(requests.get(i));
+                Completion seen = streams.get(i).completion();
+                assertThat(seen.promptIds()).isEqualTo(expected.promptIds());
+                assertThat(seen.ids()).isEqualTo(expected.ids());
+                assertThat(seen.timeline().tokenizedNanos())
+                        .isLessThanOrEqualTo(seen.timeline().admittedNanos());
+            }
+        }
+    }
+
+    @Test
+    void a_prompt_that_cannot_be_read_ends_its_own_stream_and_leaves_room_for_others() {
+        try (Engine engine = engine(1)) {
+            TokenStream bad = engine.submit(GenerationRequest.of("half a pair: \ud800"));
+            assertThatThrownBy(bad::completion).isInstanceOf(BadInput.class);
+            TokenStream tooLong = engine.submit(GenerationRequest.of("word ".repeat(2000)));
+            assertThatThrownBy(tooLong::completion).isInstanceOf(BadInput.class).hasMessageContaining("context");
+            assertThat(engine.generate(GenerationRequest.of("fine").withMaxNewTokens(2))
+                            .tokens())
+                    .hasSize(2);
+        }
+    }
+}
