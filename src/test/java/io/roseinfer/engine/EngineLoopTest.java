@@ -218,6 +218,24 @@ class EngineLoopTest {
     }
 
     @Test
+    void a_step_behind_a_lost_one_goes_on_for_the_requests_that_were_not_in_it() {
+        SimOptions failing = SimOptions.defaults().withMaxInFlight(2).withOnStep(step -> {
+            if (step == 0) {
+                throw new DeviceFailure("step lost", true);
+            }
+        });
+        EngineLoop loop = loop(
+                options.withScheduler(
+                        SchedulerOptions.builder().prefillMaxBatchSize(1).build()),
+                failing);
+        LiveRequest first = submit(loop, Models.request(3, 1));
+        LiveRequest second = submit(loop, Models.request(3, 2));
+        run(loop);
+        assertThatThrownBy(() -> completion(first)).hasMessage("step lost");
+        assertThat(completion(second).ids()).isEqualTo(alone(Models.request(3, 2)));
+    }
+
+    @Test
     void end_of_text_ends_a_completion_unless_it_is_ignored() {
         // The simulated model's first token after some prompt is the end of text; find that prompt.
         int prompt = IntStream.range(0, 100_000)

@@ -88,9 +88,13 @@ public final class SimRunner implements ModelRunner {
     @Override
     public void await() {
         Step step = Objects.requireNonNull(submitted.pollFirst(), "no step in flight");
-        options.onStep().accept(steps++);
-        run(step.inputs(), step.outputs());
-        previous = step.outputs();
+        try {
+            options.onStep().accept(steps++);
+            run(step.inputs(), step.outputs());
+        } finally {
+            // A step behind a lost one reads whatever is there, as a real device would.
+            previous = step.outputs();
+        }
     }
 
     private void run(StepInputs in, StepOutputs out) {
