@@ -38,6 +38,7 @@ final class EngineLoop {
     private final Queue<LiveRequest> cancelled = new ConcurrentLinkedQueue<>();
     private final Set<LiveRequest> live = new LinkedHashSet<>();
 
+    private long turnNanos;
     private @Nullable StepPlan undelivered;
     private long undeliveredNanos;
 
@@ -85,21 +86,21 @@ final class EngineLoop {
     /** One turn. */
     void doWork() {
         takeCommands();
-        long planNanos = clock.nanos();
+        turnNanos = clock.nanos();
         while (driver.canLaunch()) {
             StepPlan plan = scheduler.plan();
             if (plan.isEmpty()) {
                 break;
             }
-            stampAdmissions(plan, planNanos);
+            stampAdmissions(plan, turnNanos);
             driver.launch(plan);
         }
         deliver();
         if (driver.inFlight() > 0) {
             completeStep();
         }
-        if (driver.inFlight() == 0 && undelivered == null) {
-            deliverEndings(clock.nanos());
+        if (undelivered == null) {
+            deliverEndings();
         }
     }
 
@@ -181,13 +182,16 @@ final class EngineLoop {
         }
     }
 
-    /** Hands the tokens of the step completed last to their streams. */
+    /** Hands the tokens of the step completed last to their streams, then the endings there are. */
     private void deliver() {
-        StepPlan plan = undelivered;
-        if (plan == null) {
-            return;
+        if (undelivered != null) {
+            deliverTokens(undelivered);
+            undelivered = null;
         }
-        undelivered = null;
+        deliverEndings();
+    }
+
+    private void deliverTokens(StepPlan plan) {
         for (int row = 0; row < plan.rows(); row++) {
             if (plan.yielded(row) == StepPlan.NO_TOKEN) {
                 continue;
@@ -199,15 +203,16 @@ final class EngineLoop {
                 buffer.publish(streamInterval);
             }
         }
-        deliverEndings(undeliveredNanos);
     }
 
-    private void deliverEndings(long nanos) {
+    private void deliverEndings() {
         counters.update(scheduler);
         Optional<Sequence> ended = scheduler.pollFinished();
         while (ended.isPresent()) {
             Sequence sequence = ended.get();
             FinishReason reason = sequence.finishReason().orElseThrow();
+            // What the caller ended is over since this turn took the cancel in, anything else since its last step.
+            long nanos = reason == FinishReason.CANCELLED ? turnNanos : undeliveredNanos;
             finish(requestOf(sequence), reason, reason == FinishReason.ERROR ? unusableLogits() : null, nanos);
             ended = scheduler.pollFinished();
         }
@@ -226,10 +231,12 @@ final class EngineLoop {
         }
     }
 
-    /** Waits for the steps in flight, so that the runner can serve another loop. */
+    /** Waits for the steps in flight and delivers what they yield, so that the runner can serve another loop. */
     void quiesce() {
+        deliver();
         while (driver.inFlight() > 0) {
             completeStep();
+            deliver();
         }
     }
 

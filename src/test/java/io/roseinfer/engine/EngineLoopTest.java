@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -233,6 +234,65 @@ class EngineLoopTest {
         run(loop);
         assertThatThrownBy(() -> completion(first)).hasMessage("step lost");
         assertThat(completion(second).ids()).isEqualTo(alone(Models.request(3, 2)));
+    }
+
+    @Test
+    void a_cancel_ends_its_stream_in_the_turn_that_takes_it_in_though_every_step_is_lost() {
+        SimOptions failing = SimOptions.defaults().withMaxInFlight(2).withOnStep(step -> {
+            throw new DeviceFailure("step lost", true);
+        });
+        EngineLoop loop = loop(
+                options.withScheduler(
+                        SchedulerOptions.builder().prefillMaxBatchSize(1).build()),
+                failing);
+        submit(loop, Models.request(9, 1));
+        LiveRequest cancelled = submit(loop, Models.request(9, 2));
+        submit(loop, Models.request(9, 3));
+        loop.doWork();
+        loop.doWork();
+        loop.cancel(cancelled);
+        loop.doWork();
+        assertThat(cancelled.buffer().reason()).contains(FinishReason.CANCELLED);
+    }
+
+    @Test
+    void a_cancel_that_overtakes_the_admission_is_stamped_after_the_prompt() {
+        List<Runnable> meanwhile = new ArrayList<>();
+        AtomicLong now = new AtomicLong();
+        EngineLoop loop = new EngineLoop(
+                Models.runner(options, SimOptions.defaults()),
+                options.scheduler(),
+                1,
+                () -> {
+                    // The first reading of the second turn is made for a request that was cancelled before it was taken
+                    // in.
+                    meanwhile.forEach(Runnable::run);
+                    meanwhile.clear();
+                    return now.addAndGet(10);
+                },
+                () -> endings++);
+        submit(loop, Models.request(5, 1));
+        loop.doWork();
+        LiveRequest overtaken = submit(loop, Models.request(5, 2));
+        overtaken.buffer().tokenized(new int[] {2}, now.incrementAndGet());
+        LiveRequest early = submit(loop, Models.request(5, 3));
+        loop.cancel(early);
+        meanwhile.add(() -> loop.cancel(overtaken));
+        run(loop);
+        RequestTimeline timeline = completion(overtaken).timeline();
+        assertThat(completion(overtaken).finishReason()).isEqualTo(FinishReason.CANCELLED);
+        assertThat(timeline.admittedNanos()).isGreaterThan(timeline.tokenizedNanos());
+        assertThat(timeline.finishedNanos()).isGreaterThanOrEqualTo(timeline.admittedNanos());
+    }
+
+    @Test
+    void quiescing_delivers_what_the_steps_in_flight_yield() {
+        EngineLoop loop = loop(options, SimOptions.defaults().withMaxInFlight(2));
+        LiveRequest live = submit(loop, Models.request(2, 1));
+        loop.doWork();
+        loop.quiesce();
+        assertThat(live.buffer().reason()).contains(FinishReason.LENGTH);
+        assertThat(completion(live).ids()).isEqualTo(alone(Models.request(2, 1)));
     }
 
     @Test
