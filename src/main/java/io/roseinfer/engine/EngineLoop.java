@@ -243,8 +243,10 @@ final class EngineLoop {
     /** Ends every request there is; the loop must not be turned afterwards. */
     void endAll(FinishReason reason, @Nullable RoseException failure) {
         long nanos = clock.nanos();
-        live.addAll(submitted);
-        submitted.clear();
+        // One by one: a request that comes in between must be in the one collection or the other.
+        for (LiveRequest request = submitted.poll(); request != null; request = submitted.poll()) {
+            live.add(request);
+        }
         for (LiveRequest request : List.copyOf(live)) {
             finish(request, reason, failure, nanos);
         }

@@ -296,6 +296,24 @@ class EngineLoopTest {
     }
 
     @Test
+    void requests_handed_over_while_everything_is_ended_are_ended_too() throws Exception {
+        EngineLoop loop = loop(options, SimOptions.defaults());
+        List<LiveRequest> handedOver = new ArrayList<>();
+        Thread caller = Thread.ofPlatform().start(() -> {
+            for (int i = 0; i < 20_000; i++) {
+                handedOver.add(submit(loop, Models.request(1, 1)));
+            }
+        });
+        while (caller.isAlive()) {
+            loop.endAll(FinishReason.CANCELLED, null);
+        }
+        caller.join();
+        loop.endAll(FinishReason.CANCELLED, null);
+        assertThat(handedOver).allMatch(live -> live.buffer().isEnded());
+        assertThat(endings).isEqualTo(handedOver.size());
+    }
+
+    @Test
     void end_of_text_ends_a_completion_unless_it_is_ignored() {
         // The simulated model's first token after some prompt is the end of text; find that prompt.
         int prompt = IntStream.range(0, 100_000)
