@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
@@ -115,7 +116,12 @@ public final class OnlineScheduler {
         return tokens;
     }
 
-    /** One step, a prefill or a decode as the options have it; its tokens, none if there was nothing to do. */
+    /**
+     * One step, a prefill or a decode as the options have it; its tokens, none if there was nothing to do.
+     *
+     * @throws DeviceFailure if the device lost the step; its requests have ended with {@link FinishReason#ERROR}, and if the
+     *     failure is recoverable the others can go on
+     */
     public StepTokens step() {
         run(scheduler.plan());
         return tokens;
@@ -128,7 +134,13 @@ public final class OnlineScheduler {
             return false;
         }
         driver.launch(plan);
-        StepPlan done = driver.complete();
+        StepPlan done;
+        try {
+            done = driver.complete();
+        } catch (DeviceFailure failure) {
+            driver.abandon();
+            throw failure;
+        }
         for (int row = 0; row < done.rows(); row++) {
             if (done.yielded(row) != StepPlan.NO_TOKEN) {
                 tokens.add(done.sequence(row), done.yielded(row));

@@ -1,8 +1,10 @@
 package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -81,5 +83,28 @@ class OnlineSchedulerTest {
         assertThat(scheduler.blocksInUse()).isZero();
         assertThat(scheduler.hasUnfinished()).isFalse();
         assertThat(scheduler.step().size()).isZero();
+    }
+
+    @Test
+    void a_lost_step_fails_its_requests_and_the_others_go_on() {
+        SchedulerOptions single =
+                SchedulerOptions.builder().prefillMaxBatchSize(1).build();
+        SimOptions losing = SimOptions.defaults().withOnStep(step -> {
+            if (step == 0) {
+                throw new DeviceFailure("step lost", true);
+            }
+        });
+        OnlineScheduler online =
+                new OnlineScheduler(Models.runner(Models.options().withScheduler(single), losing), single);
+        long failed = online.enqueue(new int[] {1}, 2, SamplingParams.greedy(), 0, true);
+        long other = online.enqueue(new int[] {2}, 2, SamplingParams.greedy(), 0, true);
+        assertThatThrownBy(online::step).hasMessage("step lost");
+        while (online.hasUnfinished()) {
+            online.step();
+        }
+        assertThat(online.popFinishedIds()).containsExactly(failed, other);
+        assertThat(online.finishReason(failed)).contains(FinishReason.ERROR);
+        assertThat(online.generatedIds(other)).hasSize(2);
+        assertThat(online.blocksInUse()).isZero();
     }
 }
