@@ -1,0 +1,345 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.engine.Trace.Event;
+import io.roseinfer.kv.BlockTable;
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.kv.KvProbe;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.Scheduler;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.SequenceProbe;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The real loop, scheduler, pool and streams over a watched device and a clock of its own, turned by hand. Every turn is followed
+ * by every check; who decides what happens in a turn is the caller's business.
+ */
+final class SimulatedEngine implements AutoCloseable {
+    private final SimulationSettings settings;
+    private final Trace trace;
+    private final WatchedRunner runner;
+    private final EngineLoop loop;
+    private final Scheduler scheduler;
+    private final List<WatchedRequest> requests = new ArrayList<>();
+    private final List<WatchedRequest> running = new ArrayList<>();
+    private final int[] tokens;
+    private final int[] found;
+    private final BitSet lossTurns = new BitSet();
+    private Optional<EngineStopped> death = Optional.empty();
+    private FinishReason endWith = FinishReason.STOP;
+    private long nanos;
+    private int turn;
+    private int endings;
+    private Runnable meanwhile = () -> {};
+    private boolean turning;
+    private boolean stopped;
+
+    SimulatedEngine(SimulationSettings settings, Trace trace) {
+        this.settings = settings;
+        this.trace = trace;
+        this.runner = new WatchedRunner(settings, trace);
+        Clock clock = () -> nanos += settings.clockTickNanos();
+        this.loop = new EngineLoop(
+                runner, settings.engine().scheduler(), settings.engine().streamInterval(), clock, () -> endings++);
+        this.scheduler = schedulerOf(loop);
+        this.tokens = new int[settings.contextLength()];
+        this.found = new int[settings.contextLength()];
+        runner.watch(scheduler.pool(), () -> {
+            if (turning) {
+                meanwhile.run();
+            }
+        });
+    }
+
+    /** The loop keeps its scheduler to itself, and rightly; only its checkers want to see more. */
+    private static Scheduler schedulerOf(EngineLoop loop) {
+        try {
+            var field = EngineLoop.class.getDeclaredField("scheduler");
+            field.setAccessible(true);
+            return (Scheduler) field.get(loop);
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("EngineLoop.scheduler", e);
+        }
+    }
+
+    List<WatchedRequest> requests() {
+        return requests;
+    }
+
+    /** Turns so far. */
+    int turns() {
+        return turn;
+    }
+
+    boolean isStopped() {
+        return stopped;
+    }
+
+    Scheduler scheduler() {
+        return scheduler;
+    }
+
+    int lostSteps() {
+        return runner.lost();
+    }
+
+    void advance(long byNanos) {
+        nanos += byNanos;
+    }
+
+    WatchedRequest submit(GenerationRequest request, boolean reads) {
+        int[] prompt = ((Prompt.Tokens) request.prompt()).ids();
+        EngineLimits.requireServable(prompt, request.maxNewTokens(), settings.spec(), runner.kv());
+        LiveRequest live = new LiveRequest(
+                requests.size(), request, request.seed().orElse(0), settings.contextLength(), Optional.empty());
+        live.buffer().tokenized(prompt, nanos);
+        WatchedRequest watched = new WatchedRequest(live, () -> loop.cancel(live), reads, trace);
+        requests.add(watched);
+        running.add(watched);
+        trace.add(Event.SUBMIT, live.id(), prompt.length);
+        loop.submit(live);
+        if (stopped) {
+            stop(endWith);
+        }
+        return watched;
+    }
+
+    /** Closes a request's stream, before a turn or, as another thread would, in the middle of it. */
+    void cancel(WatchedRequest request) {
+        trace.add(Event.CANCEL, request.live().id(), turning ? 1 : 0);
+        request.cancel(turning ? turn + 1 : turn, turning ? 1 : 0);
+    }
+
+    /** What other threads do while a turn takes commands or waits for the device. */
+    void meanwhile(Runnable action) {
+        meanwhile = action;
+    }
+
+    boolean hasWork() {
+        return !stopped && loop.hasWork();
+    }
+
+    /** One turn of the loop and every check there is. */
+    void turn() {
+        if (stopped) {
+            checkRequests();
+            turn++;
+            return;
+        }
+        Optional<WatchedRequest> oldest =
+                running.stream().filter(r -> r.isRunning() && !r.isCancelled()).findFirst();
+        int lostBefore = runner.lost();
+        trace.add(Event.TURN, turn, nanos);
+        try {
+            turning = true;
+            loop.doWork();
+        } catch (DeviceFailure failure) {
+            Require.that(!failure.recoverable(), "a recoverable failure of the device ended the engine");
+            die(failure);
+        } finally {
+            turning = false;
+        }
+        if (runner.lost() > lostBefore) {
+            lossTurns.set(turn);
+        }
+        oldest.ifPresent(request -> Require.that(
+                request.newPreemptions() == 0,
+                "the oldest, %d, was preempted",
+                request.live().id()));
+        if (!stopped) {
+            runner.endTurn();
+            checkBooks();
+        }
+        checkRequests();
+        turn++;
+    }
+
+    private void checkBooks() {
+        List<BlockTable> tables = new ArrayList<>();
+        for (WatchedRequest request : running) {
+            request.newPreemptions();
+            if (request.live().sequence().isPresent()) {
+                Sequence sequence = request.live().sequence().get();
+                SequenceProbe.checkMarks(sequence);
+                tables.add(sequence.table());
+                boolean mayHold = sequence.finishReason().isEmpty()
+                        ? !sequence.isWaiting()
+                        : SequenceProbe.inFlight(sequence) > 0;
+                Require.that(
+                        mayHold || sequence.table().size() == 0,
+                        "request %d holds blocks and is in no step",
+                        sequence.id());
+                checkCached(sequence);
+            }
+        }
+        scheduler.pool().check(tables);
+        int most = settings.engine().scheduler().maxActiveRequests();
+        Require.that(scheduler.active() <= most, "%d active requests of at most %d", scheduler.active(), most);
+        Require.that(
+                scheduler.active() + scheduler.waiting() <= running.size(),
+                "%d active and %d waiting of %d requests",
+                scheduler.active(),
+                scheduler.waiting(),
+                running.size());
+    }
+
+    /** What the prefix cache would give a request must hold that request's tokens now, on the device. */
+    private void checkCached(Sequence sequence) {
+        KvBlockPool pool = scheduler.pool();
+        int known = sequence.length();
+        for (int i = 0; i < known; i++) {
+            tokens[i] = sequence.token(i);
+        }
+        int blocks = KvProbe.cachedPrefix(pool, tokens, known, found);
+        long expected = WatchedRunner.ROOT;
+        for (int i = 0; i < blocks * pool.blockSize(); i++) {
+            expected = WatchedRunner.after(expected, tokens[i]);
+            int block = found[i / pool.blockSize()];
+            Require.that(
+                    runner.content(block * pool.blockSize() + i % pool.blockSize()) == expected,
+                    "cached block %d does not hold token %d of request %d",
+                    block,
+                    i,
+                    sequence.id());
+        }
+    }
+
+    private void checkRequests() {
+        int unended = 0;
+        for (WatchedRequest request : running) {
+            request.check(turn, stopped);
+            unended += request.hasEnded() ? 0 : 1;
+        }
+        Require.that(
+                endings == requests.size() - unended,
+                "%d endings of %d requests that have ended",
+                endings,
+                requests.size() - unended);
+        running.removeIf(request -> request.isOver(turn));
+    }
+
+    /** Closes the engine as its owner does, whatever is in flight. */
+    void close(FinishReason reason) {
+        trace.add(Event.CLOSE, turn, 0);
+        try {
+            loop.quiesce();
+            stop(reason);
+        } catch (DeviceFailure failure) {
+            die(failure);
+        }
+        lossTurns.set(turn);
+        checkRequests();
+    }
+
+    private void die(DeviceFailure failure) {
+        death = Optional.of(new EngineStopped("the engine stopped: " + failure.getMessage(), failure));
+        stop(FinishReason.ERROR);
+    }
+
+    private void stop(FinishReason reason) {
+        stopped = true;
+        endWith = reason;
+        loop.endAll(reason, death.orElse(null));
+    }
+
+    /**
+     * The second phase: no arrivals, no faults, and everything must end. A step without a new token can only recompute prompts,
+     * one token at least, so there cannot be more of them in a row than there are tokens.
+     */
+    void drain() {
+        runner.stopFaults();
+        long progress = progress();
+        int idle = 0;
+        while (hasWork()) {
+            turn();
+            idle = progress() > progress ? 0 : idle + 1;
+            progress = Math.max(progress, progress());
+            if (idle > stallTurns()) {
+                throw new AssertionError("no token in " + idle + " turns: " + describeUnended());
+            }
+        }
+        Require.that(running.stream().allMatch(WatchedRequest::hasEnded), "never ended: %s", describeUnended());
+        if (!stopped) {
+            loop.check();
+            Require.that(
+                    scheduler.pool().held() == 0,
+                    "%d blocks held by nobody",
+                    scheduler.pool().held());
+            Require.that(
+                    loop.stats().blocksInUse() == 0,
+                    "the books say %d blocks",
+                    loop.stats().blocksInUse());
+        }
+    }
+
+    private long progress() {
+        return requests.stream()
+                .mapToLong(r -> r.length() + (r.hasEnded() ? 1 : 0))
+                .sum();
+    }
+
+    private int stallTurns() {
+        int tokens = running.stream().mapToInt(WatchedRequest::length).sum();
+        return 8 + (settings.engine().scheduler().chunkedPrefill() ? tokens : 2 * running.size());
+    }
+
+    private String describeUnended() {
+        StringBuilder text = new StringBuilder();
+        text.append(scheduler.pool().available()).append(" blocks available");
+        for (WatchedRequest request : running) {
+            if (!request.hasEnded()) {
+                request.live()
+                        .sequence()
+                        .ifPresentOrElse(
+                                s -> text.append("; request ")
+                                        .append(s.id())
+                                        .append(s.isWaiting() ? " waits" : " runs")
+                                        .append(" with ")
+                                        .append(s.length())
+                                        .append(" of ")
+                                        .append(s.maxLength())
+                                        .append(" tokens, ")
+                                        .append(s.table().size())
+                                        .append(" blocks, ")
+                                        .append(s.table().missing(s.length()))
+                                        .append(" missing"),
+                                () -> text.append("; request ")
+                                        .append(request.live().id())
+                                        .append(" was never taken in"));
+            }
+        }
+        return text.toString();
+    }
+
+    /** After everything: every request's tokens against those it yields alone. */
+    void checkOutcomes() {
+        try (SoloRun solo = new SoloRun(settings)) {
+            for (WatchedRequest request : requests) {
+                GenerationRequest wanted = request.live().request();
+                int[] alone = solo.ids(
+                        request.live().buffer().promptIds(),
+                        wanted,
+                        request.live().seed());
+                boolean stops = !wanted.ignoreEndOfText() && alone[alone.length - 1] == settings.endOfText();
+                request.checkOutcome(alone, stops, mayFail(request), stopped);
+            }
+        }
+    }
+
+    private boolean mayFail(WatchedRequest request) {
+        return endWith == FinishReason.ERROR
+                || lossTurns.get(request.endedAt())
+                || request.live().sequence().map(runner::hasSpoiled).orElse(false);
+    }
+
+    @Override
+    public void close() {
+        runner.close();
+    }
+}

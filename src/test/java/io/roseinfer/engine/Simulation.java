@@ -1,0 +1,148 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.scheduler.FinishReason;
+import java.util.List;
+
+/**
+ * One seed's story: requests arrive, are read, cancelled and disturbed by the device's faults; then nothing more comes, the
+ * device behaves, and everything must end. Every turn is followed by every check of {@link SimulatedEngine}.
+ */
+final class Simulation {
+    /** Turns after the last arrival in which faults go on. */
+    private static final int STORM_TURNS = 40;
+
+    /**
+     * What a run was like.
+     *
+     * @param traceHash of everything that happened; equal for equal seeds
+     * @param mostPreemptions of one request
+     */
+    record Outcome(
+            long traceHash,
+            int turns,
+            int requests,
+            long steps,
+            int lostSteps,
+            long preemptions,
+            int mostPreemptions,
+            long cachedTokens,
+            long cancelled,
+            long failed) {}
+
+    private final SimulationSettings settings;
+    private final SimulatedEngine engine;
+    private final Workload workload;
+    private final Dice arrivals;
+    private final Dice cancels;
+    private final Dice readers;
+    private final Dice time;
+    private int toArrive;
+
+    private Simulation(SimulationSettings settings, SimulatedEngine engine) {
+        this.settings = settings;
+        this.engine = engine;
+        this.workload = new Workload(settings);
+        this.arrivals = new Dice(settings.seed(), "arrivals");
+        this.cancels = new Dice(settings.seed(), "cancels");
+        this.readers = new Dice(settings.seed(), "readers");
+        this.time = new Dice(settings.seed(), "time");
+        this.toArrive = settings.requests();
+    }
+
+    /**
+     * Runs a seed.
+     *
+     * @throws AssertionError if anything is wrong, with the turn, what was seen, and how to see it again
+     */
+    static Outcome run(long seed) {
+        return run(seed, Trace.silent());
+    }
+
+    static Outcome run(long seed, Trace trace) {
+        SimulationSettings settings = SimulationSettings.of(seed);
+        try (SimulatedEngine engine = new SimulatedEngine(settings, trace)) {
+            try {
+                new Simulation(settings, engine).run();
+            } catch (RuntimeException | AssertionError e) {
+                String what = e.getMessage() == null ? e.toString() : e.getMessage();
+                throw new AssertionError(
+                        "turn " + engine.turns() + ": " + what + "; repeat it with tools/sim --seed " + seed, e);
+            }
+            return outcome(engine, trace);
+        }
+    }
+
+    private static Outcome outcome(SimulatedEngine engine, Trace trace) {
+        List<WatchedRequest> requests = engine.requests();
+        return new Outcome(
+                trace.hash(),
+                engine.turns(),
+                requests.size(),
+                engine.scheduler().steps(),
+                engine.lostSteps(),
+                engine.scheduler().preemptions(),
+                requests.stream().mapToInt(WatchedRequest::preemptions).max().orElse(0),
+                engine.scheduler().cachedTokens(),
+                requests.stream()
+                        .filter(r -> r.endedWith(FinishReason.CANCELLED))
+                        .count(),
+                requests.stream().filter(r -> r.endedWith(FinishReason.ERROR)).count());
+    }
+
+    private void run() {
+        engine.meanwhile(() -> {
+            pass();
+            cancel();
+        });
+        int calm = cancels.below(STORM_TURNS);
+        while (toArrive > 0 || calm-- > 0) {
+            if (engine.turns() == settings.faults().closeAtTurn() && !engine.isStopped()) {
+                engine.close(FinishReason.CANCELLED);
+            }
+            arrive();
+            cancel();
+            pass();
+            if (engine.isStopped()) {
+                toArrive = Math.min(toArrive, 2);
+            }
+            engine.turn();
+            read();
+        }
+        engine.meanwhile(() -> {});
+        engine.drain();
+        engine.checkOutcomes();
+    }
+
+    private void pass() {
+        engine.advance(time.below(1000));
+    }
+
+    private void arrive() {
+        while (toArrive > 0 && arrivals.chance(settings.arrivalRate())) {
+            toArrive--;
+            pass();
+            engine.submit(workload.next(), readers.chance(0.8));
+        }
+    }
+
+    /** Somebody closes a stream, of any age and in any state, perhaps twice. */
+    private void cancel() {
+        while (!engine.requests().isEmpty() && cancels.chance(settings.cancelRate())) {
+            int newest = engine.requests().size() - 1;
+            int age = cancels.coin() ? cancels.below(Math.min(3, newest + 1)) : cancels.below(newest + 1);
+            WatchedRequest request = engine.requests().get(newest - age);
+            engine.cancel(request);
+            if (cancels.chance(0.2)) {
+                engine.cancel(request);
+            }
+        }
+    }
+
+    private void read() {
+        for (WatchedRequest request : engine.requests()) {
+            if (request.reads() && readers.chance(settings.readRate())) {
+                request.read();
+            }
+        }
+    }
+}

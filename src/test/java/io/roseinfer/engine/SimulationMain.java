@@ -1,0 +1,84 @@
+package io.roseinfer.engine;
+
+import java.io.PrintStream;
+import java.util.Arrays;
+import java.util.Iterator;
+
+/** Runs simulations by hand; {@code tools/sim} starts it. */
+final class SimulationMain {
+    private static final String USAGE = "tools/sim --seed N [--trace]   one seed, with its settings and what happened\n"
+            + "tools/sim --seeds K [--from N]   K seeds from N on (0), a line per failure";
+
+    private final PrintStream out;
+
+    private SimulationMain(PrintStream out) {
+        this.out = out;
+    }
+
+    /** Exits 0 if every seed passed, 1 if one failed, 2 if the arguments make no sense. */
+    public static void main(String[] args) {
+        System.exit(new SimulationMain(System.out).run(Arrays.asList(args).iterator()));
+    }
+
+    private int run(Iterator<String> args) {
+        long from = 0;
+        long seeds = 0;
+        boolean single = false;
+        boolean trace = false;
+        try {
+            while (args.hasNext()) {
+                switch (args.next()) {
+                    case "--seed" -> {
+                        from = Long.decode(args.next());
+                        single = true;
+                    }
+                    case "--seeds" -> seeds = Long.decode(args.next());
+                    case "--from" -> from = Long.decode(args.next());
+                    case "--trace" -> trace = true;
+                    default -> throw new IllegalArgumentException();
+                }
+            }
+        } catch (RuntimeException e) {
+            seeds = -1;
+        }
+        if (single == seeds > 0 || seeds < 0 || (trace && !single)) {
+            out.println(USAGE);
+            return 2;
+        }
+        return single ? one(from, trace) : many(from, seeds);
+    }
+
+    private int one(long seed, boolean trace) {
+        out.println(SimulationSettings.of(seed));
+        try {
+            out.println(Simulation.run(seed, trace ? Trace.printing(out::println) : Trace.silent()));
+            return 0;
+        } catch (AssertionError e) {
+            e.printStackTrace(out);
+            return 1;
+        }
+    }
+
+    private int many(long from, long seeds) {
+        long start = System.nanoTime();
+        long failed = 0;
+        long requests = 0;
+        long steps = 0;
+        long preemptions = 0;
+        for (long seed = from; seed < from + seeds; seed++) {
+            try {
+                Simulation.Outcome outcome = Simulation.run(seed);
+                requests += outcome.requests();
+                steps += outcome.steps();
+                preemptions += outcome.preemptions();
+            } catch (AssertionError e) {
+                failed++;
+                out.println("FAILED " + seed + ": " + e.getMessage());
+            }
+        }
+        out.printf(
+                "%d of %d seeds failed; %d requests, %d steps, %d preemptions in %.1f s%n",
+                failed, seeds, requests, steps, preemptions, (System.nanoTime() - start) * 1e-9);
+        return failed == 0 ? 0 : 1;
+    }
+}

@@ -1,0 +1,157 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.model.Activation;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.scheduler.AdmissionPolicy;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.WaitingRequest;
+import java.util.List;
+
+/**
+ * What a seed decides before anything runs. Every seed draws all of it anew (swarm testing), so that one run has a tiny pool and
+ * no cancels, and the next a stormy device and a large one.
+ *
+ * @param engine block size, pool, stream interval and the scheduler's knobs
+ * @param contextLength of the model
+ * @param vocabularySize of the model; small ones make the end-of-text token frequent
+ * @param maxInFlight steps the device takes before one is awaited
+ * @param requests how many arrive
+ * @param arrivalRate chance of one more arrival in a turn; 1 lets all arrive at once
+ * @param families distinct prompt beginnings
+ * @param endOfTextRate share of requests that end at the end-of-text token
+ * @param cancelRate chance that somebody cancels something before a turn
+ * @param readRate chance that a reader looks at its stream after a turn; some never do
+ * @param clockTickNanos how far the clock moves per reading
+ * @param faults what goes wrong
+ */
+record SimulationSettings(
+        long seed,
+        EngineOptions engine,
+        int contextLength,
+        int vocabularySize,
+        int maxInFlight,
+        int requests,
+        double arrivalRate,
+        int families,
+        double endOfTextRate,
+        double cancelRate,
+        double readRate,
+        int clockTickNanos,
+        Faults faults) {
+
+    private static final int NEVER = Integer.MAX_VALUE;
+
+    /**
+     * What goes wrong.
+     *
+     * @param stepLost chance that the device loses a step and can go on
+     * @param notFinite chance that a step has a row whose logits are NaN
+     * @param badId chance that a step has a row for which the device yields an id outside the vocabulary
+     * @param closeAtTurn the turn before which the engine is closed
+     * @param deviceLostAtStep the step at which the device is lost for good
+     */
+    record Faults(double stepLost, double notFinite, double badId, int closeAtTurn, int deviceLostAtStep) {
+        static Faults none() {
+            return new Faults(0, 0, 0, NEVER, NEVER);
+        }
+    }
+
+    static SimulationSettings of(long seed) {
+        Dice dice = new Dice(seed, "settings");
+        int blockSize = dice.oneOf(1, 2, 3, 4, 5, 8, 16, 64);
+        int context = dice.oneOf(8, 24, 64, 150);
+        int longest = Math.ceilDiv(context, blockSize);
+        int blocks =
+                Math.clamp(dice.chance(0.7) ? dice.between(longest / 2, 2 * longest) : dice.between(3, 200), 3, 200);
+        EngineOptions engine = EngineOptions.defaults()
+                .withScheduler(scheduler(dice))
+                .withBlockSize(blockSize)
+                .withKvBlocks(blocks)
+                .withStreamInterval(dice.coin() ? 1 : dice.between(1, 9));
+        return new SimulationSettings(
+                seed,
+                engine,
+                context,
+                dice.oneOf(5, 50, 1000, 1000),
+                dice.between(1, 2),
+                dice.coin() ? dice.between(1, 8) : dice.between(8, 40),
+                dice.oneOf(0.1, 0.3, 0.7, 1),
+                dice.between(1, 3),
+                dice.oneOf(0, 0.5, 1.0),
+                dice.oneOf(0, 0, 0.05, 0.3),
+                dice.oneOf(0.1, 0.5, 1),
+                dice.between(0, 3),
+                faults(dice));
+    }
+
+    private static SchedulerOptions scheduler(Dice dice) {
+        SchedulerOptions.Builder options = SchedulerOptions.builder()
+                .maxBatchSize(dice.between(1, 8))
+                .prefillMaxBatchSize(dice.between(1, 8))
+                .decodeFirst(dice.coin())
+                .chunkedPrefill(dice.coin())
+                .prefixCache(dice.chance(0.7));
+        if (dice.chance(0.7)) {
+            options.prefillMaxTokens(dice.coin() ? dice.between(1, 8) : dice.between(1, 100));
+        }
+        if (dice.chance(0.3)) {
+            options.maxActiveRequests(dice.between(1, 6));
+        }
+        switch (dice.below(5)) {
+            case 0, 1 -> options.admission(AdmissionPolicy.pack(dice.between(1, 6), dice.below(4)));
+            case 2 -> options.admission(new AnyOrder(dice.between(1, 6), dice.coin()));
+            default -> {}
+        }
+        return options.build();
+    }
+
+    /** A policy without sense, as research may bring forth: the scheduler has to be sound under any. */
+    private record AnyOrder(int lookahead, boolean strict) implements AdmissionPolicy {
+        @Override
+        public long rank(WaitingRequest request, long iteration) {
+            return SplitMix64.at(request.id(), iteration);
+        }
+
+        @Override
+        public boolean isStrict(long iteration) {
+            return strict;
+        }
+    }
+
+    private static Faults faults(Dice dice) {
+        return new Faults(
+                dice.oneOf(0, 0, 0.02, 0.2),
+                dice.oneOf(0, 0, 0.05),
+                dice.oneOf(0, 0, 0.05),
+                dice.chance(0.15) ? dice.between(1, 80) : NEVER,
+                dice.chance(0.05) ? dice.between(0, 80) : NEVER);
+    }
+
+    /** The id that ends a completion. */
+    int endOfText() {
+        return vocabularySize - 1;
+    }
+
+    ModelSpec spec() {
+        return new ModelSpec(
+                "sim",
+                vocabularySize,
+                contextLength,
+                8,
+                1,
+                1,
+                8,
+                Activation.RELU,
+                1e-5f,
+                true,
+                false,
+                true,
+                List.of(endOfText()));
+    }
+
+    /** Most tokens a request may grow to. */
+    int room() {
+        return Math.min(contextLength, engine.kvBlocks() * engine.blockSize());
+    }
+}

@@ -1,0 +1,71 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A few hundred of the simulation's seeds, and all that ever failed; {@code tools/sim} runs more. */
+class SimulationTest {
+    private static final int SEEDS = 2000;
+
+    static Stream<Long> regressions() throws IOException {
+        try (InputStream file = SimulationTest.class.getResourceAsStream("/sim/regressions.txt")) {
+            String text = new String(Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8);
+            return text
+                    .lines()
+                    .map(line -> line.replaceFirst("#.*", "").strip())
+                    .filter(line -> !line.isEmpty())
+                    .map(Long::decode)
+                    .toList()
+                    .stream();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("regressions")
+    void a_seed_that_failed_once_passes(long seed) {
+        assertThat(Simulation.run(seed).turns()).isPositive();
+    }
+
+    @Test
+    void every_seed_keeps_every_promise_and_between_them_they_see_everything() {
+        List<Simulation.Outcome> outcomes = new ArrayList<>();
+        for (long seed = 0; seed < SEEDS; seed++) {
+            outcomes.add(Simulation.run(seed));
+        }
+        assertThat(outcomes).as("preemptions").anyMatch(o -> o.mostPreemptions() > 1);
+        assertThat(outcomes).as("cached tokens").anyMatch(o -> o.cachedTokens() > 0);
+        assertThat(outcomes).as("cancels").anyMatch(o -> o.cancelled() > 1);
+        assertThat(outcomes).as("failures").anyMatch(o -> o.failed() > 1);
+        assertThat(outcomes).as("lost steps").anyMatch(o -> o.lostSteps() > 1);
+        assertThat(outcomes.stream().filter(o -> o.preemptions() > 0).count())
+                .as("seeds with preemptions")
+                .isGreaterThan(SEEDS / 20);
+    }
+
+    @Test
+    void the_same_seed_is_the_same_run() {
+        for (long seed = 0; seed < 30; seed++) {
+            assertThat(Simulation.run(seed)).as("seed %d", seed).isEqualTo(Simulation.run(seed));
+        }
+    }
+
+    @Test
+    void another_seed_is_another_run() {
+        assertThat(LongStream.range(0, 30)
+                        .map(seed -> Simulation.run(seed).traceHash())
+                        .distinct()
+                        .count())
+                .isEqualTo(30);
+    }
+}

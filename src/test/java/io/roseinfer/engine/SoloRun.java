@@ -1,0 +1,84 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.TokenHistory;
+import java.util.Arrays;
+
+/**
+ * The oracle: what a request yields when the device serves nothing else. One row, one block as long as the context, and no
+ * scheduler, pool or loop of ours in between.
+ */
+final class SoloRun implements AutoCloseable {
+    private static final TokenHistory UNREAD = new TokenHistory() {
+        @Override
+        public int promptLength() {
+            return 0;
+        }
+
+        @Override
+        public int length() {
+            return 0;
+        }
+
+        @Override
+        public int token(int index) {
+            throw new AssertionError("the simulated device reads no history");
+        }
+    };
+
+    private final SimRunner device;
+    private final StepInputs inputs;
+    private final StepOutputs outputs;
+    private final SimulationSettings settings;
+
+    SoloRun(SimulationSettings settings) {
+        this.settings = settings;
+        int context = settings.contextLength();
+        device = new SimRunner(
+                settings.spec(),
+                new RunnerLimits(1, context, context, 1),
+                SimOptions.defaults().withSeed(settings.seed()));
+        inputs = device.newInputs();
+        outputs = device.newOutputs();
+    }
+
+    /** The completion's ids, the end-of-text token included if the request ends at it. */
+    int[] ids(int[] prompt, GenerationRequest request, long seed) {
+        int most = Math.min(settings.contextLength() - prompt.length, request.maxNewTokens());
+        int[] tokens = Arrays.copyOf(prompt, prompt.length + most);
+        SampleRequest sampling = new SampleRequest(request.sampling(), seed, UNREAD);
+        int computed = 0;
+        for (int length = prompt.length; length < tokens.length; length++) {
+            tokens[length] = next(tokens, computed, length, sampling);
+            computed = length;
+            if (!request.ignoreEndOfText() && tokens[length] == settings.endOfText()) {
+                return Arrays.copyOfRange(tokens, prompt.length, length + 1);
+            }
+        }
+        return Arrays.copyOfRange(tokens, prompt.length, tokens.length);
+    }
+
+    private int next(int[] tokens, int from, int to, SampleRequest sampling) {
+        inputs.clear();
+        inputs.beginRow();
+        for (int position = from; position < to; position++) {
+            inputs.addToken(tokens[position], position, position);
+        }
+        inputs.addBlock(0);
+        inputs.endRow(to);
+        inputs.sampleLastRow(sampling);
+        device.submit(inputs, outputs);
+        device.await();
+        return outputs.token(0);
+    }
+
+    @Override
+    public void close() {
+        device.close();
+    }
+}

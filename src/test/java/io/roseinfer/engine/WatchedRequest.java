@@ -1,0 +1,205 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.engine.Trace.Event;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.Sequence;
+import java.util.List;
+import java.util.Optional;
+
+/** One request of a simulation, its reader, and what has been seen of it so far. */
+final class WatchedRequest {
+    private static final int NEVER = -1;
+
+    /** Turns within which a cancel ends its stream and returns its blocks: its own, and that of a step already in flight. */
+    private static final int CANCEL_TURNS = 2;
+
+    private final LiveRequest live;
+    private final RequestStream stream;
+    private final boolean reads;
+    private final Trace trace;
+
+    private int delivered;
+    private int read;
+    private int preemptions;
+    private int cancelledAt = NEVER;
+    private int knownWhenCancelled;
+    private int endedAt = NEVER;
+    private int deliveredAtEnd;
+
+    /**
+     * A request that has been handed over.
+     *
+     * @param reads whether its reader looks at the stream before everything is over
+     */
+    WatchedRequest(LiveRequest live, Runnable cancel, boolean reads, Trace trace) {
+        this.live = live;
+        this.stream = new RequestStream(live.id(), live.buffer(), List.of(), Optional.empty(), cancel);
+        this.reads = reads;
+        this.trace = trace;
+    }
+
+    LiveRequest live() {
+        return live;
+    }
+
+    boolean reads() {
+        return reads;
+    }
+
+    /**
+     * Closes the stream, as a caller does who wants no more of it.
+     *
+     * @param turn the first that can know of it
+     * @param underWay tokens that a step may yield before that
+     */
+    void cancel(int turn, int underWay) {
+        if (cancelledAt == NEVER && !hasEnded()) {
+            cancelledAt = turn;
+            knownWhenCancelled = live.sequence()
+                            .map(sequence -> sequence.length() - sequence.promptLength())
+                            .orElse(0)
+                    + underWay;
+        }
+        stream.close();
+    }
+
+    boolean isCancelled() {
+        return cancelledAt != NEVER;
+    }
+
+    boolean hasEnded() {
+        return live.buffer().isEnded();
+    }
+
+    /** Whether it holds blocks and has tokens to come; the scheduler could preempt it. */
+    boolean isRunning() {
+        Optional<Sequence> sequence = live.sequence();
+        return sequence.isPresent()
+                && !sequence.get().isWaiting()
+                && sequence.get().finishReason().isEmpty();
+    }
+
+    int length() {
+        return live.sequence().map(Sequence::length).orElse(live.buffer().promptIds().length);
+    }
+
+    /** Preemptions since this was asked last. */
+    int newPreemptions() {
+        int now = live.sequence().map(Sequence::preemptions).orElse(0);
+        int before = preemptions;
+        preemptions = now;
+        return now - before;
+    }
+
+    int preemptions() {
+        return preemptions;
+    }
+
+    /** Takes what the stream has to give now; never waits. */
+    void read() {
+        while (live.buffer().isPublished(read)) {
+            trace.add(Event.READ, live.id(), stream.next().id());
+            read++;
+        }
+    }
+
+    /** What may never happen to a stream, whatever the turn. */
+    void check(int turn, boolean engineStopped) {
+        while (live.buffer().isPublished(delivered)) {
+            delivered++;
+        }
+        if (endedAt == NEVER && hasEnded()) {
+            endedAt = turn;
+            deliveredAtEnd = delivered;
+            trace.add(Event.END, live.id(), stream.finishReason().orElseThrow().ordinal());
+            checkTimeline();
+        }
+        Require.that(
+                endedAt == NEVER || delivered == deliveredAtEnd, "request %d got a token after its end", live.id());
+        if (cancelledAt != NEVER && !engineStopped && turn + 1 >= cancelledAt + CANCEL_TURNS) {
+            checkCancelled();
+        }
+    }
+
+    boolean endedWith(FinishReason reason) {
+        return stream.finishReason().equals(Optional.of(reason));
+    }
+
+    int endedAt() {
+        return endedAt;
+    }
+
+    /** Whether nothing is left to watch: it ended before this turn and holds no block. */
+    boolean isOver(int turn) {
+        return endedAt != NEVER && endedAt < turn && heldBlocks() == 0;
+    }
+
+    private int heldBlocks() {
+        return live.sequence().map(sequence -> sequence.table().size()).orElse(0);
+    }
+
+    private void checkCancelled() {
+        Require.that(hasEnded(), "request %d was cancelled before turn %d and still runs", live.id(), cancelledAt);
+        Require.that(
+                heldBlocks() == 0,
+                "request %d was cancelled before turn %d and still holds blocks",
+                live.id(),
+                cancelledAt);
+    }
+
+    private void checkTimeline() {
+        RequestTimeline times = live.buffer().timeline();
+        long last = times.tokenizedNanos();
+        Require.that(last <= times.admittedNanos(), "request %d was admitted before it was tokenized", live.id());
+        last = times.admittedNanos();
+        for (long token : times.tokenNanos()) {
+            Require.that(last <= token, "request %d: a token's stamp is before the one before it", live.id());
+            last = token;
+        }
+        Require.that(last <= times.finishedNanos(), "request %d finished before its last token", live.id());
+    }
+
+    /** After everything: the tokens against those of the request alone. */
+    void checkOutcome(int[] alone, boolean endsAtEndOfText, boolean mayFail, boolean engineStopped) {
+        read();
+        int[] ids = new int[read];
+        for (int i = 0; i < read; i++) {
+            ids[i] = live.buffer().id(i);
+            Require.that(
+                    i < alone.length && ids[i] == alone[i],
+                    "request %d: token %d is %d, alone it is %s",
+                    live.id(),
+                    i,
+                    ids[i],
+                    i < alone.length ? alone[i] : "not there");
+        }
+        FinishReason reason = stream.finishReason().orElseThrow();
+        Require.that(
+                engineStopped || live.sequence().flatMap(Sequence::finishReason).orElse(reason) == reason,
+                "request %d ended with %s and its stream says %s",
+                live.id(),
+                live.sequence().flatMap(Sequence::finishReason),
+                reason);
+        switch (reason) {
+            case LENGTH, STOP -> {
+                Require.that(ids.length == alone.length, "request %d: %d tokens", live.id(), ids.length);
+                Require.that(
+                        endsAtEndOfText == (reason == FinishReason.STOP),
+                        "request %d ended with %s",
+                        live.id(),
+                        reason);
+            }
+            case CANCELLED -> {
+                Require.that(engineStopped || isCancelled(), "request %d: nobody cancelled it", live.id());
+                Require.that(
+                        engineStopped || ids.length <= knownWhenCancelled,
+                        "request %d: %d tokens, %d when it was cancelled",
+                        live.id(),
+                        ids.length,
+                        knownWhenCancelled);
+            }
+            case ERROR -> Require.that(mayFail, "request %d failed and no device did", live.id());
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.sampling.SamplingParams;
+
+/**
+ * Requests that share beginnings, with lengths around the edges of blocks: the families are long random prompts, and a request
+ * takes some of one and goes on by itself.
+ */
+final class Workload {
+    private final SimulationSettings settings;
+    private final Dice dice;
+    private final int[][] families;
+
+    Workload(SimulationSettings settings) {
+        this.settings = settings;
+        this.dice = new Dice(settings.seed(), "workload");
+        families = new int[settings.families()][settings.contextLength()];
+        for (int[] family : families) {
+            for (int i = 0; i < family.length; i++) {
+                family[i] = dice.below(settings.vocabularySize());
+            }
+        }
+    }
+
+    GenerationRequest next() {
+        int room = settings.room();
+        int[] prompt = new int[Math.clamp(length(), 1, room - 1)];
+        int shared = dice.coin() ? prompt.length : Math.min(prompt.length, Math.max(0, length()));
+        System.arraycopy(families[dice.below(families.length)], 0, prompt, 0, shared);
+        for (int i = shared; i < prompt.length; i++) {
+            prompt[i] = dice.below(settings.vocabularySize());
+        }
+        int newTokens = dice.chance(0.15) ? 1 : dice.between(1, dice.oneOf(4, 20, room));
+        boolean contextBounds = room == settings.contextLength();
+        GenerationRequest request = GenerationRequest.ofTokens(prompt)
+                .withMaxNewTokens(contextBounds ? newTokens : Math.min(newTokens, room - prompt.length))
+                .withIgnoreEndOfText(!dice.chance(settings.endOfTextRate()))
+                .withSeed(dice.below(3));
+        return dice.coin()
+                ? request
+                : request.withSampling(SamplingParams.random().withLogprobs(dice.between(-1, 2)));
+    }
+
+    /** Around a multiple of the block size, or anything. */
+    private int length() {
+        return switch (dice.below(4)) {
+            case 0 -> dice.between(1, settings.room());
+            case 1 -> dice.between(1, 3);
+            default -> settings.engine().blockSize() * dice.between(1, 5) + dice.between(-1, 1);
+        };
+    }
+}
