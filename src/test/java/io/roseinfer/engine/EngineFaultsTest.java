@@ -1,0 +1,190 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.SimulationSettings.Faults;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Corners that deserve a test with their name on it, though random seeds may meet them too; all checks of the simulation hold. */
+class EngineFaultsTest {
+    private static final int CONTEXT = 64;
+
+    private static SimulationSettings settings(int blocks, int blockSize, SchedulerOptions scheduler) {
+        EngineOptions engine = EngineOptions.defaults()
+                .withScheduler(scheduler)
+                .withBlockSize(blockSize)
+                .withKvBlocks(blocks);
+        return new SimulationSettings(7, engine, CONTEXT, 50, 2, 0, 0, 1, 0, 0, 0, 1, Faults.none());
+    }
+
+    private static GenerationRequest request(int firstToken, int promptLength, int newTokens) {
+        int[] prompt =
+                IntStream.range(0, promptLength).map(i -> (firstToken + i) % 50).toArray();
+        return GenerationRequest.ofTokens(prompt).withMaxNewTokens(newTokens).withIgnoreEndOfText(true);
+    }
+
+    /** Does what it is told to an engine, works everything off, and holds every outcome against the request alone. */
+    private static void simulate(SimulationSettings settings, Consumer<SimulatedEngine> story) {
+        try (SimulatedEngine engine = new SimulatedEngine(settings, Trace.silent())) {
+            story.accept(engine);
+            engine.drain();
+            engine.checkOutcomes();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_budget_of_one_token_and_one_row_still_gets_everything_done(boolean chunked) {
+        SchedulerOptions narrow = SchedulerOptions.builder()
+                .maxBatchSize(1)
+                .prefillMaxBatchSize(1)
+                .prefillMaxTokens(1)
+                .chunkedPrefill(chunked)
+                .build();
+        simulate(settings(40, 4, narrow), engine -> {
+            for (int i = 0; i < 5; i++) {
+                engine.submit(request(i, 9, 5), true);
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"64, 1", "1, 256", "1, 64"})
+    void pools_of_one_block_and_blocks_of_one_token_work(int blocks, int blockSize) {
+        simulate(settings(blocks, blockSize, SchedulerOptions.defaults()), engine -> {
+            for (int i = 0; i < 4; i++) {
+                engine.submit(request(i, 30, 34), true);
+            }
+        });
+    }
+
+    @Test
+    void a_request_that_is_larger_than_the_pool_never_reaches_the_scheduler() {
+        simulate(
+                settings(1, 16, SchedulerOptions.defaults()),
+                engine -> assertThatThrownBy(() -> engine.submit(request(1, 16, 1), true))
+                        .isInstanceOf(BadInput.class)
+                        .hasMessageContaining("2 KV blocks"));
+    }
+
+    @Test
+    void in_a_pool_that_is_a_block_too_small_nobody_starts_over_again_and_again() {
+        SchedulerOptions four = SchedulerOptions.builder().maxBatchSize(4).build();
+        simulate(settings(4 * 16 - 1, 4, four), engine -> {
+            List<WatchedRequest> all = IntStream.range(0, 4)
+                    .mapToObj(i -> engine.submit(request(10 * i, 8, 56), true))
+                    .toList();
+            engine.drain();
+            assertThat(all).extracting(WatchedRequest::preemptions).containsExactly(0, 0, 0, 1);
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5})
+    void of_a_hundred_requests_every_tenth_is_cancelled_and_the_others_get_all_their_tokens(long seed) {
+        Dice dice = new Dice(seed, "cancels");
+        SchedulerOptions options = SchedulerOptions.builder()
+                .chunkedPrefill(true)
+                .prefillMaxTokens(40)
+                .build();
+        simulate(settings(60, 4, options), engine -> {
+            List<WatchedRequest> all = IntStream.range(0, 100)
+                    .mapToObj(i -> engine.submit(request(i, 1 + i % 20, 1 + i % 30), true))
+                    .toList();
+            for (int i = 0; i < 100; i += 10) {
+                for (int turns = dice.below(12); turns > 0; turns--) {
+                    engine.turn();
+                }
+                engine.cancel(all.get(i));
+            }
+            engine.drain();
+            for (int i = 0; i < 100; i++) {
+                if (i % 10 != 0) {
+                    assertThat(all.get(i).endedWith(FinishReason.LENGTH))
+                            .as("seed %d, request %d", seed, i)
+                            .isTrue();
+                }
+            }
+        });
+    }
+
+    @Test
+    void a_million_requests_in_succession_leave_nothing_behind() {
+        SimulationSettings settings = settings(8, 4, SchedulerOptions.defaults());
+        OnlineScheduler online = new OnlineScheduler(
+                Models.runner(settings.engine(), SimOptions.defaults()),
+                settings.engine().scheduler());
+        long finished = 0;
+        for (int i = 0; i < 1_000_000; i++) {
+            online.enqueue(new int[] {i % 50}, 1, SamplingParams.greedy(), 0, true);
+            online.step();
+            for (long id : online.popFinishedIds()) {
+                online.discardRequest(id);
+                finished++;
+            }
+        }
+        assertThat(finished).isEqualTo(1_000_000);
+        assertThat(online.blocksInUse()).isZero();
+    }
+
+    @Test
+    void an_interrupted_reader_ends_its_request_and_nothing_else() {
+        simulate(settings(60, 4, SchedulerOptions.defaults()), engine -> {
+            WatchedRequest interrupted = engine.submit(request(1, 5, 40), false);
+            engine.submit(request(2, 5, 40), true);
+            engine.turn();
+            RequestStream stream = new RequestStream(
+                    interrupted.live().id(),
+                    interrupted.live().buffer(),
+                    List.of(),
+                    Optional.empty(),
+                    () -> engine.cancel(interrupted));
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(stream::hasNext).isInstanceOf(CancellationException.class);
+            assertThat(Thread.interrupted())
+                    .as("the interrupt is kept for the caller")
+                    .isTrue();
+            engine.drain();
+            assertThat(interrupted.endedWith(FinishReason.CANCELLED)).isTrue();
+        });
+    }
+
+    @Test
+    void two_engines_in_one_process_do_not_touch_each_other() {
+        Trace alone = Trace.silent();
+        simulateBeside(alone, Optional.empty());
+        Trace beside = Trace.silent();
+        try (SimulatedEngine other =
+                new SimulatedEngine(settings(20, 4, SchedulerOptions.defaults()), Trace.silent())) {
+            other.submit(request(3, 20, 40), true);
+            simulateBeside(beside, Optional.of(other));
+        }
+        assertThat(beside.hash()).isEqualTo(alone.hash());
+    }
+
+    private static void simulateBeside(Trace trace, Optional<SimulatedEngine> other) {
+        try (SimulatedEngine engine = new SimulatedEngine(settings(20, 4, SchedulerOptions.defaults()), trace)) {
+            engine.submit(request(1, 10, 20), true);
+            engine.submit(request(2, 10, 20), true);
+            for (int i = 0; i < 10; i++) {
+                engine.turn();
+                other.ifPresent(SimulatedEngine::turn);
+            }
+            engine.drain();
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Every order in which up to three requests can be added, cancelled and stepped, nine events long, on pools of up to four
+ * blocks: what goes wrong in scheduling goes wrong in something small.
+ */
+class SmallScopeTest {
+    private static final int EVENTS = 9;
+    private static final int STEP = -1;
+    private static final int ADD = -2;
+
+    record Scope(int blocks, int blockSize, int maxInFlight, boolean chunkedPrefill, boolean prefixCache) {
+        SimulationSettings settings() {
+            SchedulerOptions scheduler = SchedulerOptions.builder()
+                    .maxBatchSize(2)
+                    .prefillMaxBatchSize(2)
+                    .prefillMaxTokens(chunkedPrefill ? 2 : SchedulerOptions.UNLIMITED)
+                    .chunkedPrefill(chunkedPrefill)
+                    .prefixCache(prefixCache)
+                    .build();
+            EngineOptions engine = EngineOptions.defaults()
+                    .withScheduler(scheduler)
+                    .withBlockSize(blockSize)
+                    .withKvBlocks(blocks);
+            return new SimulationSettings(
+                    1, engine, 8, 50, maxInFlight, 0, 0, 1, 0, 0, 0, 1, SimulationSettings.Faults.none());
+        }
+
+        /** Two that begin alike and between them want twice the pool, and a short one that grows as long. */
+        GenerationRequest request(int index) {
+            int room = settings().room();
+            int promptLength = index < 2 ? room / 2 : 1;
+            int[] prompt = IntStream.rangeClosed(1, promptLength).toArray();
+            return GenerationRequest.ofTokens(prompt)
+                    .withMaxNewTokens(room - promptLength)
+                    .withIgnoreEndOfText(true);
+        }
+    }
+
+    static Stream<Scope> scopes() {
+        List<Scope> scopes = new ArrayList<>();
+        for (int variant = 0; variant < 8; variant++) {
+            int maxInFlight = 1 + variant % 2;
+            boolean chunked = (variant & 2) != 0;
+            boolean cached = (variant & 4) != 0;
+            scopes.add(new Scope(4, 1, maxInFlight, chunked, cached));
+            scopes.add(new Scope(3, 2, maxInFlight, chunked, cached));
+            scopes.add(new Scope(2, 2, maxInFlight, chunked, cached));
+        }
+        return scopes.stream();
+    }
+
+    @ParameterizedTest
+    @MethodSource("scopes")
+    void every_order_of_adding_cancelling_and_stepping_keeps_every_promise(Scope scope) {
+        Search search = new Search(scope);
+        search.extend(0, 0, 0);
+        assertThat(search.paths).isGreaterThan(1000);
+    }
+
+    private static final class Search {
+        private final Scope scope;
+        private final int[] events = new int[EVENTS];
+        private int paths;
+
+        Search(Scope scope) {
+            this.scope = scope;
+        }
+
+        /** Tries every event there can be after the first {@code length}. */
+        void extend(int length, int added, int cancelled) {
+            if (length == EVENTS) {
+                play();
+                paths++;
+                return;
+            }
+            events[length] = STEP;
+            extend(length + 1, added, cancelled);
+            if (added < 3) {
+                events[length] = ADD;
+                extend(length + 1, added + 1, cancelled);
+            }
+            for (int request = 0; request < added; request++) {
+                if ((cancelled & 1 << request) == 0) {
+                    events[length] = request;
+                    extend(length + 1, added, cancelled | 1 << request);
+                }
+            }
+        }
+
+        private void play() {
+            try (SimulatedEngine engine = new SimulatedEngine(scope.settings(), Trace.silent())) {
+                for (int event : events) {
+                    switch (event) {
+                        case STEP -> engine.turn();
+                        case ADD ->
+                            engine.submit(scope.request(engine.requests().size()), false);
+                        default -> engine.cancel(engine.requests().get(event));
+                    }
+                }
+                engine.drain();
+                engine.checkOutcomes();
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError(scope + ", events " + Arrays.toString(events) + ": " + e.getMessage(), e);
+            }
+        }
+    }
+}
