@@ -1,0 +1,126 @@
+package io.roseinfer.engine;
+
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.CodeElement;
+import java.lang.classfile.Opcode;
+import java.lang.classfile.TypeKind;
+import java.lang.classfile.instruction.BranchInstruction;
+import java.lang.classfile.instruction.FieldInstruction;
+import java.lang.classfile.instruction.InvokeInstruction;
+import java.lang.classfile.instruction.OperatorInstruction;
+import java.lang.constant.ClassDesc;
+
+/** One change of a method's code. */
+@FunctionalInterface
+interface Edit {
+    /** Writes something else in an instruction's place, or nothing and answers false if it is not the one that is meant. */
+    boolean replace(CodeBuilder code, CodeElement element);
+
+    /** The call does not happen. */
+    static Edit withoutCall(String method) {
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
+                return false;
+            }
+            popArguments(code, call);
+            return true;
+        };
+    }
+
+    /** The call does not happen; its caller sees this answer. */
+    static Edit withoutCall(String method, int answer) {
+        return (code, element) -> {
+            boolean found = withoutCall(method).replace(code, element);
+            if (found) {
+                code.loadConstant(answer);
+            }
+            return found;
+        };
+    }
+
+    /** The call happens, but its caller sees this answer instead. */
+    static Edit withAnswer(String method, int answer) {
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
+                return false;
+            }
+            code.with(call).pop().loadConstant(answer);
+            return true;
+        };
+    }
+
+    /** Another static method of the same class and type is called. */
+    static Edit callInstead(String method, String other) {
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
+                return false;
+            }
+            code.invokestatic(call.owner().asSymbol(), other, call.typeSymbol());
+            return true;
+        };
+    }
+
+    /** A field is read as if it had this value. */
+    static Edit readAs(String field, int value) {
+        return (code, element) -> {
+            if (!isRead(element, field)) {
+                return false;
+            }
+            code.pop().loadConstant(value);
+            return true;
+        };
+    }
+
+    /** Another field of the same class and type is read. */
+    static Edit readInstead(String field, String other) {
+        return (code, element) -> {
+            if (!isRead(element, field) || !(element instanceof FieldInstruction read)) {
+                return false;
+            }
+            ClassDesc owner = read.owner().asSymbol();
+            code.getfield(owner, other, read.typeSymbol());
+            return true;
+        };
+    }
+
+    /** A comparison is another one. */
+    static Edit compare(Opcode opcode, Opcode other) {
+        return (code, element) -> {
+            if (!(element instanceof BranchInstruction branch) || branch.opcode() != opcode) {
+                return false;
+            }
+            code.branch(other, branch.target());
+            return true;
+        };
+    }
+
+    /** Two longs are equal whatever they are. */
+    static Edit longsAreEqual() {
+        return (code, element) -> {
+            if (!(element instanceof OperatorInstruction operator) || operator.opcode() != Opcode.LCMP) {
+                return false;
+            }
+            code.pop2().pop2().loadConstant(0);
+            return true;
+        };
+    }
+
+    private static boolean isRead(CodeElement element, String field) {
+        return element instanceof FieldInstruction access
+                && access.opcode() == Opcode.GETFIELD
+                && access.name().equalsString(field);
+    }
+
+    private static void popArguments(CodeBuilder code, InvokeInstruction call) {
+        for (ClassDesc argument : call.typeSymbol().parameterList().reversed()) {
+            if (TypeKind.from(argument).slotSize() == 2) {
+                code.pop2();
+            } else {
+                code.pop();
+            }
+        }
+        if (call.opcode() != Opcode.INVOKESTATIC) {
+            code.pop();
+        }
+    }
+}

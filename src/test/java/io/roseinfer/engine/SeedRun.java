@@ -1,0 +1,17 @@
+package io.roseinfer.engine;
+
+import java.util.Optional;
+import java.util.function.LongFunction;
+
+/** A simulation that can be called from another class loader: only types of the JDK are seen from outside. */
+final class SeedRun implements LongFunction<Optional<String>> {
+    @Override
+    public Optional<String> apply(long seed) {
+        try {
+            Simulation.run(seed);
+            return Optional.empty();
+        } catch (AssertionError e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+}
