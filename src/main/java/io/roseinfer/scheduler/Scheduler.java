@@ -17,7 +17,8 @@ import java.util.Optional;
  * both share one step. Decode rows are taken from a ring, so more active sequences than {@code maxBatchSize} take turns.
  *
  * <p>When the pool runs out, the youngest sequence gives its blocks back and starts over from its known tokens. The oldest is
- * never the one, so somebody always advances.
+ * never the one, so somebody always advances. Nobody starts over without end: one that has {@value #MAX_RESTARTS} times waits
+ * until all that it and the active ones can still grow to is there, and is then a victim only if there is no other.
  */
 public final class Scheduler {
     private enum Phase {
@@ -27,6 +28,9 @@ public final class Scheduler {
     }
 
     private static final Phase[] PHASES = Phase.values();
+
+    /** How often a sequence starts over before it is given everything it can need. */
+    public static final int MAX_RESTARTS = 3;
 
     private final SchedulerOptions options;
     private final KvBlockPool pool;
@@ -210,24 +214,33 @@ public final class Scheduler {
     }
 
     /**
-     * Frees the blocks of the youngest active sequence that is in no step. The oldest sits the step out instead: it is first in
-     * the next one, where others can make room for it.
+     * Frees the blocks of the youngest active sequence that is in no step, if it can be one that has not started over too often.
+     * When it could only be the oldest, that sits the step out: it is first in the next one, where others can make room for it.
      *
      * @return whether {@code sequence} can try again
      */
     private boolean preemptFor(Sequence sequence) {
-        Sequence victim = youngest(prefilling, youngest(decoding, sequence));
-        if (victim.inFlight > 0 || (victim == sequence && isOldest(sequence))) {
+        boolean spared = isOldest(sequence);
+        Sequence victim = youngest(sequence, MAX_RESTARTS);
+        if (victim == sequence && spared) {
+            victim = youngest(sequence, Integer.MAX_VALUE);
+        }
+        if (victim.inFlight > 0 || (victim == sequence && spared)) {
             return false;
         }
         preempt(victim);
         return victim != sequence;
     }
 
-    private static Sequence youngest(SequenceList list, Sequence than) {
+    /** The youngest sequence after {@code than} that has started over less than {@code restarts} times; {@code than} if none. */
+    private Sequence youngest(Sequence than, int restarts) {
+        return youngest(prefilling, youngest(decoding, than, restarts), restarts);
+    }
+
+    private static Sequence youngest(SequenceList list, Sequence than, int restarts) {
         Sequence youngest = than;
         for (Sequence s = list.first(); s != null; s = s.next) {
-            if (s.inFlight == 0 && s.arrival > youngest.arrival) {
+            if (s.inFlight == 0 && s.preemptions < restarts && s.arrival > youngest.arrival) {
                 youngest = s;
             }
         }
@@ -281,7 +294,7 @@ public final class Scheduler {
                 && active < options.maxActiveRequests()) {
             if (takeIn(candidate, plan, budget, plan.rows() == firstRow)) {
                 budget -= prefillRow(plan, candidate, budget);
-            } else if (admission.isStrict() && !candidate.deferred) {
+            } else if (candidate.isRestart() || (admission.isStrict() && !candidate.deferred)) {
                 break;
             }
             candidate = admission.next();
@@ -295,9 +308,7 @@ public final class Scheduler {
         sequence.deferred = options.prefixCache() && isBeingComputed(sequence, plan);
         int cost = sequence.plannedLength() - reused;
         boolean fits = options.chunkedPrefill() || cost <= budget || (isFirst && cost <= maxStepTokens);
-        // Leave every active sequence a block to grow into, or admission and preemption would chase each other.
-        int needed = sequence.table().missing(sequence.plannedLength());
-        if (sequence.deferred || !fits || needed + active > pool.available()) {
+        if (sequence.deferred || !fits || blocksWanted(sequence) > pool.available()) {
             sequence.table().release();
             return false;
         }
@@ -313,6 +324,26 @@ public final class Scheduler {
         active++;
         prefilling.addLast(sequence);
         return true;
+    }
+
+    /**
+     * Blocks that must be there to admit a sequence: its own, and one for every active sequence to grow into, or admission and
+     * preemption would chase each other. One that has started over too often is not to be a victim again, so for it everything
+     * counts that it and the active ones can grow to.
+     */
+    private int blocksWanted(Sequence sequence) {
+        if (sequence.preemptions < MAX_RESTARTS) {
+            return sequence.table().missing(sequence.plannedLength()) + active;
+        }
+        return sequence.table().missing(sequence.maxLength()) + growth(prefilling) + growth(decoding);
+    }
+
+    private static int growth(SequenceList list) {
+        int blocks = 0;
+        for (Sequence s = list.first(); s != null; s = s.next) {
+            blocks += s.table().missing(s.maxLength());
+        }
+        return blocks;
     }
 
     /** Whether waiting one step would find in the cache what this step is computing for another sequence. */

@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.scheduler.Scheduler;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -44,6 +45,9 @@ class SimulationTest {
             outcomes.add(Simulation.run(seed));
         }
         assertThat(outcomes).as("preemptions").anyMatch(o -> o.mostPreemptions() > 1);
+        assertThat(outcomes)
+                .as("preemptions of one request")
+                .allMatch(o -> o.mostPreemptions() <= 2 * Scheduler.MAX_RESTARTS);
         assertThat(outcomes).as("cached tokens").anyMatch(o -> o.cachedTokens() > 0);
         assertThat(outcomes).as("cancels").anyMatch(o -> o.cancelled() > 1);
         assertThat(outcomes).as("failures").anyMatch(o -> o.failed() > 1);
