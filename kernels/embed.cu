@@ -1,0 +1,53 @@
+// The step's first kernel: x = tokenEmbedding[id] + positionEmbedding[position], the residual stream in float and, for GEMMs that
+// normalise by themselves, a copy in T, in panels, and the row's moments (Σ x, Σ x²) in one part.
+//
+// A token id below zero stands for a token the host has not seen yet: ~id is the index of its sample in the step before, and the
+// token is read where that step left it. So a step can be launched before the one before it has ended.
+//
+// Launch: grid (tokens), block 128.
+#include "include/panel.cuh"
+#include "include/ptx.cuh"
+
+using namespace rose;
+
+constexpr int THREADS = 128;
+
+template <class T>
+__device__ __forceinline__ void embed(const int* tokenIds, const int* positions, const int* sampled, const T* tokenEmbedding,
+                                      const T* positionEmbedding, float* x, T* xPanels, float2* moments, int width, int stride,
+                                      int panelRows) {
+    release_dependents();
+    wait_for_predecessors();
+    const int m = blockIdx.x;
+    const int id = tokenIds[m];
+    const int token = id >= 0 ? id : __ldcg(sampled + ~id);
+    const T* t = tokenEmbedding + static_cast<size_t>(token) * width;
+    const T* p = positionEmbedding + static_cast<size_t>(positions[m]) * width;
+    float2 sum = make_float2(0, 0);
+    for (int column = threadIdx.x; column < stride; column += THREADS) {
+        float v = column < width ? to_float(t[column]) + to_float(p[column]) : 0.f;
+        x[static_cast<size_t>(m) * stride + column] = v;
+        sum = make_float2(sum.x + v, fmaf(v, v, sum.y));
+        if (xPanels != nullptr) *panel_at(xPanels, m, column, panelRows) = from_float<T>(v);
+    }
+    if (xPanels == nullptr) return;
+    __shared__ float2 parts[THREADS / 32];
+    sum = make_float2(sum_over_lanes<32>(sum.x), sum_over_lanes<32>(sum.y));
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int i = 1; i < THREADS / 32; i++) sum = make_float2(sum.x + parts[i].x, sum.y + parts[i].y);
+        moments[m] = sum;
+    }
+}
+
+#define EMBED(T, NAME)                                                                                                          \
+    extern "C" __global__ void __launch_bounds__(128)                                                                           \
+        embed_##NAME(const int* tokenIds, const int* positions, const int* sampled, const T* tokenEmbedding,                    \
+                     const T* positionEmbedding, float* x, T* xPanels, float2* moments, int width, int stride, int panelRows) { \
+        embed(tokenIds, positions, sampled, tokenEmbedding, positionEmbedding, x, xPanels, moments, width, stride, panelRows);  \
+    }
+
+EMBED(float, f32)
+EMBED(f16, f16)
+EMBED(bf16, bf16)

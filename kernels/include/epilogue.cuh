@@ -1,0 +1,188 @@
+#pragma once
+// What becomes of a GEMM's sums: the four epilogues of the model, shared by every GEMM kernel.
+//
+// A GEMM hands over four neighbouring outputs (m, n … n + 3) of one row at a time, bias added, in float. A decode step is a chain
+// of such ends, so nothing is left for the end that can be done before: an epilogue keeps a Context per item, which `early` fills
+// before the kernel waits for its predecessors (addresses, step inputs) and `late` right after (what they have written), both
+// long before the sums exist.
+#include "panel.cuh"
+#include "ptx.cuh"
+
+namespace rose {
+
+// ---- Layer norm behind the product
+// --------------------------------------------------------------------------------------------- With the gain folded into the
+// weights, LN(x)·W = (x·W − mean(x)·columnSums) / deviation(x), so a GEMM may read the residual stream as it is and correct its
+// sums at the end. The moments (Σ x, Σ x²) of each row come in parts: whoever writes a stretch of a row to the residual stream
+// leaves its part in moments[part][row].
+
+// What the correction needs of one row: x − mean, times inverse.
+struct RowNorm {
+    float mean;
+    float inverse;
+};
+
+__device__ __forceinline__ RowNorm row_norm(float2 moments, float perWidth, float epsilon) {
+    float mean = moments.x * perWidth;
+    return {mean, rsqrtf(fmaxf(fmaf(moments.y, perWidth, -mean * mean), 0.f) + epsilon)};
+}
+
+__device__ __forceinline__ float4 normalised(float4 product, float4 columnSums, RowNorm norm) {
+    return make_float4(fmaf(-norm.mean, columnSums.x, product.x) * norm.inverse,
+                       fmaf(-norm.mean, columnSums.y, product.y) * norm.inverse,
+                       fmaf(-norm.mean, columnSums.z, product.z) * norm.inverse,
+                       fmaf(-norm.mean, columnSums.w, product.w) * norm.inverse);
+}
+
+// The lanes that share a row in an epilogue of TILE columns: TILE / 4 neighbours.
+template <int TILE>
+__device__ __forceinline__ unsigned row_lanes() {
+    constexpr int LANES = TILE / 4;
+    return LANES == 32 ? ~0u : ((1u << LANES) - 1) << (threadIdx.x % 32 / LANES * LANES);
+}
+
+// ---- The epilogues
+// -------------------------------------------------------------------------------------------------------------
+
+// Queries go to a row-major buffer, scaled for the softmax; keys and values go to their slots in the paged KV pool of this layer,
+// laid out [block][head][key, value][token in block][head size]. The n axis is queries | keys | values, each `width` wide, each
+// head padded to a multiple of 16; what lies behind is padding. A token with a slot below zero leaves no key and value.
+template <class T>
+struct StoreQkv {
+    T* queries;  // [rows][width]
+    T* pool;
+    const int* slots;  // [rows], block · blockSize + offset
+    int width;
+    int headSize;
+    int blockSize;
+    float queryScale;  // the layer's attention scale · log2(e): softmax is taken with exp2
+
+    struct Context {
+        T* to;
+        float scale;
+    };
+    __device__ __forceinline__ void early(Context& c, int m, int n) const {
+        c.to = nullptr;
+        c.scale = n < width ? queryScale : 1.f;
+        if (n < width) {
+            c.to = queries + static_cast<size_t>(m) * width + n;
+        } else if (n < 3 * width) {
+            int slot = __ldg(slots + m);
+            int isValue = n >= 2 * width;
+            int column = n - width - isValue * width;
+            int head = column / headSize;
+            size_t block = slot / blockSize;
+            size_t place = ((block * (width / headSize) + head) * 2 + isValue) * blockSize + slot % blockSize;
+            if (slot >= 0) c.to = pool + place * headSize + column % headSize;
+        }
+    }
+    __device__ __forceinline__ void late(Context&) const {}
+
+    __device__ __forceinline__ void store(const Context& c, int, int, float4 v) const {
+        if (c.to != nullptr) store4(c.to, make_float4(v.x * c.scale, v.y * c.scale, v.z * c.scale, v.w * c.scale));
+    }
+};
+
+// The residual stream takes the sum: x += v, in float. If the next GEMM normalises by itself, it reads a copy in T, in panels,
+// and the moments of this tile's TILE columns; else `panels` is null.
+template <class T, int TILE>
+struct AddResidual {
+    float* x;  // [rows][stride]
+    T* panels;
+    float2* moments;  // [columns / TILE][panelRows]
+    int stride;
+    int panelRows;
+
+    struct Context {
+        float* x;
+        T* panel;
+        float4 before;
+    };
+    __device__ __forceinline__ void early(Context& c, int m, int n) const {
+        c.x = x + static_cast<size_t>(m) * stride + n;
+        c.panel = panel_at(panels, m, n, panelRows);
+    }
+    __device__ __forceinline__ void late(Context& c) const { c.before = __ldcg(reinterpret_cast<const float4*>(c.x)); }
+
+    __device__ __forceinline__ void store(const Context& c, int m, int n, float4 v) const {
+        v = v + c.before;
+        *reinterpret_cast<float4*>(c.x) = v;
+        if (panels == nullptr) return;
+        store4(c.panel, v);
+        float2 part = make_float2(v.x + v.y + v.z + v.w, fmaf(v.x, v.x, fmaf(v.y, v.y, fmaf(v.z, v.z, v.w * v.w))));
+        const unsigned lanes = row_lanes<TILE>();
+#pragma unroll
+        for (int step = TILE / 8; step > 0; step /= 2) {
+            part.x += __shfl_xor_sync(lanes, part.x, step);
+            part.y += __shfl_xor_sync(lanes, part.y, step);
+        }
+        if (n % TILE == 0) moments[static_cast<size_t>(n / TILE) * panelRows + m] = part;
+    }
+};
+
+// The MLP's hidden units, through its nonlinearity, in panels for the next GEMM.
+template <class T>
+struct Activate {
+    T* panels;
+    int panelRows;
+    int kind;
+
+    struct Context {
+        T* to;
+    };
+    __device__ __forceinline__ void early(Context& c, int m, int n) const { c.to = panel_at(panels, m, n, panelRows); }
+    __device__ __forceinline__ void late(Context&) const {}
+    __device__ __forceinline__ void store(const Context& c, int, int, float4 v) const { store4(c.to, activate(v, kind)); }
+};
+
+// Logits in an order that integers can compare: larger logit, larger rank. NaN and +∞ rank above all, so one bad logit decides
+// its row; padding of the vocabulary ranks below all. With the token's complement behind it, the lower id wins a tie.
+constexpr uint32_t NOT_A_LOGIT = 0xffffffff;
+constexpr uint32_t NEGATIVE_INFINITY = 0x007fffff;
+constexpr uint32_t NO_LOGIT = 0;
+
+__device__ __forceinline__ uint32_t logit_rank(float logit, int token, int vocabulary) {
+    if (token >= vocabulary) return NO_LOGIT;
+    if (!(logit < __int_as_float(0x7f800000))) return NOT_A_LOGIT;
+    uint32_t bits = __float_as_uint(logit);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+__device__ __forceinline__ unsigned long long ranked_token(uint32_t rank, int token) {
+    return static_cast<unsigned long long>(rank) << 32 | ~static_cast<uint32_t>(token);
+}
+
+// The LM head: the best token of each row among this tile's TILE columns, and the logits themselves if anybody samples from them
+// (`logits` may be null).
+template <int TILE>
+struct BestToken {
+    unsigned long long* best;  // [rows][tiles]
+    float* logits;             // [rows][stride], stride a multiple of 4
+    int vocabulary;
+    int stride;
+    int tiles;
+
+    struct Context {};
+    __device__ __forceinline__ void early(Context&, int, int) const {}
+    __device__ __forceinline__ void late(Context&) const {}
+
+    __device__ __forceinline__ void store(const Context&, int m, int n, float4 v) const {
+        if (logits != nullptr && n < stride) { *reinterpret_cast<float4*>(logits + static_cast<size_t>(m) * stride + n) = v; }
+        const float logit[4] = {v.x, v.y, v.z, v.w};
+        uint32_t rank = NO_LOGIT;
+        int token = n;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            uint32_t other = logit_rank(logit[i], n + i, vocabulary);
+            if (other > rank) rank = other, token = n + i;
+        }
+        const unsigned lanes = row_lanes<TILE>();
+        uint32_t highest = __reduce_max_sync(lanes, rank);
+        unsigned holders = __ballot_sync(lanes, rank == highest) & lanes;
+        if (static_cast<int>(threadIdx.x % 32) == __ffs(holders) - 1) {
+            best[static_cast<size_t>(m) * tiles + n / TILE] = ranked_token(rank, token);
+        }
+    }
+};
+
+}  // namespace rose

@@ -1,0 +1,127 @@
+#pragma once
+// Element types and the scalar functions of the model.
+//
+// Kernels are templates over the element type T of weights and activations: __half, __nv_bfloat16 or float. Arithmetic is always
+// float: T is how values rest in memory, never how they are summed.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <cstdint>
+#include <type_traits>
+
+namespace rose {
+
+using f16 = __half;
+using bf16 = __nv_bfloat16;
+
+template <class T>
+__host__ __device__ __forceinline__ float to_float(T x);
+template <>
+__host__ __device__ __forceinline__ float to_float(float x) {
+    return x;
+}
+template <>
+__host__ __device__ __forceinline__ float to_float(f16 x) {
+    return __half2float(x);
+}
+template <>
+__host__ __device__ __forceinline__ float to_float(bf16 x) {
+    return __bfloat162float(x);
+}
+
+template <class T>
+__device__ __forceinline__ T from_float(float x);
+template <>
+__device__ __forceinline__ float from_float(float x) {
+    return x;
+}
+template <>
+__device__ __forceinline__ f16 from_float(float x) {
+    return __float2half_rn(x);
+}
+template <>
+__device__ __forceinline__ bf16 from_float(float x) {
+    return __float2bfloat16_rn(x);
+}
+
+// Two 16-bit elements in one register, the lower index in the lower half.
+template <class T>
+__device__ __forceinline__ uint32_t pack2(float lower, float upper);
+template <>
+__device__ __forceinline__ uint32_t pack2<f16>(float lower, float upper) {
+    __half2 pair = __floats2half2_rn(lower, upper);
+    return reinterpret_cast<uint32_t&>(pair);
+}
+template <>
+__device__ __forceinline__ uint32_t pack2<bf16>(float lower, float upper) {
+    __nv_bfloat162 pair = __floats2bfloat162_rn(lower, upper);
+    return reinterpret_cast<uint32_t&>(pair);
+}
+
+template <class T>
+__device__ __forceinline__ float2 unpack2(uint32_t pair);
+template <>
+__device__ __forceinline__ float2 unpack2<f16>(uint32_t pair) {
+    return __half22float2(reinterpret_cast<__half2&>(pair));
+}
+template <>
+__device__ __forceinline__ float2 unpack2<bf16>(uint32_t pair) {
+    return make_float2(__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u));
+}
+
+// Four consecutive elements, aligned to their size.
+template <class T>
+__device__ __forceinline__ void store4(T* to, float4 v) {
+    if constexpr (sizeof(T) == 4) {
+        *reinterpret_cast<float4*>(to) = v;
+    } else {
+        *reinterpret_cast<uint2*>(to) = make_uint2(pack2<T>(v.x, v.y), pack2<T>(v.z, v.w));
+    }
+}
+
+// Any of the three types, chosen at run time: only for the kernels that run once, when a model is loaded.
+enum ElementType { FLOAT32 = 0, FLOAT16 = 1, BFLOAT16 = 2 };
+
+__device__ __forceinline__ float load_as_float(const void* from, int type, size_t index) {
+    switch (type) {
+        case FLOAT16:
+            return to_float(static_cast<const f16*>(from)[index]);
+        case BFLOAT16:
+            return to_float(static_cast<const bf16*>(from)[index]);
+        default:
+            return static_cast<const float*>(from)[index];
+    }
+}
+
+// The MLP's nonlinearity, numbered as io.roseinfer.model.Activation.
+enum Activation { GELU_TANH = 0, GELU_ERF = 1, RELU = 2 };
+
+// tanh through one exponential: 1 - 2 / (e^2u + 1) saturates cleanly at both ends.
+__device__ __forceinline__ float gelu_tanh(float x) {
+    float u = 0.7978845608f * fmaf(0.044715f * x * x, x, x);
+    float tanh_u = 1.f - __fdividef(2.f, __expf(2.f * u) + 1.f);
+    return fmaf(0.5f * x, tanh_u, 0.5f * x);
+}
+
+__device__ __forceinline__ float gelu_erf(float x) {
+    return 0.5f * x * (1.f + erff(x * 0.7071067812f));
+}
+
+__device__ __forceinline__ float4 activate(float4 v, int kind) {
+    if (kind == GELU_TANH) return make_float4(gelu_tanh(v.x), gelu_tanh(v.y), gelu_tanh(v.z), gelu_tanh(v.w));
+    if (kind == GELU_ERF) return make_float4(gelu_erf(v.x), gelu_erf(v.y), gelu_erf(v.z), gelu_erf(v.w));
+    return make_float4(fmaxf(v.x, 0.f), fmaxf(v.y, 0.f), fmaxf(v.z, 0.f), fmaxf(v.w, 0.f));
+}
+
+__device__ __forceinline__ float4 operator+(float4 a, float4 b) {
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
+template <int LANES>
+__device__ __forceinline__ float sum_over_lanes(float x) {
+#pragma unroll
+    for (int step = LANES / 2; step > 0; step /= 2) x += __shfl_xor_sync(~0u, x, step);
+    return x;
+}
+
+}  // namespace rose

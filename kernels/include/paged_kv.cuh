@@ -1,0 +1,39 @@
+#pragma once
+// What attention kernels are told: where each row's queries are and where its keys and values rest.
+//
+// A row (one sequence) has the tokens rowStarts[r] … rowStarts[r + 1] - 1 of the step, the last ones of a context of
+// contextLengths[r] tokens, whose keys and values rest in blocks[blockStarts[r] …], blockSize tokens each. A layer's pool is laid
+// out [block][head][key, value][token in block][head size]: what one head needs of one block is one contiguous piece.
+//
+// Queries are row-major [tokens][heads · headSize], scaled by the attention scale · log2(e). The result goes to panels.
+#include "panel.cuh"
+
+namespace rose {
+
+template <class T>
+struct PagedAttention {
+    const T* queries;
+    const T* pool;
+    const int* rowStarts;
+    const int* contextLengths;
+    const int* blockStarts;
+    const int* blocks;
+    T* out;
+    int panelRows;
+    int heads;
+    int headSize;
+    int blockSize;
+
+    // The key of token `index` of the row whose blocks start at `list`; its value is `valueOffset()` elements further.
+    __device__ __forceinline__ const T* key(const int* list, int index, int head) const {
+        size_t place = (static_cast<size_t>(__ldg(list + index / blockSize)) * heads + head) * 2 * blockSize;
+        return pool + (place + index % blockSize) * headSize;
+    }
+
+    __device__ __forceinline__ int valueOffset() const { return blockSize * headSize; }
+};
+
+// A softmax in progress over the scores seen so far, in base 2: the largest, and Σ 2^(score - largest).
+constexpr float NO_SCORE = -1e30f;
+
+}  // namespace rose

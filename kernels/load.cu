@@ -1,0 +1,102 @@
+// Kernels that run once, when a model is loaded: they bring checkpoint tensors into the layouts the step's kernels read.
+//
+// pack_*         a matrix to panels, padded with zeros, the gain of the layer norm before it folded in: W'[n][k] = gain[k] ·
+// W[k][n] column_sums_*  Σ_k W'[n][k] of the packed (rounded) weights, which GEMMs that normalise by themselves subtract the mean
+// with fold_bias      b'[n] = bias[n] + Σ_k normBias[k] · W[k][n] convert_*      a plain array (embeddings) to T
+//
+// Attention heads are padded to a multiple of 16: `heads` > 0 says that an axis is made of groups of `headSize` that grow to
+// `headPad`. On the n axis (QKV) every third is heads · headSize wide; on the k axis (attention output) there is one such group.
+// `types` are ElementType of the sources. All launch with grid (⌈elements / 256⌉), block 256; elements as noted.
+#include "include/numeric.cuh"
+#include "include/panel.cuh"
+
+using namespace rose;
+
+// The source index of a padded index, or -1 in padding.
+__device__ __forceinline__ int source_index(int padded, int count, int headSize, int headPad) {
+    if (headSize == headPad) return padded < count ? padded : -1;
+    int index = padded / headPad * headSize + padded % headPad;
+    return padded % headPad < headSize && index < count ? index : -1;
+}
+
+// An element W[k][n] of a checkpoint matrix, stored [k][n] (Conv1D) or [n][k] (embeddings, LM head).
+struct Matrix {
+    const void* data;
+    int type;
+    int k;
+    int n;
+    bool kMajor;
+
+    __device__ __forceinline__ float at(int kIndex, int nIndex) const {
+        size_t index = kMajor ? static_cast<size_t>(kIndex) * n + nIndex : static_cast<size_t>(nIndex) * k + kIndex;
+        return load_as_float(data, type, index);
+    }
+};
+
+// elements: paddedK · paddedN
+template <class T>
+__device__ __forceinline__ void pack(Matrix w, const void* gain, int gainType, int nHeadSize, int nHeadPad, int kHeadSize,
+                                     int kHeadPad, T* out, int paddedN, int paddedK) {
+    size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+    if (i >= static_cast<size_t>(paddedN) * paddedK) return;
+    // Neighbouring threads read neighbouring elements of the source.
+    int outK = static_cast<int>(w.kMajor ? i / paddedN : i % paddedK);
+    int outN = static_cast<int>(w.kMajor ? i % paddedN : i / paddedK);
+    int k = source_index(outK, w.k, kHeadSize, kHeadPad);
+    int n = source_index(outN, w.n, nHeadSize, nHeadPad);
+    float v = k < 0 || n < 0 ? 0.f : w.at(k, n) * (gain != nullptr ? load_as_float(gain, gainType, k) : 1.f);
+    *panel_at(out, outN, outK, paddedN) = from_float<T>(v);
+}
+
+// elements: 32 · paddedN; a warp per column
+template <class T>
+__device__ __forceinline__ void column_sums(const T* packed, int paddedN, int paddedK, float* sums) {
+    int n = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (n >= paddedN) return;
+    float sum = 0;
+    for (int k = threadIdx.x % 32; k < paddedK; k += 32) { sum += to_float(*panel_at(const_cast<T*>(packed), n, k, paddedN)); }
+    sum = sum_over_lanes<32>(sum);
+    if (threadIdx.x % 32 == 0) sums[n] = sum;
+}
+
+// elements: 32 · paddedN; a warp per column
+extern "C" __global__ void __launch_bounds__(256)
+    fold_bias(const void* w, int type, int k, int n, int kMajor, const void* bias, int biasType, const void* normBias,
+              int normBiasType, int nHeadSize, int nHeadPad, float* out, int paddedN) {
+    Matrix matrix{w, type, k, n, kMajor != 0};
+    int outN = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (outN >= paddedN) return;
+    int column = source_index(outN, n, nHeadSize, nHeadPad);
+    float sum = 0;
+    if (column >= 0 && normBias != nullptr) {
+        for (int i = threadIdx.x % 32; i < k; i += 32) sum += load_as_float(normBias, normBiasType, i) * matrix.at(i, column);
+    }
+    sum = sum_over_lanes<32>(sum);
+    if (column >= 0 && bias != nullptr) sum += load_as_float(bias, biasType, column);
+    if (threadIdx.x % 32 == 0) out[outN] = sum;
+}
+
+// elements: count
+template <class T>
+__device__ __forceinline__ void convert(const void* from, int type, T* to, size_t count) {
+    size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+    if (i < count) to[i] = from_float<T>(load_as_float(from, type, i));
+}
+
+#define LOADERS(T, NAME)                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(256)                                                                           \
+        pack_##NAME(const void* w, int type, int k, int n, int kMajor, const void* gain, int gainType, int nHeadSize,           \
+                    int nHeadPad, int kHeadSize, int kHeadPad, T* out, int paddedN, int paddedK) {                              \
+        pack<T>({w, type, k, n, kMajor != 0}, gain, gainType, nHeadSize, nHeadPad, kHeadSize, kHeadPad, out, paddedN, paddedK); \
+    }                                                                                                                           \
+    extern "C" __global__ void __launch_bounds__(256)                                                                           \
+        column_sums_##NAME(const T* packed, int paddedN, int paddedK, float* sums) {                                            \
+        column_sums(packed, paddedN, paddedK, sums);                                                                            \
+    }                                                                                                                           \
+    extern "C" __global__ void __launch_bounds__(256) convert_##NAME(const void* from, int type, T* to, size_t count) {         \
+        convert(from, type, to, count);                                                                                         \
+    }
+
+LOADERS(float, f32)
+LOADERS(f16, f16)
+LOADERS(bf16, bf16)

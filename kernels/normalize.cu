@@ -1,0 +1,78 @@
+// Layer norm without its gain and bias, which are folded into the next matrix (fold.cu): out = (x - mean) / √(variance +
+// epsilon), from the float residual stream to panels of T. Used where a GEMM does not normalise by itself: prefill, the generic
+// path, and before the LM head to gather the rows that sample.
+//
+// One warp per row; the row stays in registers (up to 1024 columns), so it is read once and the variance is taken
+// in a second pass over the registers. Wider rows are read again.
+//
+// Launch: grid (⌈rows / 8⌉), block 256. With `sampleRows`, output row i is the last token of row sampleRows[i]; else token i.
+#include "include/panel.cuh"
+#include "include/ptx.cuh"
+
+using namespace rose;
+
+constexpr int MAX_GROUPS = 8;  // float4 groups per lane: 1024 columns
+
+template <class T>
+__device__ __forceinline__ void normalize(const float* x, int rows, int width, int stride, float epsilon, const int* sampleRows,
+                                          const int* rowStarts, T* out, int panelRows) {
+    release_dependents();
+    wait_for_predecessors();
+    const int m = blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    if (m >= rows) return;
+    const int token = sampleRows != nullptr ? rowStarts[sampleRows[m] + 1] - 1 : m;
+    const float* row = x + static_cast<size_t>(token) * stride;
+    const int groups = stride / 4;  // padding columns of x are zero and count for nothing below
+    auto load = [&](int group) { return __ldcg(reinterpret_cast<const float4*>(row) + group); };
+
+    float4 kept[MAX_GROUPS];
+#pragma unroll
+    for (int i = 0; i < MAX_GROUPS; i++) {
+        int group = lane + 32 * i;
+        kept[i] = group < groups ? load(group) : make_float4(0, 0, 0, 0);
+    }
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < MAX_GROUPS; i++) sum += kept[i].x + kept[i].y + kept[i].z + kept[i].w;
+    for (int group = lane + 32 * MAX_GROUPS; group < groups; group += 32) {
+        float4 v = load(group);
+        sum += v.x + v.y + v.z + v.w;
+    }
+    const float mean = sum_over_lanes<32>(sum) / width;
+
+    auto deviation = [&](float v, int column) {
+        float d = column < width ? v - mean : 0.f;
+        return d * d;
+    };
+    auto deviations = [&](float4 v, int group) {
+        return deviation(v.x, 4 * group) + deviation(v.y, 4 * group + 1) + deviation(v.z, 4 * group + 2) +
+               deviation(v.w, 4 * group + 3);
+    };
+    float squares = 0;
+#pragma unroll
+    for (int i = 0; i < MAX_GROUPS; i++) squares += deviations(kept[i], lane + 32 * i);
+    for (int group = lane + 32 * MAX_GROUPS; group < groups; group += 32) squares += deviations(load(group), group);
+    const float inverse = rsqrtf(sum_over_lanes<32>(squares) / width + epsilon);
+
+    auto store = [&](float4 v, int group) {
+        float4 y = make_float4((v.x - mean) * inverse, (v.y - mean) * inverse, (v.z - mean) * inverse, (v.w - mean) * inverse);
+        store4(panel_at(out, m, 4 * group, panelRows), y);
+    };
+#pragma unroll
+    for (int i = 0; i < MAX_GROUPS; i++) {
+        if (lane + 32 * i < groups) store(kept[i], lane + 32 * i);
+    }
+    for (int group = lane + 32 * MAX_GROUPS; group < groups; group += 32) store(load(group), group);
+}
+
+#define NORMALIZE(T, NAME)                                                                                      \
+    extern "C" __global__ void __launch_bounds__(256)                                                           \
+        normalize_##NAME(const float* x, int rows, int width, int stride, float epsilon, const int* sampleRows, \
+                         const int* rowStarts, T* out, int panelRows) {                                         \
+        normalize(x, rows, width, stride, epsilon, sampleRows, rowStarts, out, panelRows);                      \
+    }
+
+NORMALIZE(float, f32)
+NORMALIZE(f16, f16)
+NORMALIZE(bf16, bf16)

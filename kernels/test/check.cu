@@ -1,0 +1,301 @@
+// Correctness of every kernel: each stage of a layer against the naive reference over awkward sizes, then whole models end to end
+// (chunked prefill, decode, tokens fed back on the device), with NaN in every KV slot that nothing wrote.
+//
+//      check DIRECTORY [SUFFIX] [quick]       kernels from DIRECTORY/<name>SUFFIX, default .sm_90a.cubin
+//
+// Exits with 1 if any comparison fails. `quick` is a short sweep for compute-sanitizer.
+#include "check_sample.cuh"
+#include "compare.cuh"
+
+template <class T>
+static void compare_token(const std::string& what, unsigned long long mail, int step, const std::vector<float>& logits, int row,
+                          int vocabulary, double tolerance) {
+    const float* l = logits.data() + static_cast<size_t>(row) * vocabulary;
+    int best = static_cast<int>(std::max_element(l, l + vocabulary) - l);
+    uint32_t token = static_cast<uint32_t>(mail);
+    bool near = token < static_cast<uint32_t>(vocabulary) && l[best] - l[token] <= 20 * tolerance;
+    report(near && mail >> 32 == static_cast<unsigned>(step), what,
+           "token " + std::to_string(token) + " of step " + std::to_string(mail >> 32) + ", wanted " + std::to_string(best));
+}
+
+template <class T>
+static void check_stages(const std::string& label, Kernels& kernels, const Case<T>& c, const Plan& plan) {
+    const Shape& s = c.model.shape;
+    const Batch& batch = c.batch;
+    const Reference<T>& wanted = c.wanted;
+    const std::vector<int>& tokens = c.tokens;
+    const int count = batch.tokens();
+    const int attention = s.heads * s.headSize, pad = s.headPad();
+    Runner<T> runner(kernels, c.model, std::max(count, 1), batch.rows(), c.blockSize, c.blocks, true);
+    runner.upload(batch);
+    runner.pool.upload(c.pool);
+
+    const double t = TOLERANCE<T>;
+    const int rows = round_up(std::max(count, 1), 8);
+    runner.embed(plan);
+    compare(label + " embed", unpad(runner.x.download(), count, s.stride(), 1, s.width, s.width),
+            wanted.rows(wanted.embedded, tokens), 1e-6);
+    runner.qkv(plan, 0);
+    std::vector<float> queries, kv, seenKv;
+    const float scale = 1.4426950409f / sqrtf(static_cast<float>(s.headSize));
+    std::vector<T> after = runner.pool.download();
+    for (int m = 0; m < count; m++) {
+        const float* row = &c.qkv[static_cast<size_t>(m) * 3 * attention];
+        for (int i = 0; i < attention; i++) queries.push_back(row[i] * scale);
+        for (int i = 0; i < 2 * attention; i++) {
+            kv.push_back(row[attention + i]);
+            size_t at = c.at(batch.slots[m], i % attention / s.headSize, i / attention);
+            seenKv.push_back(rose::to_float(after[at + i % s.headSize]));
+        }
+    }
+    compare(label + " qkv: queries", unpad(runner.queries.download(), count, s.attention(), s.heads, s.headSize, pad), queries,
+            t);
+    compare(label + " qkv: keys and values", seenKv, kv, t);
+    runner.attention(plan, 0);
+    std::vector<float> attended = from_panels(runner.attended, count, s.attention(), rows);
+    compare(label + " attention", unpad(attended, count, s.attention(), s.heads, s.headSize, pad),
+            wanted.rows(wanted.attended, tokens), 2 * t);
+    runner.attentionOut(plan, 0);
+    compare(label + " attention out", unpad(runner.x.download(), count, s.stride(), 1, s.width, s.width),
+            wanted.rows(wanted.afterAttention, tokens), t);
+    runner.mlpIn(plan, 0);
+    compare(label + " mlp in", from_panels(runner.hidden, count, s.inner, rows), wanted.rows(wanted.hidden, tokens), 2 * t);
+    runner.mlpOut(plan, 0);
+    compare(label + " mlp out", unpad(runner.x.download(), count, s.stride(), 1, s.width, s.width), wanted.rows(wanted.x, tokens),
+            t);
+    runner.head(plan);
+    runner.select();
+    const int samples = batch.samples();
+    compare(label + " head", unpad(runner.logits.download(), samples, c.model.head.paddedN, 1, s.vocabulary, s.vocabulary),
+            c.logits, 2 * t);
+    std::vector<unsigned long long> mail = runner.mailbox.download();
+    for (int i = 0; i < samples; i++) compare_token<T>(label + " select", mail[i], 7, c.logits, i, s.vocabulary, t);
+}
+
+// A whole model: chunked prefill of all but the last `decodes` tokens, then decode steps; the last repeats with its tokens read
+// on the device and must give the same bits.
+template <class T>
+static void check_model(const std::string& label, Kernels& kernels, const Model<T>& model, const Plan& prefill,
+                        const Plan& decode, int blockSize, const std::vector<int>& lengths, int decodes) {
+    const Shape& s = model.shape;
+    std::mt19937 random(5);
+    auto sequences = random_sequences(lengths, s.vocabulary, random);
+    int blocks;
+    auto lists = scatter_blocks(sequences, blockSize, blocks, random);
+    const int rows = static_cast<int>(lengths.size());
+    int most = 0;
+    for (int length : lengths) most += length;
+    Runner<T> runner(kernels, model, most, rows, blockSize, blocks, true);
+    runner.pool.fill(0xff);
+    Reference<T> wanted(model, sequences);
+    auto run = [&](const std::string& what, const Plan& plan, const std::vector<int>& from, const std::vector<int>& to) {
+        Batch batch;
+        std::vector<int> tokens;
+        for (int r = 0; r < rows; r++) {
+            batch.addRow(sequences[r], from[r], to[r], lists[r], blockSize);
+            if (to[r] > from[r]) tokens.push_back(wanted.rowStart[r] + to[r] - 1);
+        }
+        runner.upload(batch);
+        runner.step(plan);
+        std::vector<float> logits = wanted.logits(tokens);
+        compare(label + " " + what,
+                unpad(runner.logits.download(), batch.samples(), model.head.paddedN, 1, s.vocabulary, s.vocabulary), logits,
+                2 * TOLERANCE<T>);
+        auto mail = runner.mailbox.download();
+        for (int i = 0; i < batch.samples(); i++) {
+            compare_token<T>(label + " " + what, mail[i], 0, logits, i, s.vocabulary, 3 * TOLERANCE<T>);
+        }
+        return batch;
+    };
+    std::vector<int> zero(rows, 0), middle(rows), known(rows);
+    for (int r = 0; r < rows; r++) known[r] = lengths[r] - decodes, middle[r] = known[r] / 3;
+    run("prefill, first chunk", prefill, zero, middle);
+    run("prefill, second chunk", prefill, middle, known);
+    Batch last;
+    for (int d = 0; d < decodes; d++) {
+        std::vector<int> next = known;
+        for (int& n : next) n++;
+        last = run("decode " + std::to_string(d), decode, known, next);
+        known = next;
+    }
+    std::vector<float> once = runner.logits.download();
+    runner.sampled.upload(last.tokenIds);
+    for (int i = 0; i < last.tokens(); i++) last.tokenIds[i] = ~i;
+    runner.upload(last);
+    runner.step(decode);
+    report(runner.logits.download() == once, label + " tokens fed back on the device", "the logits differ");
+}
+
+// Logits of a decode step of the first `rows` rows of a case, with `padding` rows behind them as a graph's bucket has them.
+template <class T>
+static std::vector<float> decode_logits(Kernels& kernels, const Case<T>& c, const Plan& plan, int rows, int padding) {
+    Batch batch;
+    for (int r = 0; r < rows; r++) {
+        const int length = c.batch.contextLengths[r];
+        batch.addRow(c.sequences[r], length - 1, length, c.lists[r], c.blockSize);
+    }
+    for (int i = 0; i < padding; i++) batch.addPadding();
+    Runner<T> runner(kernels, c.model, batch.tokens(), batch.rows(), c.blockSize, c.blocks, true);
+    runner.upload(batch);
+    runner.pool.upload(c.pool);
+    runner.step(plan);
+    std::vector<float> logits = runner.logits.download();
+    logits.resize(static_cast<size_t>(rows) * c.model.head.paddedN);
+    return logits;
+}
+
+// What must hold to the bit: padding rows change nothing, and with one cluster size and the tiles up to 64 rows, which all sum in
+// one order, neither do the neighbours nor the height of the tile. A row of NaN is reported as such.
+template <class T>
+static void check_bits(Kernels& kernels, const Case<T>& c) {
+    const std::string type = TypeName<T>::value;
+    const int rows = c.batch.rows();
+    auto plan = [&](int batch) {
+        Plan p = decode_plan(rows);
+        p.qkv = p.attentionOut = p.mlpIn = {batch, 1, 12}, p.mlpOut = {batch, 4, 8}, p.head = {batch, 1, 3};
+        p.attentionStages = 8;
+        return p;
+    };
+    const std::vector<float> wanted = decode_logits(kernels, c, plan(32), rows, 0);
+    for (int padding : {1, 7, 31}) {
+        report(decode_logits(kernels, c, plan(32), rows, padding) == wanted, type + " padding rows", "the logits differ");
+    }
+    for (int batch : {8, 16, 64}) {
+        report(decode_logits(kernels, c, plan(batch), rows, 0) == wanted, type + " tile b" + std::to_string(batch),
+               "not the bits of tile b32");
+    }
+    for (int fewer : {1, 2, 17}) {
+        std::vector<float> seen = decode_logits(kernels, c, invariant_plan(fewer), fewer, 0);
+        report(std::equal(seen.begin(), seen.end(), wanted.begin()), type + " in a batch of " + std::to_string(fewer),
+               "not the bits of the whole batch");
+    }
+    Runner<T> runner(kernels, c.model, rows, rows, c.blockSize, c.blocks, false);
+    runner.upload(c.batch);
+    runner.embed(plan(32));
+    runner.xPanels.fill(0xff);
+    runner.head(plan(32));
+    runner.select();
+    for (unsigned long long mail : runner.mailbox.download())
+        report(mail == 0x7ffffffffull, type + " NaN logits", "a token was chosen");
+}
+
+static void check_copy_blocks(Kernels& kernels) {
+    const int layers = 3, blocks = 9, bytes = 48 * 16;
+    DeviceArray<int> pool = random_array<int>(layers * blocks * bytes / 4, 5, 0, 1e6f);
+    std::vector<int> wanted = pool.download();
+    DeviceArray<int> copies(std::vector<int>{4, 0, 7, 8});
+    kernels("copy_blocks", {dim3(2, layers), 256, 0, 1, false}, static_cast<const int*>(copies.get()),
+            reinterpret_cast<char*>(pool.get()), static_cast<unsigned long long>(blocks * bytes), bytes);
+    for (int layer = 0; layer < layers; layer++) {
+        auto block = [&](int b) { return wanted.begin() + (layer * blocks + b) * (bytes / 4); };
+        std::copy(block(4), block(5), block(0));
+        std::copy(block(7), block(8), block(8));
+    }
+    report(pool.download() == wanted, "copy blocks", "the pools differ");
+}
+
+// Rows of every awkward count and context, one token each.
+static std::vector<int> decode_lengths(int rows) {
+    std::vector<int> lengths;
+    for (int r = 0; r < rows; r++) lengths.push_back(1 + (r * 37 + (r % 3 == 0 ? 15 : 0)) % 70);
+    if (rows >= 2) lengths[1] = 16;
+    if (rows >= 31) lengths[2] = 17, lengths[3] = 1, lengths[4] = 200, lengths[5] = 33;
+    return lengths;
+}
+
+template <class T>
+static void check_tiles(Kernels& kernels, const Case<T>& c, bool quick) {
+    const std::string type = TypeName<T>::value;
+    const int rows = c.batch.rows();
+    for (int batch : {8, 16, 32, 64, 128, 256}) {
+        if (batch > 64 && rows < 31) continue;
+        for (int cluster : {1, 2, 4, 8}) {
+            if (cluster > 2 && (batch > 64 || (!quick && rows > 65))) continue;
+            if (cluster > 1 && batch == 256) continue;  // sums and ring do not fit together
+            Plan p = decode_plan(rows);
+            int stages = cluster == 1 ? 3 : batch == 128 ? 4 : 5;
+            p.qkv = p.attentionOut = p.mlpIn = p.mlpOut = {batch, cluster, stages};
+            p.head = {batch, 1, 3};
+            check_stages(type + " tile " + p.qkv.text() + ", rows " + std::to_string(rows), kernels, c, p);
+        }
+    }
+    check_stages(type + " decode plan, rows " + std::to_string(rows), kernels, c, decode_plan(rows));
+}
+
+template <class T>
+static void check_type(Kernels& kernels, bool quick, bool hopper) {
+    const std::string type = TypeName<T>::value;
+    for (const Shape& s : {Shape{1, 72, 3, 24, 100, 301, 300}, Shape{1, 160, 2, 80, 333, 1001, 300, rose::RELU},
+                           Shape{1, 256, 2, 128, 517, 999, 300, rose::GELU_ERF}}) {
+        Model<T> model(kernels, s);
+        for (int blockSize : {16, 5}) {
+            Case<T> c(model, blockSize, {70, 1, 16, 17, 5, 130}, {70, 1, 1, 17, 0, 33});
+            check_stages(type + " generic, heads " + std::to_string(s.heads) + " x " + std::to_string(s.headSize), kernels, c,
+                         generic_plan());
+        }
+        if (quick) break;
+    }
+    Model<T> model(kernels, quick ? Shape{1, 256, 4, 64, 520, 1500, 300} : Shape{1, 768, 12, 64, 3072, 5003, 300});
+    for (int rows : quick ? std::vector<int>{1, 33} : std::vector<int>{1, 2, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257}) {
+        Case<T> c(model, 16, decode_lengths(rows), std::vector<int>(rows, 1));
+        check_stages(type + " generic, rows " + std::to_string(rows), kernels, c, generic_plan());
+        if (sizeof(T) == 2 && hopper) check_tiles(kernels, c, quick);
+        if constexpr (sizeof(T) == 2) {
+            if (hopper && rows == 33) check_bits(kernels, c);
+        }
+    }
+    if (sizeof(T) == 4 || !hopper) return;
+    Plan prefill = prefill_plan(6);
+    Case<T> ragged(model, 16, {70, 1, 16, 17, 5, 200, 64, 65}, {70, 1, 1, 17, 0, 33, 64, 65});
+    check_stages(type + " prefill", kernels, ragged, prefill);
+    Case<T> fives(model, 5, {70, 129, 128}, {70, 129, 1});
+    check_stages(type + " prefill, blocks of 5", kernels, fives, prefill);
+    prefill.attention = Plan::MIXED;
+    check_stages(type + " mixed", kernels, ragged, prefill);
+    if (quick) return;
+    Model<T> odd(kernels, Shape{1, 64 * 5, 5, 64, 1001, 777, 300, rose::RELU});
+    Case<T> c(odd, 16, {70, 1, 16, 17, 5, 200}, std::vector<int>(6, 1));
+    check_stages(type + " odd widths", kernels, c, decode_plan(40));
+}
+
+template <class T>
+static void check_whole(Kernels& kernels, bool hopper) {
+    const std::string type = TypeName<T>::value;
+    Model<T> model(kernels, gpt2());
+    check_model(type + " model, generic", kernels, model, generic_plan(), generic_plan(), 16, {40, 5, 130, 17}, 2);
+    if constexpr (sizeof(T) == 2) {
+        if (!hopper) return;
+        Plan prefill = prefill_plan(8);
+        prefill.attention = Plan::MIXED;
+        check_model(type + " model, 1 row", kernels, model, prefill, decode_plan(1), 16, {134}, 3);
+        check_model(type + " model, 5 rows", kernels, model, prefill, decode_plan(5), 16, {40, 5, 130, 17, 300}, 3);
+        std::vector<int> many;
+        for (int r = 0; r < 64; r++) many.push_back(4 + r * 2);
+        check_model(type + " model, 64 rows", kernels, model, prefill, decode_plan(64), 16, many, 2);
+        for (int r = 64; r < 130; r++) many.push_back(4 + r % 31);
+        check_model(type + " model, 130 rows", kernels, model, prefill, decode_plan(130), 16, many, 2);
+    }
+}
+
+int main(int argc, char** argv) {
+    if (argc < 2) {
+        std::fprintf(stderr, "usage: check DIRECTORY [SUFFIX] [quick]\n");
+        return 2;
+    }
+    const std::string suffix = argc > 2 ? argv[2] : ".sm_90a.cubin";
+    const bool quick = argc > 3 && !std::strcmp(argv[3], "quick");
+    Kernels kernels(argv[1], suffix);
+    const bool hopper = kernels.has("attention_decode_f16");
+    check_sampler(kernels, quick, report);
+    check_copy_blocks(kernels);
+    check_type<float>(kernels, quick, hopper);
+    check_type<rose::f16>(kernels, quick, hopper);
+    check_type<rose::bf16>(kernels, quick, hopper);
+    if (!quick) {
+        check_whole<float>(kernels, hopper);
+        check_whole<rose::f16>(kernels, hopper);
+        check_whole<rose::bf16>(kernels, hopper);
+    }
+    std::printf("%d of %d comparisons failed\n", failures, comparisons);
+    return failures > 0;
+}

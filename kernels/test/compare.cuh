@@ -1,0 +1,231 @@
+#pragma once
+// What the checks share: comparisons that count failures, the reference forward pass over whole sequences, and a prepared step
+// whose past is already in a pool full of NaN.
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include "../include/panel.cuh"
+#include "model.cuh"
+#include "reference.cuh"
+
+static int failures = 0;
+static int comparisons = 0;
+
+static void report(bool passed, const std::string& what, const std::string& detail) {
+    comparisons++;
+    if (passed) return;
+    failures++;
+    if (failures <= 40) std::printf("FAILED  %s: %s\n", what.c_str(), detail.c_str());
+}
+
+// ‖seen − wanted‖ / ‖wanted‖; NaN never passes.
+static void compare(const std::string& what, const std::vector<float>& seen, const std::vector<float>& wanted, double tolerance) {
+    double difference = 0, norm = 1e-30;
+    for (size_t i = 0; i < wanted.size(); i++) {
+        double d = static_cast<double>(seen[i]) - wanted[i];
+        difference += d * d;
+        norm += static_cast<double>(wanted[i]) * wanted[i];
+    }
+    double error = std::sqrt(difference / norm);
+    report(error <= tolerance, what, "relative error " + std::to_string(error) + ", allowed " + std::to_string(tolerance));
+}
+
+template <class T>
+constexpr double TOLERANCE = sizeof(T) == 4                 ? 2e-5
+                             : std::is_same_v<T, rose::f16> ? 2e-3
+                                                            : 1.5e-2;
+
+// The reference forward pass over whole sequences side by side; keeps the stages of the last layer.
+template <class T>
+struct Reference {
+    int total = 0;
+    std::vector<int> rowStart{0};
+    DeviceArray<float> embedded, qkv, attended, afterAttention, hidden, x, normed;
+
+    Reference(const Model<T>& model, const std::vector<std::vector<int>>& sequences) : model_(model) {
+        const Shape& s = model.shape;
+        std::vector<int> ids, positions, rowOf;
+        for (size_t r = 0; r < sequences.size(); r++) {
+            for (size_t i = 0; i < sequences[r].size(); i++) {
+                ids.push_back(sequences[r][i]);
+                positions.push_back(static_cast<int>(i));
+                rowOf.push_back(static_cast<int>(r));
+            }
+            rowStart.push_back(static_cast<int>(ids.size()));
+        }
+        total = static_cast<int>(ids.size());
+        const int width = s.width, attention = s.heads * s.headSize;
+        auto floats = [&](size_t columns) { return DeviceArray<float>(total * columns); };
+        embedded = floats(width), qkv = floats(3 * attention), attended = floats(attention), afterAttention = floats(width);
+        hidden = floats(s.inner), x = floats(width), normed = floats(width);
+        DeviceArray<float> residual = floats(width);
+        DeviceArray<int> dIds(ids), dPositions(positions), dRowOf(rowOf), dStart(rowStart);
+        auto matmul = [&](DeviceArray<float>& y, const DeviceArray<float>& a, const Projection<T>& p, const float* add,
+                          int kind) { multiply(y.get(), a.get(), p, add, kind, total); };
+        reference::embed<<<total, 128>>>(embedded.get(), dIds.get(), dPositions.get(), model.tokens.get(), model.places.get(),
+                                         width);
+        const float* stream = embedded.get();
+        for (const auto& layer : model.layers) {
+            reference::layer_norm<<<total, 128>>>(normed.get(), stream, layer.norm1.gain.get(), layer.norm1.bias.get(), width,
+                                                  1e-5f);
+            matmul(qkv, normed, layer.qkv, nullptr, -1);
+            reference::attention<<<dim3(total, s.heads), 64, s.positions * 4>>>(
+                attended.get(), qkv.get(), dRowOf.get(), dStart.get(), attention, s.headSize, 1 / sqrtf(s.headSize));
+            matmul(afterAttention, attended, layer.attentionOut, stream, -1);
+            reference::layer_norm<<<total, 128>>>(normed.get(), afterAttention.get(), layer.norm2.gain.get(),
+                                                  layer.norm2.bias.get(), width, 1e-5f);
+            matmul(hidden, normed, layer.mlpIn, nullptr, s.activation);
+            matmul(x, hidden, layer.mlpOut, afterAttention.get(), -1);
+            CHECK_CUDA(cudaMemcpy(residual.get(), x.get(), x.size() * 4, cudaMemcpyDeviceToDevice));
+            stream = residual.get();
+        }
+        reference::layer_norm<<<total, 128>>>(normed.get(), x.get(), model.finalNorm.gain.get(), model.finalNorm.bias.get(),
+                                              width, 1e-5f);
+        CHECK_CUDA(cudaDeviceSynchronize());
+        CHECK_CUDA(cudaGetLastError());
+    }
+
+    // Rows `tokens` of one of the arrays.
+    std::vector<float> rows(const DeviceArray<float>& array, const std::vector<int>& tokens) const {
+        return pick(array, tokens).download();
+    }
+
+    std::vector<float> logits(const std::vector<int>& tokens) const {
+        DeviceArray<float> a = pick(normed, tokens);
+        DeviceArray<float> y(tokens.size() * model_.shape.vocabulary);
+        if (!tokens.empty()) multiply(y.get(), a.get(), model_.head, nullptr, -1, static_cast<int>(tokens.size()));
+        return y.download();
+    }
+
+private:
+    static void multiply(float* y, const float* a, const Projection<T>& p, const float* add, int kind, int rows) {
+        reference::matmul<<<dim3(ceil_div(p.n, 128), rows), 128>>>(y, a, p.weights.get(), p.kMajor, p.bias.get(), add, p.k, p.n,
+                                                                   kind);
+    }
+
+    DeviceArray<float> pick(const DeviceArray<float>& array, const std::vector<int>& tokens) const {
+        size_t columns = array.size() / total;
+        DeviceArray<float> picked(tokens.size() * columns);
+        for (size_t i = 0; i < tokens.size(); i++) {
+            CHECK_CUDA(cudaMemcpyAsync(picked.get() + i * columns, array.get() + tokens[i] * columns, columns * 4,
+                                       cudaMemcpyDeviceToDevice));
+        }
+        return picked;
+    }
+
+    const Model<T>& model_;
+};
+
+template <class T>
+static std::vector<float> from_panels(const DeviceArray<T>& panels, int rows, int columns, int panelRows) {
+    std::vector<T> host = panels.download();
+    std::vector<float> plain;
+    for (int m = 0; m < rows; m++) {
+        for (int c = 0; c < columns; c++) plain.push_back(rose::to_float(*rose::panel_at(host.data(), m, c, panelRows)));
+    }
+    return plain;
+}
+
+// Drops the padding of heads (`size` of every `pad` columns) and of rows.
+template <class U>
+static std::vector<float> unpad(const std::vector<U>& padded, int rows, int stride, int groups, int size, int pad) {
+    std::vector<float> plain;
+    for (int m = 0; m < rows; m++) {
+        for (int g = 0; g < groups; g++) {
+            for (int d = 0; d < size; d++) plain.push_back(rose::to_float(padded[static_cast<size_t>(m) * stride + g * pad + d]));
+        }
+    }
+    return plain;
+}
+
+static std::vector<std::vector<int>> random_sequences(const std::vector<int>& lengths, int vocabulary, std::mt19937& random) {
+    std::vector<std::vector<int>> sequences;
+    for (int length : lengths) {
+        sequences.emplace_back();
+        for (int i = 0; i < length; i++) sequences.back().push_back(static_cast<int>(random() % vocabulary));
+    }
+    return sequences;
+}
+
+// Blocks for each sequence, scattered over the pool; block 0 stays free as the scratch of padding rows.
+static std::vector<std::vector<int>> scatter_blocks(const std::vector<std::vector<int>>& sequences, int blockSize, int& blocks,
+                                                    std::mt19937& random) {
+    blocks = 1;
+    for (const auto& s : sequences) blocks += ceil_div(static_cast<int>(s.size()), blockSize);
+    std::vector<int> order(blocks - 1);
+    std::iota(order.begin(), order.end(), 1);
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<std::vector<int>> lists;
+    size_t next = 0;
+    for (const auto& s : sequences) {
+        lists.emplace_back();
+        for (int i = 0; i < ceil_div(static_cast<int>(s.size()), blockSize); i++) lists.back().push_back(order[next++]);
+    }
+    return lists;
+}
+
+// A step over a one-layer model: row r has lengths[r] tokens, of which the last news[r] are new in this step. The past is in the
+// pool already, written from the reference; every other slot holds NaN.
+template <class T>
+struct Case {
+    const Model<T>& model;
+    int blockSize, blocks = 0;
+    std::mt19937 random;
+    std::vector<std::vector<int>> sequences, lists;
+    Reference<T> wanted;
+    Batch batch;
+    std::vector<int> tokens, sampleTokens;  // of the step, as the reference counts them
+    std::vector<float> qkv, logits;
+    std::vector<T> pool;
+
+    Case(const Model<T>& m, int blockSize, const std::vector<int>& lengths, const std::vector<int>& news)
+        : model(m),
+          blockSize(blockSize),
+          random(static_cast<unsigned>(lengths.size() * 131 + lengths[0])),
+          sequences(random_sequences(lengths, m.shape.vocabulary, random)),
+          lists(scatter_blocks(sequences, blockSize, blocks, random)),
+          wanted(m, sequences) {
+        batch.step = 7;
+        for (size_t r = 0; r < sequences.size(); r++) {
+            batch.addRow(sequences[r], lengths[r] - news[r], lengths[r], lists[r], blockSize);
+            for (int i = lengths[r] - news[r]; i < lengths[r]; i++) tokens.push_back(wanted.rowStart[r] + i);
+            if (news[r] > 0) sampleTokens.push_back(tokens.back());
+        }
+        qkv = wanted.rows(wanted.qkv, tokens);
+        logits = wanted.logits(sampleTokens);
+        fillPool(lengths, news);
+    }
+
+    // Where the pool keeps dimension 0 of a head's key or value.
+    size_t at(int slot, int head, int isValue) const {
+        const Shape& s = model.shape;
+        size_t place = ((static_cast<size_t>(slot / blockSize) * s.heads + head) * 2 + isValue) * blockSize + slot % blockSize;
+        return place * s.headPad();
+    }
+
+private:
+    static T convert(float v) {
+        if constexpr (sizeof(T) == 4) return v;
+        else if constexpr (std::is_same_v<T, rose::f16>) return __float2half(v);
+        else return __float2bfloat16(v);
+    }
+
+    void fillPool(const std::vector<int>& lengths, const std::vector<int>& news) {
+        const Shape& s = model.shape;
+        pool.resize(static_cast<size_t>(blocks) * s.attention() * 2 * blockSize);
+        std::memset(static_cast<void*>(pool.data()), 0xff, pool.size() * sizeof(T));
+        const int attention = s.heads * s.headSize;
+        const std::vector<float> all = wanted.qkv.download();
+        for (size_t r = 0; r < sequences.size(); r++) {
+            for (int i = 0; i < lengths[r] - news[r]; i++) {
+                int slot = lists[r][i / blockSize] * blockSize + i % blockSize;
+                const float* from = &all[static_cast<size_t>(wanted.rowStart[r] + i) * 3 * attention + attention];
+                for (int h = 0; h < 2 * s.heads; h++) {
+                    T* to = &pool[at(slot, h % s.heads, h / s.heads)];
+                    for (int d = 0; d < s.headPad(); d++) to[d] = convert(d < s.headSize ? from[h * s.headSize + d] : 0.f);
+                }
+            }
+        }
+    }
+};

@@ -1,0 +1,211 @@
+#pragma once
+// What the harness needs of the device: checked calls, arrays, kernels loaded by name from files as the Java runtime loads them,
+// and seeded random data.
+#include <cuda_runtime.h>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+#include "../include/numeric.cuh"
+
+#define CHECK_CUDA(call)                                                                                    \
+    do {                                                                                                    \
+        cudaError_t status = (call);                                                                        \
+        if (status != cudaSuccess) {                                                                        \
+            std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(status)); \
+            std::exit(1);                                                                                   \
+        }                                                                                                   \
+    } while (0)
+
+// An array on the device, zeroed, with room behind it that must stay untouched.
+template <class T>
+class DeviceArray {
+public:
+    DeviceArray() = default;
+    explicit DeviceArray(size_t count) : count_(count) {
+        CHECK_CUDA(cudaMalloc(&data_, count * sizeof(T) + GUARD));
+        CHECK_CUDA(cudaMemset(data_, 0, count * sizeof(T)));
+        CHECK_CUDA(cudaMemset(reinterpret_cast<char*>(data_) + count * sizeof(T), GUARD_BYTE, GUARD));
+    }
+    explicit DeviceArray(const std::vector<T>& host) : DeviceArray(host.size()) { upload(host); }
+    DeviceArray(DeviceArray&& other) noexcept { swap(other); }
+    DeviceArray& operator=(DeviceArray&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~DeviceArray() {
+        if (data_ == nullptr) return;
+        std::vector<unsigned char> guard(GUARD);
+        cudaMemcpy(guard.data(), reinterpret_cast<char*>(data_) + count_ * sizeof(T), GUARD, cudaMemcpyDeviceToHost);
+        for (unsigned char byte : guard) {
+            if (byte != GUARD_BYTE) {
+                std::fprintf(stderr, "an array of %zu elements was written past its end\n", count_);
+                std::exit(1);
+            }
+        }
+        cudaFree(data_);
+    }
+
+    T* get() const { return data_; }
+    size_t size() const { return count_; }
+    void upload(const std::vector<T>& host) {
+        CHECK_CUDA(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+    }
+    std::vector<T> download() const {
+        std::vector<T> host(count_);
+        CHECK_CUDA(cudaDeviceSynchronize());
+        CHECK_CUDA(cudaMemcpy(host.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost));
+        return host;
+    }
+    void fill(unsigned char byte) { CHECK_CUDA(cudaMemset(data_, byte, count_ * sizeof(T))); }
+
+private:
+    static constexpr size_t GUARD = 256;
+    static constexpr unsigned char GUARD_BYTE = 0xA5;
+    void swap(DeviceArray& other) {
+        std::swap(data_, other.data_);
+        std::swap(count_, other.count_);
+    }
+    T* data_ = nullptr;
+    size_t count_ = 0;
+};
+
+struct Launch {
+    dim3 grid;
+    int block;
+    size_t sharedBytes = 0;
+    int cluster = 1;
+    bool afterPredecessor = true;  // programmatic dependent launch
+};
+
+// Every kernel of every compiled file in a directory, launched by name with plain arguments.
+class Kernels {
+public:
+    Kernels(const std::string& directory, const std::string& suffix) : directory_(directory), suffix_(suffix) {
+        CHECK_CUDA(cudaStreamCreate(&stream_));
+    }
+
+    cudaStream_t stream() const { return stream_; }
+    bool programmatic = true;  // off: every edge is a full one
+
+    bool has(const std::string& name) const { return readable(path_of(name)); }
+
+    template <class... Args>
+    void operator()(const std::string& name, const Launch& launch, Args... args) {
+        cudaKernel_t kernel = find(name);
+        if (kernel == nullptr) {
+            std::fprintf(stderr, "no kernel is called %s\n", name.c_str());
+            std::exit(1);
+        }
+        if (prepared_[name] < launch.sharedBytes) {
+            CHECK_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            static_cast<int>(launch.sharedBytes)));
+            prepared_[name] = launch.sharedBytes;
+        }
+        if (carved_.insert({name, true}).second) {
+            CHECK_CUDA(
+                cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributePreferredSharedMemoryCarveout, 100));
+        }
+        void* pointers[] = {&args...};
+        cudaLaunchAttribute attributes[2];
+        cudaLaunchConfig_t config = {};
+        config.gridDim = launch.grid;
+        config.blockDim = dim3(launch.block);
+        config.dynamicSmemBytes = launch.sharedBytes;
+        config.stream = stream_;
+        config.attrs = attributes;
+        if (launch.cluster > 1) {
+            attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+            attributes[config.numAttrs++].val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
+        }
+        if (launch.afterPredecessor && programmatic) {
+            attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+            attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+        }
+        cudaError_t status = cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), pointers);
+        if (status != cudaSuccess) {
+            std::fprintf(stderr, "launch of %s: %s\n", name.c_str(), cudaGetErrorString(status));
+            std::exit(1);
+        }
+    }
+
+    void wait() { CHECK_CUDA(cudaStreamSynchronize(stream_)); }
+
+private:
+    static bool readable(const std::string& path) {
+        FILE* file = std::fopen(path.c_str(), "rb");
+        if (file != nullptr) std::fclose(file);
+        return file != nullptr;
+    }
+
+    // Kernels of one file share its name as a prefix, but for those that run at load and for the tiles.
+    std::string path_of(const std::string& kernel) const {
+        std::string file = "load";
+        for (const char* name : {"embed", "normalize", "attention_decode", "attention_prefill", "attention_generic", "select",
+                                 "sample", "copy_blocks", "gemm"}) {
+            if (kernel.rfind(name, 0) == 0) file = name;
+        }
+        if (file == "gemm")
+            file += kernel.find("generic") != std::string::npos ? "_generic"
+                    : kernel.find("bf16") != std::string::npos  ? "_bf16"
+                                                                : "_f16";
+        return directory_ + "/" + file + suffix_;
+    }
+
+    cudaKernel_t find(const std::string& name) {
+        auto known = kernels_.find(name);
+        if (known != kernels_.end()) return known->second;
+        const std::string path = path_of(name);
+        if (!readable(path)) return nullptr;
+        if (libraries_.find(path) == libraries_.end()) {
+            CHECK_CUDA(cudaLibraryLoadFromFile(&libraries_[path], path.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+        }
+        cudaKernel_t kernel;
+        CHECK_CUDA(cudaLibraryGetKernel(&kernel, libraries_[path], name.c_str()));
+        return kernels_[name] = kernel;
+    }
+
+    std::string directory_, suffix_;
+    std::map<std::string, cudaLibrary_t> libraries_;
+    std::map<std::string, cudaKernel_t> kernels_;
+    std::map<std::string, size_t> prepared_;
+    std::map<std::string, bool> carved_;
+    cudaStream_t stream_;
+};
+
+// Near-normal random values by a counter, so that every element is a function of (seed, index).
+__device__ __forceinline__ float random_normal(uint64_t seed, uint64_t index) {
+    uint64_t z = seed * 0xD1342543DE82EF95ull + (index + 1) * 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    z ^= z >> 31;
+    int sum = static_cast<int>(z & 0xffff) + static_cast<int>(z >> 16 & 0xffff) + static_cast<int>(z >> 32 & 0xffff) +
+              static_cast<int>(z >> 48) - 131070;
+    return static_cast<float>(sum) / 37837.2f;
+}
+
+template <class T>
+__global__ void fill_random_kernel(T* to, size_t count, float mean, float deviation, uint64_t seed) {
+    for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        float v = mean + deviation * random_normal(seed, i);
+        if constexpr (std::is_integral_v<T>) to[i] = static_cast<T>(v);
+        else to[i] = rose::from_float<T>(v);
+    }
+}
+
+template <class T>
+DeviceArray<T> random_array(size_t count, uint64_t seed, float mean = 0, float deviation = 1) {
+    DeviceArray<T> array(count);
+    fill_random_kernel<<<1024, 256>>>(array.get(), count, mean, deviation, seed);
+    CHECK_CUDA(cudaDeviceSynchronize());
+    return array;
+}
+
+inline int ceil_div(int a, int b) {
+    return (a + b - 1) / b;
+}
+inline int round_up(int a, int b) {
+    return ceil_div(a, b) * b;
+}

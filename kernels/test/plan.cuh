@@ -1,0 +1,93 @@
+#pragma once
+// Which kernel does what in a step: the tile of each GEMM, the attention kernel, and whether GEMMs normalise by themselves.
+#include <algorithm>
+#include "device.cuh"
+
+// The launch shape that a choice of tile leads to.
+struct TileShape {
+    int columns, threads, stages;
+    size_t sharedBytes;
+};
+
+// A tile of the Hopper GEMM, or, with batch 0, the generic one.
+struct GemmPlan {
+    int batch = 0;
+    int cluster = 1;
+    int maxStages = 12;
+
+    bool generic() const { return batch == 0; }
+    std::string suffix() const { return generic() ? "generic" : "b" + std::to_string(batch); }
+    std::string text() const {
+        return generic() ? suffix() : suffix() + ":" + std::to_string(cluster) + ":" + std::to_string(maxStages);
+    }
+
+    TileShape tile(bool head, int panels) const {
+        const int nGroups = head || batch >= 128 ? 2 : 1;
+        const int kGroups = head || batch >= 128 ? 1 : 2;
+        const int columns = 64 * nGroups;
+        const int share = ceil_div(panels, cluster);  // panels of one block
+        const int stages = share <= maxStages ? std::max(share, 2) : std::max(2 * kGroups, maxStages / kGroups * kGroups);
+        const size_t ring = static_cast<size_t>(stages) * (columns + batch) * 128;
+        const size_t sums = static_cast<size_t>(kGroups) * batch * (columns + 4) * 4;
+        const size_t received = cluster > 1 ? static_cast<size_t>(batch) * columns * 4 : 0;
+        return {columns, 128 * nGroups * kGroups + 64, stages, std::max(ring, sums) + received + 1024};
+    }
+};
+
+struct Plan {
+    enum Attention { GENERIC, DECODE, PREFILL, MIXED };
+
+    GemmPlan qkv, attentionOut, mlpIn, mlpOut, head;
+    bool fusedNorm = false;
+    Attention attention = GENERIC;
+    int attentionStages = 8;
+};
+
+inline Plan generic_plan() {
+    return {};
+}
+
+// The choice for `rows` rows that bring one token each.
+inline Plan decode_plan(int rows) {
+    Plan p;
+    p.fusedNorm = true;
+    p.attention = Plan::DECODE;
+    p.attentionStages = rows <= 32 ? 10 : rows <= 64 ? 6 : 5;
+    if (rows <= 8) {
+        p.qkv = rows <= 2 ? GemmPlan{8, 4, 3} : GemmPlan{8, 1, 12};
+        p.attentionOut = p.mlpIn = {8, 1, 12}, p.mlpOut = {8, 4, 12}, p.head = {8, 1, 4};
+    } else if (rows <= 16) {
+        p.qkv = {16, 4, 3}, p.attentionOut = p.mlpIn = {16, 1, 12}, p.mlpOut = {16, 4, 12}, p.head = {16, 1, 4};
+    } else if (rows <= 32) {
+        p.qkv = {8, 1, 12}, p.attentionOut = p.mlpIn = {16, 1, 12}, p.mlpOut = {16, 4, 8}, p.head = {32, 1, 3};
+    } else if (rows <= 64) {
+        p.qkv = {32, 1, 12}, p.attentionOut = {8, 1, 12}, p.mlpIn = {16, 1, 8}, p.mlpOut = {32, 8, 3}, p.head = {64, 1, 3};
+    } else if (rows <= 128) {
+        p.qkv = {32, 1, 6}, p.attentionOut = {16, 1, 12}, p.mlpIn = {32, 1, 8}, p.mlpOut = {64, 4, 8}, p.head = {64, 1, 3};
+    } else {
+        p.qkv = {32, 1, 6}, p.attentionOut = {32, 1, 12}, p.mlpIn = {32, 1, 6}, p.mlpOut = {64, 2, 8}, p.head = {128, 1, 3};
+    }
+    return p;
+}
+
+// The choice that gives every row the same bits whatever its batch: tiles up to 64 rows sum in one order, so BATCH may follow the
+// number of rows, but the cluster sizes and the attention's stages stay what they are.
+inline Plan invariant_plan(int rows) {
+    Plan p = decode_plan(rows);
+    const int narrow = rows <= 8 ? 8 : rows <= 16 ? 16 : 32;
+    p.qkv = p.attentionOut = p.mlpIn = {narrow, 1, 12};
+    p.mlpOut = {rows <= 32 ? narrow : 64, 4, 8};
+    p.head = {rows <= 32 ? narrow : 64, 1, 3};
+    p.attentionStages = 8;
+    return p;
+}
+
+// The choice for steps with many tokens.
+inline Plan prefill_plan(int samples) {
+    Plan p;
+    p.fusedNorm = true;
+    p.attention = Plan::PREFILL;
+    p.qkv = p.attentionOut = p.mlpIn = p.mlpOut = {128, 1, 3};
+    p.head = decode_plan(samples).head;
+    return p;
+}
