@@ -1,0 +1,212 @@
+// Attention of prefill steps: rows of many tokens, causal, over paged keys and values; head size 64, any block size, f16 and
+// bf16.
+//
+// One block per (64 queries of one row, head), four warps of 16 queries. Keys and values come 64 at a time through two stages of
+// cp.async into swizzled shared memory; both products run on mma.sync with the running softmax in registers, so scores never
+// leave the warp. Key tiles start at multiples of 64 of the sequence and are visited in order: a query's result does not depend
+// on the other queries in its tile, on chunking, or on the batch.
+//
+// Rows differ in length, so a block finds its row itself: tile i of the step belongs to the row where the running count of
+// ⌈length / 64⌉ passes i. Blocks past the last tile leave at once.
+//
+// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128. With `skipSingles`, rows of one token are left to attention_decode.
+#include "include/paged_kv.cuh"
+#include "include/ptx.cuh"
+
+using namespace rose;
+
+constexpr int HEAD = 64;
+constexpr int TILE = 64;
+constexpr int ROW_BYTES = HEAD * 2;
+constexpr int TILE_BYTES = TILE * ROW_BYTES;
+constexpr int STAGES = 2;
+
+struct QueryTile {
+    int row;    // -1: there is no such tile
+    int first;  // of the tile's queries, counted in the row's tokens of this step
+};
+
+// Finds tile `index` by a warp-wide running count over the rows, 32 at a time.
+__device__ __forceinline__ QueryTile find_tile(const int* rowStarts, int rows, int index, bool skipSingles, int lane) {
+    int before = 0;
+    for (int base = 0; base < rows; base += 32) {
+        int row = base + lane;
+        int length = row < rows ? __ldg(rowStarts + row + 1) - __ldg(rowStarts + row) : 0;
+        int tiles = skipSingles && length == 1 ? 0 : (length + TILE - 1) / TILE;
+        int through = tiles;
+#pragma unroll
+        for (int step = 1; step < 32; step *= 2) {
+            int lower = __shfl_up_sync(~0u, through, step);
+            if (lane >= step) through += lower;
+        }
+        through += before;
+        unsigned passed = __ballot_sync(~0u, through > index);
+        if (passed != 0) {
+            int owner = __ffs(passed) - 1;
+            int start = __shfl_sync(~0u, through - tiles, owner);
+            return {base + owner, (index - start) * TILE};
+        }
+        before = __shfl_sync(~0u, through, 31);
+    }
+    return {-1, 0};
+}
+
+__device__ __forceinline__ uint32_t chunk_address(const char* tile, int row, int chunk) {
+    return shared_address(tile + row * ROW_BYTES + (chunk ^ (row & 7)) * 16);
+}
+
+template <class T>
+struct PrefillAttention {
+    const PagedAttention<T>& p;
+    const int* list;
+    int head;
+    int context;  // tokens of the row, keys past it are not there
+
+    // Keys and values of one tile; what lies past the context arrives as zeros, whatever the slots hold.
+    __device__ __forceinline__ void load(char* stage, int firstKey) const {
+        const int chunk = threadIdx.x % 8;
+#pragma unroll
+        for (int i = 0; i < TILE / 16; i++) {
+            int row = threadIdx.x / 8 + 16 * i;
+            bool present = firstKey + row < context;
+            const T* key = p.key(list, present ? firstKey + row : 0, head) + chunk * 8;
+            uint32_t to = chunk_address(stage, row, chunk);
+            copy_async16(to, key, present);
+            copy_async16(to + TILE_BYTES, key + p.valueOffset(), present);
+        }
+    }
+
+    // Scores of this warp's 16 queries against 64 keys: score[4j …] are keys 8j + 2·(lane % 4) + {0, 1} of two queries.
+    static __device__ __forceinline__ void score_tile(float (&score)[32], const uint32_t (&q)[4][4], const char* keys, int lane) {
+#pragma unroll
+        for (int i = 0; i < 32; i++) score[i] = 0;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+#pragma unroll
+            for (int j = 0; j < 8; j += 2) {
+                uint32_t b[4];
+                load_matrix4(b, chunk_address(keys, 8 * j + lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2));
+                mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(score[4 * j]), q[k], b[0], b[1]);
+                mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(score[4 * j + 4]), q[k], b[2], b[3]);
+            }
+        }
+    }
+
+    static __device__ __forceinline__ void add_values(float (&sum)[32], const float (&weight)[32], const char* values, int lane) {
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const float* w = weight + 8 * k;
+            const uint32_t a[4] = {pack2<T>(w[0], w[1]), pack2<T>(w[2], w[3]), pack2<T>(w[4], w[5]), pack2<T>(w[6], w[7])};
+#pragma unroll
+            for (int j = 0; j < 8; j += 2) {
+                uint32_t b[4];
+                load_matrix4_transposed(b, chunk_address(values, 16 * k + lane % 16, j + lane / 16));
+                mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(sum[4 * j]), a, b[0], b[1]);
+                mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(sum[4 * j + 4]), a, b[2], b[3]);
+            }
+        }
+    }
+};
+
+template <class T>
+__device__ __forceinline__ void attend(const PagedAttention<T>& p, int rows, bool skipSingles) {
+    __shared__ __align__(128) char ring[STAGES * 2 * TILE_BYTES];
+    release_dependents();
+    const int head = blockIdx.x;
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const QueryTile tile = find_tile(p.rowStarts, rows, blockIdx.y, skipSingles, lane);
+    wait_for_predecessors();
+    if (tile.row < 0) return;
+    const int start = __ldg(p.rowStarts + tile.row);
+    const int length = __ldg(p.rowStarts + tile.row + 1) - start;
+    const int context = __ldg(p.contextLengths + tile.row);
+    const int past = context - length;
+    const PrefillAttention<T> work{p, p.blocks + __ldg(p.blockStarts + tile.row), head, context};
+    const int keys = past + min(tile.first + TILE, length);  // the last query of the tile sees this many
+    const int tiles = (keys + TILE - 1) / TILE;
+    auto stage = [&](int i) { return ring + i % STAGES * 2 * TILE_BYTES; };
+
+    // Queries pass through the second stage on their way to registers.
+#pragma unroll
+    for (int i = 0; i < TILE / 16; i++) {
+        int row = threadIdx.x / 8 + 16 * i;
+        bool present = tile.first + row < length;
+        int token = start + (present ? tile.first + row : 0);
+        const T* from = p.queries + (static_cast<size_t>(token) * p.heads + head) * HEAD + threadIdx.x % 8 * 8;
+        copy_async16(chunk_address(stage(1), row, threadIdx.x % 8), from, present);
+    }
+    work.load(stage(0), 0);
+    copy_async_commit();
+    copy_async_wait<0>();
+    __syncthreads();
+    uint32_t q[4][4];
+#pragma unroll
+    for (int k = 0; k < 4; k++) load_matrix4(q[k], chunk_address(stage(1), warp * 16 + lane % 16, 2 * k + lane / 16));
+    __syncthreads();
+
+    const int query = tile.first + warp * 16 + lane / 4;  // and query + 8
+    float sum[32] = {};
+    float largest[2] = {NO_SCORE, NO_SCORE};
+    float total[2] = {0, 0};
+    for (int i = 0; i < tiles; i++) {
+        if (i + 1 < tiles) work.load(stage(i + 1), (i + 1) * TILE);
+        copy_async_commit();
+        float score[32];
+        PrefillAttention<T>::score_tile(score, q, stage(i), lane);
+        if ((i + 1) * TILE > past + tile.first + warp * 16) {  // this tile crosses the diagonal of the warp's queries
+#pragma unroll
+            for (int j = 0; j < 32; j++) {
+                int key = i * TILE + j / 4 * 8 + lane % 4 * 2 + j % 2;
+                if (key > past + query + j % 4 / 2 * 8) score[j] = NO_SCORE;
+            }
+        }
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            float top = largest[half];
+#pragma unroll
+            for (int j = 0; j < 32; j++) {
+                if (j % 4 / 2 == half) top = fmaxf(top, score[j]);
+            }
+            top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
+            top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
+            float factor = exp2f(largest[half] - top);
+            largest[half] = top;
+            total[half] *= factor;
+#pragma unroll
+            for (int j = 0; j < 32; j++) {
+                if (j % 4 / 2 == half) {
+                    sum[j] *= factor;
+                    score[j] = exp2f(score[j] - top);
+                    total[half] += score[j];
+                }
+            }
+        }
+        PrefillAttention<T>::add_values(sum, score, stage(i) + TILE_BYTES, lane);
+        copy_async_wait<0>();
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        float all = sum_over_lanes<4>(total[half]);
+        float inverse = all > 0 ? 1.f / all : 0.f;
+        if (query + 8 * half >= length) continue;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            T* out = panel_at(p.out, start + query + 8 * half, head * HEAD + 8 * j + lane % 4 * 2, p.panelRows);
+            *reinterpret_cast<uint32_t*>(out) = pack2<T>(sum[4 * j + 2 * half] * inverse, sum[4 * j + 2 * half + 1] * inverse);
+        }
+    }
+}
+
+#define ATTEND(T, NAME)                                                                                                          \
+    extern "C" __global__ void __launch_bounds__(128) attention_prefill_##NAME(                                                  \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
+        const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                         \
+        attend<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, blockSize}, rows, \
+                  skipSingles != 0);                                                                                             \
+    }
+
+ATTEND(f16, f16)
+ATTEND(bf16, bf16)

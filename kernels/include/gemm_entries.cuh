@@ -1,0 +1,56 @@
+#pragma once
+// The entry points of the Hopper GEMMs for one element type: GEMM_ENTRIES(f16, f16) in gemm_f16.cu, and likewise for bf16. Two
+// files, so that a model loads only its own.
+//
+// Launch: grid (⌈rows / BATCH⌉ · cluster, columns / N), block and dynamic shared memory by README.md's table.
+#include "gemm_tile.cuh"
+
+#define OPERANDS(T)                                                                                                          \
+    const T *weights, const T *activations, int rows, int panelRows, int columns, int panels, int stages, const float *bias, \
+        const float *columnSums, const float2 *moments, int momentParts, float width, float epsilon
+#define PASS \
+    {weights, activations, rows, panelRows, columns, panels, stages, bias, columnSums, moments, momentParts, width, epsilon}
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define RUN(TILE, ...) TILE::run(PASS, __VA_ARGS__)
+#define BOUNDS(TILE, BLOCKS) __launch_bounds__(TILE::THREADS, BLOCKS)
+#else
+#define RUN(TILE, ...)
+#define BOUNDS(TILE, BLOCKS)
+#endif
+
+#define GEMMS(T, NAME, BATCH, N_GROUPS, K_GROUPS, BLOCKS)                                                                    \
+    using Tile_##NAME##_b##BATCH = GemmTile<T, BATCH, N_GROUPS, K_GROUPS>;                                                   \
+    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS) gemm_qkv_##NAME##_b##BATCH(                            \
+        OPERANDS(T), T* queries, T* pool, const int* slots, int queryWidth, int headSize, int blockSize, float queryScale) { \
+        RUN(Tile_##NAME##_b##BATCH, StoreQkv<T>{queries, pool, slots, queryWidth, headSize, blockSize, queryScale});         \
+    }                                                                                                                        \
+    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                        \
+        gemm_residual_##NAME##_b##BATCH(OPERANDS(T), float* x, T* xPanels, float2* xMoments, int xStride) {                  \
+        RUN(Tile_##NAME##_b##BATCH, AddResidual<T, 64 * N_GROUPS>{x, xPanels, xMoments, xStride, panelRows});                \
+    }                                                                                                                        \
+    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                        \
+        gemm_activation_##NAME##_b##BATCH(OPERANDS(T), T* hidden, int kind) {                                                \
+        RUN(Tile_##NAME##_b##BATCH, Activate<T>{hidden, panelRows, kind});                                                   \
+    }
+
+#define HEADS(T, NAME, BATCH, BLOCKS)                                                                  \
+    using Head_##NAME##_b##BATCH = GemmTile<T, BATCH, 2, 1>;                                           \
+    extern "C" __global__ void BOUNDS(Head_##NAME##_b##BATCH, BLOCKS) gemm_head_##NAME##_b##BATCH(     \
+        OPERANDS(T), unsigned long long* best, float* logits, int vocabulary, int stride, int tiles) { \
+        RUN(Head_##NAME##_b##BATCH, BestToken<128>{best, logits, vocabulary, stride, tiles});          \
+    }
+
+#define GEMM_ENTRIES(T, NAME)    \
+    GEMMS(T, NAME, 8, 1, 2, 3)   \
+    GEMMS(T, NAME, 16, 1, 2, 3)  \
+    GEMMS(T, NAME, 32, 1, 2, 3)  \
+    GEMMS(T, NAME, 64, 1, 2, 2)  \
+    GEMMS(T, NAME, 128, 2, 1, 2) \
+    GEMMS(T, NAME, 256, 2, 1, 1) \
+    HEADS(T, NAME, 8, 3)         \
+    HEADS(T, NAME, 16, 3)        \
+    HEADS(T, NAME, 32, 3)        \
+    HEADS(T, NAME, 64, 3)        \
+    HEADS(T, NAME, 128, 2)       \
+    HEADS(T, NAME, 256, 1)

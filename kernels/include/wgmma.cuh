@@ -1,0 +1,84 @@
+#pragma once
+// wgmma (sm_90a): a warpgroup of 128 threads multiplies two tiles that rest in shared memory, asynchronously.
+//
+//      d[64 x N] += a[64 x 16] · b[N x 16]^T        a and b in the panel layout (128-byte swizzle, k contiguous)
+//
+// Thread t of the warpgroup holds, for j < N / 8 and with lane = t % 32, warp = t / 32:
+//      d[4j + 0], d[4j + 1]   at row 16·warp + lane / 4,       columns 8j + 2·(lane % 4) + {0, 1}
+//      d[4j + 2], d[4j + 3]   at row 16·warp + lane / 4 + 8,   the same columns
+//
+// The register lists below are spelled out because an asm statement has no loops.
+#include "ptx.cuh"
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+namespace rose {
+
+// Describes a tile whose rows are 128 bytes and whose 8-row groups follow each other; `address` is 1024-byte aligned plus 32
+// bytes for each step of 16 elements along k.
+__device__ __forceinline__ uint64_t tile_descriptor(uint32_t address) {
+    constexpr uint64_t SWIZZLE_128 = 1ull << 62;
+    constexpr uint64_t GROUP_STRIDE = static_cast<uint64_t>(1024 >> 4) << 32;
+    return SWIZZLE_128 | GROUP_STRIDE | 1ull << 16 | (address & 0x3FFFF) >> 4;
+}
+
+__device__ __forceinline__ void wgmma_fence() {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void wgmma_commit() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int PENDING>
+__device__ __forceinline__ void wgmma_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
+}
+
+template <class T, int N>
+struct Wgmma;
+
+#define ROSE_REGISTERS_8 "%0,%1,%2,%3"
+#define ROSE_REGISTERS_16 ROSE_REGISTERS_8 ",%4,%5,%6,%7"
+#define ROSE_REGISTERS_32 ROSE_REGISTERS_16 ",%8,%9,%10,%11,%12,%13,%14,%15"
+#define ROSE_REGISTERS_64 ROSE_REGISTERS_32 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define ROSE_REGISTERS_128                                             \
+    ROSE_REGISTERS_64                                                  \
+    ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47" \
+    ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define ROSE_REGISTERS_256                                                         \
+    ROSE_REGISTERS_128                                                             \
+    ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"             \
+    ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"             \
+    ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111" \
+    ",%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+#define ROSE_ACC4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define ROSE_ACC16(i) ROSE_ACC4(i), ROSE_ACC4(i + 4), ROSE_ACC4(i + 8), ROSE_ACC4(i + 12)
+#define ROSE_ACC64(i) ROSE_ACC16(i), ROSE_ACC16(i + 16), ROSE_ACC16(i + 32), ROSE_ACC16(i + 48)
+#define ROSE_OUT_8 ROSE_ACC4(0)
+#define ROSE_OUT_16 ROSE_ACC4(0), ROSE_ACC4(4)
+#define ROSE_OUT_32 ROSE_ACC16(0)
+#define ROSE_OUT_64 ROSE_ACC16(0), ROSE_ACC16(16)
+#define ROSE_OUT_128 ROSE_ACC64(0)
+#define ROSE_OUT_256 ROSE_ACC64(0), ROSE_ACC64(64)
+
+// A and B are the numbers of the two descriptor operands, which follow the N / 2 accumulators.
+#define ROSE_WGMMA(T, NAME, N, A, B)                                                                             \
+    template <>                                                                                                  \
+    struct Wgmma<T, N> {                                                                                         \
+        static __device__ __forceinline__ void multiply(float (&d)[N / 2], uint64_t a, uint64_t b) {             \
+            asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME " {" ROSE_REGISTERS_##N \
+                         "}, %" #A ", %" #B ", 1, 1, 1, 0, 0;"                                                   \
+                         : ROSE_OUT_##N                                                                          \
+                         : "l"(a), "l"(b));                                                                      \
+        }                                                                                                        \
+    };
+#define ROSE_WGMMA_BOTH(N, A, B) ROSE_WGMMA(f16, "f16", N, A, B) ROSE_WGMMA(bf16, "bf16", N, A, B)
+ROSE_WGMMA_BOTH(8, 4, 5)
+ROSE_WGMMA_BOTH(16, 8, 9)
+ROSE_WGMMA_BOTH(32, 16, 17)
+ROSE_WGMMA_BOTH(64, 32, 33)
+ROSE_WGMMA_BOTH(128, 64, 65)
+ROSE_WGMMA_BOTH(256, 128, 129)
+
+}  // namespace rose
+
+#endif

@@ -1,0 +1,313 @@
+// Times, by replay of CUDA graphs, medians: the whole decode step, each kernel in a chain of its own, the prefill of a batch.
+//
+//      time DIRECTORY steps [ROWS …]                the step at these row counts, with each kernel's share
+//      time DIRECTORY prefill                       16 rows of 259 tokens
+//      time DIRECTORY sweep [ROWS …]                every tile of every GEMM in a chain of its own, best first
+//      time DIRECTORY tune [ROWS …]                 the best tiles in the whole step
+//
+// The model is the 124M shape with random weights, f16, context 132. Chains run over 36 layers' distinct weights and KV, more
+// than the L2 cache holds; a step reads 247 MB of weights, so nothing survives in L2 from the step before.
+#include <cstring>
+#include <functional>
+#include <random>
+#include "model.cuh"
+
+using T = rose::f16;
+
+static constexpr int LAYERS = 12;
+static constexpr int CHAIN = 36;
+static constexpr double COPY_BYTES_PER_MICRO = 4.3e6;  // read + written, the device's own copy
+
+static double median_micros(Kernels& kernels, const std::function<void()>& work, int repeats = 21, int inner = 4) {
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    CHECK_CUDA(cudaStreamBeginCapture(kernels.stream(), cudaStreamCaptureModeGlobal));
+    work();
+    CHECK_CUDA(cudaStreamEndCapture(kernels.stream(), &graph));
+    CHECK_CUDA(cudaGraphInstantiate(&executable, graph, 0));
+    cudaEvent_t from, to;
+    CHECK_CUDA(cudaEventCreate(&from));
+    CHECK_CUDA(cudaEventCreate(&to));
+    std::vector<float> micros;
+    for (int i = 0; i < repeats + 3; i++) {
+        CHECK_CUDA(cudaEventRecord(from, kernels.stream()));
+        for (int k = 0; k < inner; k++) CHECK_CUDA(cudaGraphLaunch(executable, kernels.stream()));
+        CHECK_CUDA(cudaEventRecord(to, kernels.stream()));
+        kernels.wait();
+        float millis;
+        CHECK_CUDA(cudaEventElapsedTime(&millis, from, to));
+        if (i >= 3) micros.push_back(millis * 1000 / inner);
+    }
+    std::sort(micros.begin(), micros.end());
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+    cudaEventDestroy(from);
+    cudaEventDestroy(to);
+    return micros[micros.size() / 2];
+}
+
+__global__ void measure_clock(long long* out) {
+    unsigned long long start, now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    long long cycles = clock64();
+    do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    while (now - start < 2000000);
+    out[0] = (clock64() - cycles) * 1000 / static_cast<long long>(now - start);
+}
+
+static void print_clock() {
+    DeviceArray<long long> clock(1);
+    measure_clock<<<1, 1>>>(clock.get());
+    cudaDeviceProp device;
+    CHECK_CUDA(cudaGetDeviceProperties(&device, 0));
+    std::printf("%s, SM clock %lld MHz\n", device.name, clock.download()[0]);
+}
+
+// Rows of `context` tokens each, the last `news` of them new, over scattered blocks.
+static Batch make_batch(int rows, int context, int news) {
+    std::mt19937 random(3);
+    const int perRow = ceil_div(context, 16);
+    std::vector<int> order(rows * perRow);
+    for (size_t i = 0; i < order.size(); i++) order[i] = static_cast<int>(i) + 1;
+    std::shuffle(order.begin(), order.end(), random);
+    Batch batch;
+    for (int r = 0; r < rows; r++) {
+        std::vector<int> ids(context), list(order.begin() + r * perRow, order.begin() + (r + 1) * perRow);
+        for (int& id : ids) id = static_cast<int>(random() % 50257);
+        batch.addRow(ids, context - news, context, list, 16);
+    }
+    return batch;
+}
+
+static void fill_pool(Runner<T>& runner) {
+    fill_random_kernel<<<2048, 256>>>(runner.pool.get(), runner.pool.size(), 0.f, 1.f, 99);
+    CHECK_CUDA(cudaDeviceSynchronize());
+}
+
+static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
+    const int context = 132;
+    Runner<T> runner(kernels, model, rows, rows, 16, rows * 9 + 1, false);
+    fill_pool(runner);
+    runner.upload(make_batch(rows, context, 1));
+    const Plan plan = decode_plan(rows);
+    const double step = median_micros(kernels, [&] { runner.step(plan, LAYERS); });
+    kernels.programmatic = false;
+    const double plain = median_micros(kernels, [&] { runner.step(plan, LAYERS); });
+    kernels.programmatic = true;
+    const double floor = (247e6 + rows * context * 36864.0) / COPY_BYTES_PER_MICRO;
+    std::printf("STEP rows %4d context %d: %7.1f us (full edges %.1f), floor %.0f us, %.0f tokens/s\n", rows, context, step,
+                plain, floor, rows / step * 1e6);
+
+    std::printf("    with the same bits for every batch: %.1f us\n",
+                median_micros(kernels, [&] { runner.step(invariant_plan(rows), LAYERS); }));
+
+    struct Part {
+        const char* name;
+        std::function<void(int)> run;
+    };
+    const Part parts[] = {{"qkv", [&](int i) { runner.qkv(plan, i); }},
+                          {"attention", [&](int i) { runner.attention(plan, i); }},
+                          {"attention out", [&](int i) { runner.attentionOut(plan, i); }},
+                          {"mlp in", [&](int i) { runner.mlpIn(plan, i); }},
+                          {"mlp out", [&](int i) { runner.mlpOut(plan, i); }}};
+    for (const Part& part : parts) {
+        double chain = median_micros(kernels,
+                                     [&] {
+                                         for (int i = 0; i < CHAIN; i++) part.run(i);
+                                     }) /
+                       CHAIN;
+        double without = median_micros(kernels, [&] {
+            runner.embed(plan);
+            for (int i = 0; i < LAYERS; i++) {
+                for (const Part& other : parts) {
+                    if (&other != &part) other.run(i);
+                }
+            }
+            runner.head(plan), runner.select();
+        });
+        std::printf("    %-14s %6.2f us in a chain, %6.1f us of the step\n", part.name, chain, step - without);
+    }
+    double layers = median_micros(kernels, [&] {
+        runner.embed(plan);
+        for (int i = 0; i < LAYERS; i++) runner.layer(plan, i);
+    });
+    std::printf("    head + select  %6.1f us of the step; head %.1f us in a chain\n", step - layers, median_micros(kernels, [&] {
+                                                                                                         for (int i = 0; i < 4;
+                                                                                                              i++)
+                                                                                                             runner.head(plan);
+                                                                                                     }) / 4);
+    for (int stages : {4, 6, 8, 9, 10}) {
+        Plan other = plan;
+        other.attentionStages = stages;
+        double chain = median_micros(kernels,
+                                     [&] {
+                                         for (int i = 0; i < CHAIN; i++) runner.attention(other, i);
+                                     }) /
+                       CHAIN;
+        std::printf("    attention with %2d stages: %6.2f us in a chain, step %.1f us\n", stages, chain,
+                    median_micros(kernels, [&] { runner.step(other, LAYERS); }));
+    }
+}
+
+static void time_prefill(Kernels& kernels, const Model<T>& model) {
+    const int rows = 16, length = 259, tokens = rows * length;
+    Runner<T> runner(kernels, model, tokens, rows, 16, rows * 17 + 1, false);
+    fill_pool(runner);
+    runner.upload(make_batch(rows, length, length));
+    const double flops = 2.0 * tokens * LAYERS * 12 * 768 * 768 + 4.0 * rows * (length * (length + 1) / 2) * 768 * LAYERS +
+                         2.0 * rows * 50257 * 768;
+    for (int batch : {128, 256}) {
+        for (int stages : {3, 4}) {
+            if (batch == 128 && stages == 4) continue;
+            Plan plan = prefill_plan(rows);
+            plan.qkv = plan.attentionOut = plan.mlpIn = plan.mlpOut = {batch, 1, stages};
+            double step = median_micros(kernels, [&] { runner.step(plan, LAYERS); }, 11, 1);
+            std::printf("PREFILL %d x %d, tile %s: %.0f us, %.0f TFLOP/s\n", rows, length, plan.qkv.text().c_str(), step,
+                        flops / step * 1e-6);
+            struct Part {
+                const char* name;
+                std::function<void(int)> run;
+                double flops;
+            };
+            const double square = 2.0 * tokens * 768 * 768;
+            const Part parts[] = {
+                {"norm + qkv", [&](int i) { runner.qkv(plan, i); }, 3 * square},
+                {"attention", [&](int i) { runner.attention(plan, i); }, 4.0 * rows * (length * (length + 1) / 2) * 768},
+                {"attention out", [&](int i) { runner.attentionOut(plan, i); }, square},
+                {"norm + mlp in", [&](int i) { runner.mlpIn(plan, i); }, 4 * square},
+                {"mlp out", [&](int i) { runner.mlpOut(plan, i); }, 4 * square}};
+            for (const Part& part : parts) {
+                double chain = median_micros(
+                                   kernels,
+                                   [&] {
+                                       for (int i = 0; i < LAYERS; i++) part.run(i);
+                                   },
+                                   11, 1) /
+                               LAYERS;
+                std::printf("    %-14s %6.1f us, %.0f TFLOP/s\n", part.name, chain, part.flops / chain * 1e-6);
+            }
+        }
+    }
+}
+
+static void sweep(Kernels& kernels, const Model<T>& model, int rows) {
+    Runner<T> runner(kernels, model, rows, rows, 16, rows * 9 + 1, false);
+    fill_pool(runner);
+    runner.upload(make_batch(rows, 132, 1));
+    runner.embed(decode_plan(rows));
+    struct Part {
+        const char* name;
+        GemmPlan Plan::* tile;
+        std::function<void(const Plan&, int)> run;
+        int panels;
+        bool head;
+    };
+    const Part parts[] = {
+        {"qkv", &Plan::qkv, [&](const Plan& p, int i) { runner.qkv(p, i); }, 12, false},
+        {"attention out", &Plan::attentionOut, [&](const Plan& p, int i) { runner.attentionOut(p, i); }, 12, false},
+        {"mlp in", &Plan::mlpIn, [&](const Plan& p, int i) { runner.mlpIn(p, i); }, 12, false},
+        {"mlp out", &Plan::mlpOut, [&](const Plan& p, int i) { runner.mlpOut(p, i); }, 48, false},
+        {"head", &Plan::head,
+         [&](const Plan& p, int i) {
+             if (i < 8) runner.head(p);
+         },
+         12, true}};
+    for (const Part& part : parts) {
+        std::vector<std::pair<double, std::string>> results;
+        for (int batch : {8, 16, 32, 64, 128, 256}) {
+            if (batch / 2 >= std::max(rows, 8) || batch * 16 < rows) continue;
+            for (int cluster : {1, 2, 4, 8}) {
+                if (part.head && cluster > 1) continue;
+                if (batch > 64 && cluster > 2) continue;
+                int last = 0;
+                for (int stages : {3, 4, 6, 8, 12}) {
+                    Plan plan = decode_plan(rows);
+                    plan.*part.tile = {batch, cluster, stages};
+                    TileShape shape = (plan.*part.tile).tile(part.head, part.panels);
+                    if (shape.sharedBytes > 227 * 1024 - 4096 || shape.stages == last) continue;
+                    last = shape.stages;
+                    const int chain = part.head ? 8 : CHAIN;
+                    double micros = median_micros(
+                                        kernels,
+                                        [&] {
+                                            for (int i = 0; i < chain; i++) part.run(plan, i);
+                                        },
+                                        9, 2) /
+                                    chain;
+                    results.push_back({micros, (plan.*part.tile).text()});
+                }
+            }
+        }
+        std::sort(results.begin(), results.end());
+        std::printf("SWEEP rows %d %-13s", rows, part.name);
+        for (size_t i = 0; i < std::min<size_t>(results.size(), 9); i++) {
+            std::printf("  %s %.2f", results[i].second.c_str(), results[i].first);
+        }
+        std::printf("\n");
+    }
+}
+
+// Coordinate descent over the tiles of a whole step: overlap with neighbours counts here, which chains do not see.
+static void tune(Kernels& kernels, const Model<T>& model, int rows) {
+    Runner<T> runner(kernels, model, rows, rows, 16, rows * 9 + 1, false);
+    fill_pool(runner);
+    runner.upload(make_batch(rows, 132, 1));
+    Plan best = decode_plan(rows);
+    auto time = [&](const Plan& plan) { return median_micros(kernels, [&] { runner.step(plan, LAYERS); }, 7, 4); };
+    double fastest = time(best);
+    std::printf("TUNE rows %d: from %.1f us", rows, fastest);
+    auto attempt = [&](const Plan& plan) {
+        double micros = time(plan);
+        if (micros < fastest * 0.998) fastest = micros, best = plan;
+    };
+    for (int round = 0; round < 2; round++) {
+        for (GemmPlan Plan::* slot : {&Plan::qkv, &Plan::mlpOut, &Plan::mlpIn, &Plan::attentionOut, &Plan::head}) {
+            const bool head = slot == &Plan::head;
+            for (int batch : {8, 16, 32, 64, 128, 256}) {
+                if (batch / 2 >= std::max(rows, 8) || batch * 8 < rows || (head && batch * 4 < rows)) continue;
+                for (int cluster : {1, 2, 4, 8}) {
+                    if ((head || batch > 64) && cluster > 1) continue;
+                    int last = 0;
+                    for (int stages : {3, 4, 6, 8, 12}) {
+                        Plan plan = best;
+                        plan.*slot = {batch, cluster, stages};
+                        TileShape shape = (plan.*slot).tile(head, slot == &Plan::mlpOut ? 48 : 12);
+                        if (shape.sharedBytes > 227 * 1024 - 4096 || shape.stages == last) continue;
+                        last = shape.stages;
+                        attempt(plan);
+                    }
+                }
+            }
+        }
+        for (int stages : {5, 6, 7, 8, 9, 10, 12}) {
+            Plan plan = best;
+            plan.attentionStages = stages;
+            attempt(plan);
+        }
+    }
+    std::printf(" to %.1f us: qkv %s, attention %d, out %s, mlp in %s, mlp out %s, head %s\n", fastest, best.qkv.text().c_str(),
+                best.attentionStages, best.attentionOut.text().c_str(), best.mlpIn.text().c_str(), best.mlpOut.text().c_str(),
+                best.head.text().c_str());
+}
+
+int main(int argc, char** argv) {
+    if (argc < 3) {
+        std::fprintf(stderr, "usage: time DIRECTORY steps | prefill | sweep | tune [ROWS ...]\n");
+        return 2;
+    }
+    Kernels kernels(argv[1], ".sm_90a.cubin");
+    Model<T> model(kernels, gpt2(CHAIN));
+    print_clock();
+    if (!std::strcmp(argv[2], "prefill")) time_prefill(kernels, model);
+    if (!std::strcmp(argv[2], "steps")) {
+        for (int i = 3; i < argc; i++) time_steps(kernels, model, std::atoi(argv[i]));
+    }
+    if (!std::strcmp(argv[2], "tune")) {
+        for (int i = 3; i < argc; i++) tune(kernels, model, std::atoi(argv[i]));
+    }
+    if (!std::strcmp(argv[2], "sweep")) {
+        for (int i = 3; i < argc; i++) sweep(kernels, model, std::atoi(argv[i]));
+    }
+    print_clock();
+    return 0;
+}
