@@ -63,6 +63,19 @@ class EngineTest {
         }
     }
 
+    /** Waits until the engine has begun to close; a request that no engine could serve does not add to its work. */
+    private static void awaitRefusal(Engine engine) {
+        while (true) {
+            try {
+                engine.submit(Models.request(1, Models.VOCABULARY));
+            } catch (BadInput stillServing) {
+                Thread.onSpinWait();
+            } catch (EngineStopped closing) {
+                return;
+            }
+        }
+    }
+
     @Test
     void many_threads_get_their_own_tokens() throws Exception {
         try (Engine engine = Models.engine(Models.options(), SimOptions.defaults());
@@ -138,6 +151,7 @@ class EngineTest {
                 .toList();
         gate.reached.await();
         Thread closer = Thread.ofVirtual().start(engine::close);
+        awaitRefusal(engine);
         gate.open.countDown();
         closer.join();
         assertThat(streams)
