@@ -179,6 +179,13 @@ final class SimulatedEngine implements AutoCloseable {
             }
         }
         scheduler.pool().check(tables);
+        long preemptions =
+                requests.stream().mapToLong(WatchedRequest::preemptions).sum();
+        Require.that(
+                preemptions == scheduler.preemptions(),
+                "%d preemptions of requests, %d counted",
+                preemptions,
+                scheduler.preemptions());
         int most = settings.engine().scheduler().maxActiveRequests();
         Require.that(scheduler.active() <= most, "%d active requests of at most %d", scheduler.active(), most);
         Require.that(

@@ -1,5 +1,6 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
@@ -148,6 +149,17 @@ record SimulationSettings(
                 false,
                 true,
                 List.of(endOfText()));
+    }
+
+    /**
+     * What the device is loaded for. Every other seed's has no more room than the longest sequence needs, as one has whose steps
+     * are bounded by memory.
+     */
+    RunnerLimits limits() {
+        RunnerLimits wanted = EngineLimits.runnerLimits(engine, spec());
+        int least = contextLength + engine.scheduler().maxBatchSize();
+        return new RunnerLimits(
+                wanted.maxRows(), seed % 2 == 0 ? wanted.maxTokens() : least, wanted.blockSize(), wanted.kvBlocks());
     }
 
     /** Most tokens a request may grow to. */

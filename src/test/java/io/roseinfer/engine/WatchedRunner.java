@@ -60,8 +60,7 @@ final class WatchedRunner implements ModelRunner {
                 .withSeed(settings.seed())
                 .withMaxInFlight(settings.maxInFlight())
                 .withOnStep(this::failPerhaps);
-        this.device =
-                new SimRunner(settings.spec(), EngineLimits.runnerLimits(settings.engine(), settings.spec()), options);
+        this.device = new SimRunner(settings.spec(), settings.limits(), options);
         this.audit = new StepAudit(settings);
         this.contents = new long[device.kv().blocks() * device.kv().blockSize()];
         this.dirty = new boolean[device.kv().blocks()];

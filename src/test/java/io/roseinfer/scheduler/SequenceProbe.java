@@ -25,6 +25,11 @@ public final class SequenceProbe {
                 sequence.maxLength());
         if (sequence.finishReason().isEmpty()) {
             Check.that(
+                    sequence.inFlight > 0 || sequence.confirmed == sequence.computed,
+                    "%d tokens confirmed of %d computed, and no step in flight",
+                    sequence.confirmed,
+                    sequence.computed);
+            Check.that(
                     sequence.computed <= sequence.table().capacity(),
                     "%d tokens computed, room for %d",
                     sequence.computed,
