@@ -6,6 +6,7 @@ import java.lang.classfile.Opcode;
  * Mistakes that somebody could make in the scheduler, the pool or the loop, each one instruction of one method. The simulation is
  * worth its name only as long as it finds them.
  */
+@SuppressWarnings("ImmutableEnumChecker") // an edit is a function without state
 enum PlantedBug {
     RELEASED_BEFORE_THE_STEP_IN_FLIGHT_IS_APPLIED("scheduler.Scheduler", "end", Edit.readAs("inFlight", 0)),
 

@@ -31,6 +31,11 @@ final class StepAudit {
         for (int row = 0; row < in.rows(); row++) {
             checkRow(in, row, samplesBefore, pool);
         }
+        checkRequests(in);
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a request has one history object for its whole life
+    private static void checkRequests(StepInputs in) {
         for (int a = 0; a < in.samples(); a++) {
             TokenHistory history = in.sampling(a).history();
             for (int b = 0; b < a; b++) {

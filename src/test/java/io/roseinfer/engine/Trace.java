@@ -42,7 +42,8 @@ final class Trace {
     }
 
     void add(Event event, long first, long second) {
-        hash = SplitMix64.mix(SplitMix64.mix(hash * 31 + event.ordinal()) + SplitMix64.mix(first) * 17 + second);
+        hash = SplitMix64.mix(
+                SplitMix64.mix(hash * 31 + event.name().hashCode()) + SplitMix64.mix(first) * 17 + second);
         if (printing) {
             lines.accept(String.format(Locale.ROOT, "%-11s %d %d", event, first, second));
         }

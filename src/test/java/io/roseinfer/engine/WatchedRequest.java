@@ -112,7 +112,10 @@ final class WatchedRequest {
         if (endedAt == NEVER && hasEnded()) {
             endedAt = turn;
             deliveredAtEnd = delivered;
-            trace.add(Event.END, live.id(), stream.finishReason().orElseThrow().ordinal());
+            trace.add(
+                    Event.END,
+                    live.id(),
+                    stream.finishReason().orElseThrow().name().hashCode());
             checkTimeline();
         }
         Require.that(
