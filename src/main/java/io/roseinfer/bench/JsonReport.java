@@ -36,6 +36,7 @@ import tools.jackson.databind.node.ObjectNode;
  *   requests[]                 the accepted requests in the order they were submitted; stamps are ns since the run's start
  *     id                       index in the workload; rejected requests leave gaps
  *     prompt_tokens            tokens of the prompt
+ *     cached_tokens            those of them found in the prefix cache instead of computed
  *     submit_start_ns, submit_end_ns
  *                              around the submit call
  *     tokenize_ns              the prompt was token ids
@@ -45,6 +46,7 @@ import tools.jackson.databind.node.ObjectNode;
  *     finish_reason            length, stop, cancelled or error
  *     ids[]                    the generated tokens, with --print-ids only
  *   rejected                   requests refused as overloaded
+ *   cached_tokens              prompt tokens found in the prefix cache, the requests' sum
  *   preemptions                times a request had to give its KV blocks back and start over
  *   kv
  *     blocks_total             blocks of the pool
@@ -90,7 +92,9 @@ public final class JsonReport {
         node.set("summary", summary(run));
         ArrayNode requests = node.putArray("requests");
         run.requests().forEach(request -> requests.add(request(request, run.startNanos())));
-        node.put("rejected", run.rejected()).put("preemptions", run.after().preemptions());
+        node.put("rejected", run.rejected())
+                .put("cached_tokens", run.cachedTokens())
+                .put("preemptions", run.after().preemptions());
         node.putObject("kv")
                 .put("blocks_total", run.after().kv().blocks())
                 .put("blocks_in_use_after", run.blocksInUseAfter());
@@ -138,6 +142,7 @@ public final class JsonReport {
         ObjectNode node = mapper.createObjectNode()
                 .put("id", request.id())
                 .put("prompt_tokens", request.promptTokens())
+                .put("cached_tokens", request.cachedTokens())
                 .put("submit_start_ns", request.stamps().submitStartNanos() - startNanos)
                 .put("submit_end_ns", request.stamps().submitEndNanos() - startNanos)
                 .put("tokenize_ns", timeline.tokenizedNanos() - startNanos)

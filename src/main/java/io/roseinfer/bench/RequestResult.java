@@ -9,12 +9,18 @@ import java.util.List;
  *
  * @param id its index in the workload
  * @param promptTokens length of its prompt as the model saw it
+ * @param cachedTokens tokens of its prompt that the prefix cache had
  * @param stamps when everything happened
  * @param finishReason why it ended
  * @param ids the tokens it made
  */
 public record RequestResult(
-        int id, int promptTokens, RequestStamps stamps, FinishReason finishReason, List<Integer> ids) {
+        int id,
+        int promptTokens,
+        int cachedTokens,
+        RequestStamps stamps,
+        FinishReason finishReason,
+        List<Integer> ids) {
     public RequestResult {
         ids = List.copyOf(ids);
     }

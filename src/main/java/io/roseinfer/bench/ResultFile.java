@@ -7,47 +7,59 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.Consumer;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.databind.JsonNode;
 
-/** Where {@code --json} writes; a name that ends in {@code .zst} is compressed. */
+/** A file that a flag such as {@code --json} writes; a name that ends in {@code .zst} is compressed. */
 public final class ResultFile {
+    private final String flag;
     private final Path path;
 
-    private ResultFile(Path path) {
+    private ResultFile(String flag, Path path) {
+        this.flag = flag;
         this.path = path;
     }
 
     /**
      * Checks before a long run what would only fail after it.
      *
+     * @param flag the flag that named it, for messages
      * @throws BadInput if the file cannot be written there
      */
-    public static ResultFile at(Path path) {
+    public static ResultFile at(String flag, Path path) {
         Path folder = path.toAbsolutePath().getParent();
         if (Files.isDirectory(path)) {
-            throw new BadInput("--json " + path + " is a directory; name a file in it");
+            throw new BadInput(flag + " " + path + " is a directory; name a file in it");
         }
         if (folder == null || !Files.isDirectory(folder)) {
-            throw new BadInput("--json " + path + ": there is no directory " + folder + "; create it first");
+            throw new BadInput(flag + " " + path + ": there is no directory " + folder + "; create it first");
         }
         if (!Files.isWritable(Files.exists(path) ? path : folder)) {
-            throw new BadInput("--json " + path + " cannot be written; choose a place with write permission");
+            throw new BadInput(flag + " " + path + " cannot be written; choose a place with write permission");
         }
-        return new ResultFile(path);
+        return new ResultFile(flag, path);
     }
 
     /** Writes one document and a final newline. */
     public void write(JsonNode document) {
+        write(generator -> generator.writeTree(document));
+    }
+
+    /** Writes one document, too large to be held in memory, piece by piece, and a final newline. */
+    public void write(Consumer<JsonGenerator> document) {
         try (OutputStream out = open()) {
-            StrictJson.mapper()
+            try (JsonGenerator generator = StrictJson.mapper()
                     .writer()
                     .without(StreamWriteFeature.AUTO_CLOSE_TARGET)
-                    .writeValue(out, document);
+                    .createGenerator(out)) {
+                document.accept(generator);
+            }
             out.write('\n');
         } catch (IOException | JacksonException failure) {
-            throw new BadInput("--json " + path + " could not be written: " + failure.getMessage(), failure);
+            throw new BadInput(flag + " " + path + " could not be written: " + failure.getMessage(), failure);
         }
     }
 

@@ -3,6 +3,7 @@ package io.roseinfer.bench;
 import io.roseinfer.engine.EngineStats;
 import io.roseinfer.metrics.LatencySummary;
 import io.roseinfer.metrics.RequestStamps;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.Summary;
 import java.util.List;
 
@@ -15,6 +16,7 @@ import java.util.List;
  * @param submitWallNanos from the start until the last submit call returned
  * @param submitLagNanos how late each request was submitted, rejected ones included; empty unless the schedule has targets
  * @param after the engine's counters once every request had ended
+ * @param steps the engine's steps, oldest first; the newest, if there were more than it keeps
  */
 public record RunResult(
         long startNanos,
@@ -22,10 +24,12 @@ public record RunResult(
         int rejected,
         long submitWallNanos,
         List<Long> submitLagNanos,
-        EngineStats after) {
+        EngineStats after,
+        List<StepRecord> steps) {
     public RunResult {
         requests = List.copyOf(requests);
         submitLagNanos = List.copyOf(submitLagNanos);
+        steps = List.copyOf(steps);
     }
 
     public LatencySummary latency() {
@@ -41,6 +45,11 @@ public record RunResult(
     /** Prompt tokens of the accepted requests. */
     public long promptTokens() {
         return requests.stream().mapToLong(RequestResult::promptTokens).sum();
+    }
+
+    /** Prompt tokens that were found in the prefix cache instead of computed. */
+    public long cachedTokens() {
+        return requests.stream().mapToLong(RequestResult::cachedTokens).sum();
     }
 
     public long completionTokens() {

@@ -62,7 +62,8 @@ final class StreamingRun {
         }
         List<RequestResult> results =
                 accepted.stream().map(StreamingRun::result).toList();
-        return new RunResult(startNanos, results, rejected, endNanos - startNanos, lagNanos, settled());
+        EngineStats after = settled();
+        return new RunResult(startNanos, results, rejected, endNanos - startNanos, lagNanos, after, engine.steps());
     }
 
     /** Returns when the last submit call returned. */
@@ -116,6 +117,7 @@ final class StreamingRun {
         return new RequestResult(
                 request.id(),
                 completion.promptIds().length,
+                completion.cachedTokens(),
                 stamps,
                 completion.finishReason(),
                 completion.tokens().stream().map(GeneratedToken::id).toList());

@@ -8,6 +8,7 @@ import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.StreamingBenchmark;
 import io.roseinfer.bench.StreamingReport;
 import io.roseinfer.bench.SubmitSchedule;
+import io.roseinfer.bench.TimelineTrace;
 import io.roseinfer.bench.Workload;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
@@ -31,6 +32,9 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         footer = "%nroseinfer bench scheduler --help shows the other benchmark.")
 final class BenchStreamingCommand implements io.roseinfer.cli.Command {
+    /** Steps per run that a timeline can have; the records of as many take 14 MB. */
+    private static final int TIMELINE_STEPS = 1 << 17;
+
     @Mixin
     private ModelOptions model = new ModelOptions();
 
@@ -91,6 +95,14 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> json = Optional.empty();
 
+    @Option(
+            names = "--timeline",
+            paramLabel = "<FILE>",
+            description =
+                    "Write every step and every request to a trace that ui.perfetto.dev opens; .zst compresses it.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Path> timeline = Optional.empty();
+
     @Option(names = "--print-ids", description = "Put the generated token ids into the JSON file.")
     private boolean printIds;
 
@@ -99,10 +111,11 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
         if (printIds && json.isEmpty()) {
             throw new BadInput("--print-ids has nowhere to write to; add --json FILE");
         }
-        Optional<ResultFile> results = json.map(ResultFile::at);
+        Optional<ResultFile> results = json.map(path -> ResultFile.at("--json", path));
+        Optional<ResultFile> trace = timeline.map(path -> ResultFile.at("--timeline", path));
         SubmitSchedule schedule = new SubmitSchedule(submitSchedule, submitIntervalMillis);
         Workload requests = workload.workload(maxNewTokens, sampling.params(terminal));
-        EngineOptions options = delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal));
+        EngineOptions options = withTimeline(delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal)));
         try (LoadedModel loaded = model.load(options, terminal)) {
             ModelOptions.Features features = model.features(loaded.device(), terminal);
             Workload prepared = pretok ? requests.pretokenized(tokenizer(loaded)::encode) : requests;
@@ -117,8 +130,20 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
                     .run(warmupRuns, repeatRuns);
             results.ifPresent(file -> file.write(new JsonReport(printIds)
                     .of(settings(spec, loaded, features), Machine.here().environment(terminal), runs)));
+            trace.ifPresent(file -> writeTimeline(file, runs, terminal));
         }
         return 0;
+    }
+
+    private EngineOptions withTimeline(EngineOptions options) {
+        return timeline.isEmpty() ? options : options.withStepHistory(TIMELINE_STEPS);
+    }
+
+    private static void writeTimeline(ResultFile file, List<RunResult> runs, Terminal terminal) {
+        if (runs.stream().anyMatch(run -> TimelineTrace.droppedSteps(run) > 0)) {
+            terminal.note("--timeline has the last " + TIMELINE_STEPS + " steps of each run; make the runs shorter");
+        }
+        file.write(out -> TimelineTrace.write(out, runs));
     }
 
     private static Tokenizer tokenizer(LoadedModel loaded) {

@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param tokens what was generated, the end-of-text token included if there was one
  * @param text the generated text without a stop string or end-of-text mark; empty without a tokenizer
  * @param finishReason why it ended
+ * @param cachedTokens tokens of the prompt that were found in the prefix cache instead of computed
  * @param timeline when
  */
 public record Completion(
@@ -19,6 +20,7 @@ public record Completion(
         List<GeneratedToken> tokens,
         Optional<String> text,
         FinishReason finishReason,
+        int cachedTokens,
         RequestTimeline timeline) {
 
     /** The generated token ids. */

@@ -6,11 +6,13 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.SplitMix64;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -133,7 +135,7 @@ public final class Engine implements AutoCloseable {
             manager.unreserve();
             RoseException failure =
                     e instanceof RoseException known ? known : new EngineStopped("tokenizing a prompt failed: " + e, e);
-            live.buffer().end(FinishReason.ERROR, failure, clock.nanos());
+            live.end(FinishReason.ERROR, failure, clock.nanos());
             return;
         }
         manager.submit(live);
@@ -167,6 +169,11 @@ public final class Engine implements AutoCloseable {
     /** The engine's counters as of its last step. */
     public EngineStats stats() {
         return manager.stats();
+    }
+
+    /** The records of its newest steps, oldest first, as many as the options have {@code stepHistory}. Never waits. */
+    public List<StepRecord> steps() {
+        return manager.steps();
     }
 
     /** Ends every request at once, each with the reason CANCELLED, and stops. */

@@ -5,6 +5,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.metrics.StepLog;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -45,16 +46,23 @@ final class EngineLoop {
     /**
      * A loop over a runner that nothing else uses.
      *
+     * @param log gets a record of every step
      * @param onEnd called once for every request that ends
      */
-    EngineLoop(ModelRunner runner, SchedulerOptions options, int streamInterval, Clock clock, Runnable onEnd) {
+    EngineLoop(
+            ModelRunner runner,
+            SchedulerOptions options,
+            int streamInterval,
+            Clock clock,
+            StepLog log,
+            Runnable onEnd) {
         this.runner = runner;
         this.clock = clock;
         this.streamInterval = streamInterval;
         this.onEnd = onEnd;
         KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), runner.maxInFlight());
-        this.driver = new StepDriver(runner, scheduler);
+        this.driver = new StepDriver(runner, scheduler, clock, log);
         this.counters = new Counters(runner.kv());
         counters.update(scheduler);
     }
@@ -88,6 +96,7 @@ final class EngineLoop {
         takeCommands();
         turnNanos = clock.nanos();
         while (driver.canLaunch()) {
+            driver.begin();
             StepPlan plan = scheduler.plan();
             if (plan.isEmpty()) {
                 break;
@@ -148,7 +157,8 @@ final class EngineLoop {
 
     private static void stampAdmissions(StepPlan plan, long nanos) {
         for (int row = 0; row < plan.rows(); row++) {
-            requestOf(plan.sequence(row)).buffer().admitted(nanos);
+            Sequence sequence = plan.sequence(row);
+            requestOf(sequence).buffer().admitted(nanos, sequence.cachedTokens());
         }
     }
 
@@ -226,7 +236,7 @@ final class EngineLoop {
 
     private void finish(LiveRequest request, FinishReason reason, @Nullable RoseException failure, long nanos) {
         if (live.remove(request)) {
-            request.buffer().end(reason, failure, nanos);
+            request.end(reason, failure, nanos);
             onEnd.run();
         }
     }

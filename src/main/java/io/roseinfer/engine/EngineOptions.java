@@ -12,6 +12,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
  * @param maxInflightRequests most requests accepted and not yet ended; one more is refused as overloaded
  * @param streamInterval tokens between two deliveries to a stream; the first token is always delivered at once
  * @param tokenizeWorkers threads that tokenize prompts off the submit path; 0 tokenizes inside {@code submit}
+ * @param stepHistory steps whose records are kept, the newest ones
  * @param seed where the random streams of requests without a seed of their own start
  */
 public record EngineOptions(
@@ -21,7 +22,10 @@ public record EngineOptions(
         int maxInflightRequests,
         int streamInterval,
         int tokenizeWorkers,
+        int stepHistory,
         long seed) {
+    /** Most steps that can be kept: some 50 MB. */
+    public static final int MAX_STEP_HISTORY = 1 << 19;
 
     public EngineOptions {
         require(blockSize >= 1 && blockSize <= 1024, "block_size", blockSize, "1 to 1024");
@@ -29,6 +33,11 @@ public record EngineOptions(
         require(maxInflightRequests >= 1, "max_inflight_requests", maxInflightRequests, "positive");
         require(streamInterval >= 1, "stream_interval", streamInterval, "positive");
         require(tokenizeWorkers >= 0 && tokenizeWorkers <= 256, "tokenize_workers", tokenizeWorkers, "0 to 256");
+        require(
+                stepHistory >= 1 && stepHistory <= MAX_STEP_HISTORY,
+                "step_history",
+                stepHistory,
+                "1 to " + MAX_STEP_HISTORY);
     }
 
     private static void require(boolean allowed, String name, int seen, String range) {
@@ -37,40 +46,55 @@ public record EngineOptions(
         }
     }
 
-    /** Blocks of 16 tokens, the backend's choice of pool, up to 65,536 requests in flight, every token delivered at once. */
+    /** Blocks of 16 tokens, the backend's choice of pool, up to 65,536 requests in flight, every token delivered at once, records of 4096 steps. */
     public static EngineOptions defaults() {
-        return new EngineOptions(SchedulerOptions.defaults(), 16, 0, 65_536, 1, 0, 0);
+        return new EngineOptions(SchedulerOptions.defaults(), 16, 0, 65_536, 1, 0, 4096, 0);
     }
 
     public EngineOptions withScheduler(SchedulerOptions value) {
         return new EngineOptions(
-                value, blockSize, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, seed);
+                value, blockSize, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, stepHistory, seed);
     }
 
     public EngineOptions withBlockSize(int value) {
         return new EngineOptions(
-                scheduler, value, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, seed);
+                scheduler, value, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, stepHistory, seed);
     }
 
     public EngineOptions withKvBlocks(int value) {
         return new EngineOptions(
-                scheduler, blockSize, value, maxInflightRequests, streamInterval, tokenizeWorkers, seed);
+                scheduler, blockSize, value, maxInflightRequests, streamInterval, tokenizeWorkers, stepHistory, seed);
     }
 
     public EngineOptions withMaxInflightRequests(int value) {
-        return new EngineOptions(scheduler, blockSize, kvBlocks, value, streamInterval, tokenizeWorkers, seed);
+        return new EngineOptions(
+                scheduler, blockSize, kvBlocks, value, streamInterval, tokenizeWorkers, stepHistory, seed);
     }
 
     public EngineOptions withStreamInterval(int value) {
-        return new EngineOptions(scheduler, blockSize, kvBlocks, maxInflightRequests, value, tokenizeWorkers, seed);
+        return new EngineOptions(
+                scheduler, blockSize, kvBlocks, maxInflightRequests, value, tokenizeWorkers, stepHistory, seed);
     }
 
     public EngineOptions withTokenizeWorkers(int value) {
-        return new EngineOptions(scheduler, blockSize, kvBlocks, maxInflightRequests, streamInterval, value, seed);
+        return new EngineOptions(
+                scheduler, blockSize, kvBlocks, maxInflightRequests, streamInterval, value, stepHistory, seed);
+    }
+
+    public EngineOptions withStepHistory(int value) {
+        return new EngineOptions(
+                scheduler, blockSize, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, value, seed);
     }
 
     public EngineOptions withSeed(long value) {
         return new EngineOptions(
-                scheduler, blockSize, kvBlocks, maxInflightRequests, streamInterval, tokenizeWorkers, value);
+                scheduler,
+                blockSize,
+                kvBlocks,
+                maxInflightRequests,
+                streamInterval,
+                tokenizeWorkers,
+                stepHistory,
+                value);
     }
 }

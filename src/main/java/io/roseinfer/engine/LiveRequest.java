@@ -1,6 +1,8 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.base.RoseException;
 import io.roseinfer.sampling.StopStrings;
+import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.tokenizer.Detokenizer;
 import io.roseinfer.tokenizer.Tokenizer;
@@ -16,6 +18,7 @@ final class LiveRequest {
     private final @Nullable StopStrings stops;
     private final @Nullable Detokenizer detokenizer;
 
+    private final @Nullable RequestEvent event = RequestEvent.begun();
     private @Nullable Sequence sequence;
     private volatile boolean cancelled;
 
@@ -51,6 +54,13 @@ final class LiveRequest {
 
     boolean isCancelled() {
         return cancelled;
+    }
+
+    /** Ends the request for its reader; only the first ending counts. */
+    void end(FinishReason reason, @Nullable RoseException failure, long nanos) {
+        if (buffer.end(reason, failure, nanos) && event != null) {
+            event.commit(id, reason, buffer);
+        }
     }
 
     void attach(Sequence newSequence) {

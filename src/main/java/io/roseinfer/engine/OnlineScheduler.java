@@ -2,8 +2,11 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Check;
+import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.metrics.StepLog;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
@@ -28,6 +31,7 @@ public final class OnlineScheduler {
     private final ModelRunner runner;
     private final Scheduler scheduler;
     private final StepDriver driver;
+    private final StepLog log;
     private final Map<Long, Sequence> sequences = new HashMap<>();
     private final StepTokens tokens = new StepTokens();
     private long nextId;
@@ -64,12 +68,23 @@ public final class OnlineScheduler {
         }
     }
 
-    /** A scheduler without requests over a runner that nothing else uses. */
+    /** A scheduler without requests over a runner that nothing else uses; its steps are not timed. */
     public OnlineScheduler(ModelRunner runner, SchedulerOptions options) {
+        this(runner, options, () -> 0, 1);
+    }
+
+    /**
+     * A scheduler without requests over a runner that nothing else uses.
+     *
+     * @param clock times the steps
+     * @param stepHistory how many steps {@link #steps} remembers
+     */
+    public OnlineScheduler(ModelRunner runner, SchedulerOptions options, Clock clock, int stepHistory) {
         this.runner = runner;
         KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), 1);
-        this.driver = new StepDriver(runner, scheduler);
+        this.log = new StepLog(stepHistory);
+        this.driver = new StepDriver(runner, scheduler, clock, log);
     }
 
     /**
@@ -102,17 +117,17 @@ public final class OnlineScheduler {
         Sequence sequence = sequence(id);
         while (sequence.length() == sequence.promptLength()
                 && sequence.finishReason().isEmpty()) {
-            if (run(scheduler.planPrefillOnly())) {
+            if (run(planPrefillOnly())) {
                 continue;
             }
-            Check.that(run(scheduler.plan()), "nothing can run and a request waits");
+            Check.that(run(plan()), "nothing can run and a request waits");
         }
         return id;
     }
 
     /** One step that computes the prompts of as many waiting requests as may be admitted. */
     public StepTokens prefill() {
-        run(scheduler.planPrefillOnly());
+        run(planPrefillOnly());
         return tokens;
     }
 
@@ -123,8 +138,18 @@ public final class OnlineScheduler {
      *     failure is recoverable the others can go on
      */
     public StepTokens step() {
-        run(scheduler.plan());
+        run(plan());
         return tokens;
+    }
+
+    private StepPlan plan() {
+        driver.begin();
+        return scheduler.plan();
+    }
+
+    private StepPlan planPrefillOnly() {
+        driver.begin();
+        return scheduler.planPrefillOnly();
     }
 
     /** Runs a step to its end; false if there was nothing to run. */
@@ -199,6 +224,11 @@ public final class OnlineScheduler {
     /** KV blocks held by requests. */
     public int blocksInUse() {
         return scheduler.pool().held();
+    }
+
+    /** The records of the newest steps, oldest first. */
+    public List<StepRecord> steps() {
+        return log.steps();
     }
 
     public SchedulerOptions options() {

@@ -97,6 +97,7 @@ final class RequestStream implements TokenStream {
                 List.copyOf(tokens),
                 detokenizer == null ? Optional.empty() : Optional.of(text.toString()),
                 buffer.reason().orElseThrow(),
+                buffer.cachedTokens(),
                 buffer.timeline());
     }
 

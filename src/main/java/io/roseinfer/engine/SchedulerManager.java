@@ -4,8 +4,11 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.metrics.StepLog;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,6 +32,7 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     private final EngineLoop loop;
+    private final StepLog log;
     private final int maxInflightRequests;
     private final AtomicInteger inflight = new AtomicInteger();
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -39,8 +43,9 @@ final class SchedulerManager implements AutoCloseable {
 
     SchedulerManager(ModelRunner runner, EngineOptions options, Clock clock) {
         this.maxInflightRequests = options.maxInflightRequests();
-        this.loop =
-                new EngineLoop(runner, options.scheduler(), options.streamInterval(), clock, inflight::decrementAndGet);
+        this.log = new StepLog(options.stepHistory());
+        this.loop = new EngineLoop(
+                runner, options.scheduler(), options.streamInterval(), clock, log, inflight::decrementAndGet);
         this.worker = Thread.ofPlatform().name("roseinfer-engine").daemon().unstarted(this::run);
     }
 
@@ -95,6 +100,10 @@ final class SchedulerManager implements AutoCloseable {
 
     EngineStats stats() {
         return loop.stats();
+    }
+
+    List<StepRecord> steps() {
+        return log.steps();
     }
 
     private void wake() {

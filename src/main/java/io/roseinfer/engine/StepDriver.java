@@ -5,6 +5,8 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.StepOutputs.Status;
 import io.roseinfer.base.Check;
+import io.roseinfer.base.Clock;
+import io.roseinfer.metrics.StepLog;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.StepPlan;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +19,7 @@ final class StepDriver {
     private final ModelRunner runner;
     private final Scheduler scheduler;
     private final StepPacker packer;
+    private final StepRecorder recorder;
     private final int vocabularySize;
     private final StepInputs[] inputs;
     private final StepOutputs[] outputs;
@@ -25,11 +28,17 @@ final class StepDriver {
     private long launched;
     private long completed;
 
-    StepDriver(ModelRunner runner, Scheduler scheduler) {
+    /**
+     * A driver with nothing in flight.
+     *
+     * @param log gets a record of every step
+     */
+    StepDriver(ModelRunner runner, Scheduler scheduler, Clock clock, StepLog log) {
         this.runner = runner;
         this.scheduler = scheduler;
         this.vocabularySize = runner.spec().vocabularySize();
         this.packer = new StepPacker(vocabularySize, runner.kv().blockSize());
+        this.recorder = new StepRecorder(clock, scheduler, log, runner.maxInFlight());
         this.inputs = new StepInputs[runner.maxInFlight()];
         this.outputs = new StepOutputs[runner.maxInFlight() + 1];
         this.plans = new StepPlan[runner.maxInFlight()];
@@ -49,11 +58,18 @@ final class StepDriver {
         return inFlight() < runner.maxInFlight();
     }
 
+    /** Says that the next step is about to be planned, so that planning is timed. */
+    void begin() {
+        recorder.begin();
+    }
+
     /** Packs and submits a plan that is not empty. */
     void launch(StepPlan plan) {
         Check.that(canLaunch() && !plan.isEmpty(), "an empty step, or one too many, is launched");
         StepInputs in = inputs[(int) (launched % inputs.length)];
+        recorder.planned(plan);
         packer.pack(plan, in);
+        recorder.packed();
         runner.submit(in, outputs[(int) (launched % outputs.length)]);
         plans[(int) (launched % plans.length)] = plan;
         launched++;
@@ -62,15 +78,19 @@ final class StepDriver {
     /** Waits for the oldest step in flight and applies it; its plan then tells what each row yielded. */
     StepPlan complete() {
         runner.await();
+        recorder.awaited();
         StepPlan plan = retireOldest();
         scheduler.apply(plan, sampledTokens);
+        recorder.applied();
         return plan;
     }
 
     /** Gives up the oldest step in flight, which the device has failed. */
     StepPlan abandon() {
+        recorder.awaited();
         StepPlan plan = retireOldest();
         scheduler.abandon(plan);
+        recorder.applied();
         return plan;
     }
 

@@ -32,6 +32,7 @@ final class TokenBuffer {
     private long tokenizedNanos;
     private long admittedNanos;
     private boolean admitted;
+    private int cachedTokens;
     private long finishedNanos;
     private @Nullable FinishReason reason;
     private @Nullable RoseException failure;
@@ -58,10 +59,11 @@ final class TokenBuffer {
         tokenizedNanos = nanos;
     }
 
-    /** Notes the first time the request was part of a batch. */
-    void admitted(long nanos) {
+    /** Notes the first time the request was part of a batch, and how much of its prompt the prefix cache had by then. */
+    void admitted(long nanos, int fromCache) {
         if (!admitted) {
             admitted = true;
+            cachedTokens = fromCache;
             admittedNanos = nanos;
         }
     }
@@ -87,10 +89,14 @@ final class TokenBuffer {
         }
     }
 
-    /** Ends the stream; what has been written is delivered with it. Only the first ending counts. */
-    void end(FinishReason why, @Nullable RoseException cause, long nanos) {
+    /**
+     * Ends the stream; what has been written is delivered with it.
+     *
+     * @return whether this was the first ending; only that one counts
+     */
+    boolean end(FinishReason why, @Nullable RoseException cause, long nanos) {
         if (ended) {
-            return;
+            return false;
         }
         reason = why;
         failure = cause;
@@ -99,6 +105,7 @@ final class TokenBuffer {
         published = written;
         ended = true;
         wakeReader();
+        return true;
     }
 
     private void wakeReader() {
@@ -181,6 +188,11 @@ final class TokenBuffer {
     /** The prompt's ids; of a stream that has ended or delivered a token. */
     int[] promptIds() {
         return promptIds.clone();
+    }
+
+    /** Prompt tokens taken from the prefix cache; of a stream that has ended or delivered a token. */
+    int cachedTokens() {
+        return cachedTokens;
     }
 
     RequestTimeline timeline() {

@@ -33,6 +33,7 @@ public final class StepPlan {
     private int sampleCount;
     private int copyCount;
     private int prefillTokens;
+    private int decodeRows;
 
     StepPlan(int maxRows, int maxTokens) {
         sequences = new Sequence[maxRows];
@@ -52,6 +53,7 @@ public final class StepPlan {
         sampleCount = 0;
         copyCount = 0;
         prefillTokens = 0;
+        decodeRows = 0;
     }
 
     /** Adds the next {@code count} tokens of a sequence and moves its marks. */
@@ -70,6 +72,7 @@ public final class StepPlan {
         yielded[row] = NO_TOKEN;
         tokens += count;
         prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
+        decodeRows += count == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
         sequence.computed += count;
         sequence.inFlight++;
         sequence.plannedStep = step;
@@ -111,6 +114,11 @@ public final class StepPlan {
     /** Tokens that belong to prompts. */
     public int prefillTokens() {
         return prefillTokens;
+    }
+
+    /** Rows of one generated token each. */
+    public int decodeRows() {
+        return decodeRows;
     }
 
     public int samples() {

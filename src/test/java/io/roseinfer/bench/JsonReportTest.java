@@ -50,10 +50,10 @@ class JsonReportTest {
                      "latency_ms":{"count":1,"p50":41.04,"p95":41.04,"p99":41.04,"mean":41.04,"max":41.04},
                      "submit_wall_s":0.006119,"prompt_tokens":4,"completion_tokens":3,
                      "throughput_tok_s":73.09941520467837},
-                   "requests":[{"id":7,"prompt_tokens":4,"submit_start_ns":10000,"submit_end_ns":40000,
+                   "requests":[{"id":7,"prompt_tokens":4,"cached_tokens":3,"submit_start_ns":10000,"submit_end_ns":40000,
                      "tokenize_ns":20000,"admit_ns":1000000,"token_ns":[31000000,36000000,41000000],
                      "finish_ns":41050000,"finish_reason":"length"}],
-                   "rejected":3,"preemptions":2,
+                   "rejected":3,"cached_tokens":3,"preemptions":2,
                    "kv":{"blocks_total":128,"blocks_in_use_after":3}}]}
                 """).toString());
     }

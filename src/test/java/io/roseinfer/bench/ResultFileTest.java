@@ -25,14 +25,14 @@ class ResultFileTest {
     @Test
     void write_json_isOneLineOfText() throws IOException {
         Path file = folder.resolve("run.json");
-        ResultFile.at(file).write(DOCUMENT);
+        ResultFile.at("--json", file).write(DOCUMENT);
         assertThat(file).hasContent("{\"schema\":1}\n");
     }
 
     @Test
     void write_zst_decompressesToTheSameText() throws IOException {
         Path file = folder.resolve("run.json.zst");
-        ResultFile.at(file).write(DOCUMENT);
+        ResultFile.at("--json", file).write(DOCUMENT);
         try (InputStream in = new ZstdInputStream(Files.newInputStream(file))) {
             assertThat(new String(in.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("{\"schema\":1}\n");
         }
@@ -40,7 +40,7 @@ class ResultFileTest {
 
     @Test
     void at_missingDirectory_isRefusedBeforeTheRun() {
-        assertThatThrownBy(() -> ResultFile.at(folder.resolve("none/run.json")))
+        assertThatThrownBy(() -> ResultFile.at("--json", folder.resolve("none/run.json")))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("--json")
                 .hasMessageContaining("create it first");
@@ -48,7 +48,7 @@ class ResultFileTest {
 
     @Test
     void at_directory_isRefusedBeforeTheRun() {
-        assertThatThrownBy(() -> ResultFile.at(folder))
+        assertThatThrownBy(() -> ResultFile.at("--json", folder))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("is a directory");
     }

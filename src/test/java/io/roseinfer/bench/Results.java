@@ -25,7 +25,12 @@ final class Results {
         List<Integer> ids =
                 LongStream.range(0, tokenUs.length).mapToObj(i -> 100 + (int) i).toList();
         return new RequestResult(
-                id, promptTokens, new RequestStamps(nanos(startUs), nanos(endUs), timeline), FinishReason.LENGTH, ids);
+                id,
+                promptTokens,
+                3,
+                new RequestStamps(nanos(startUs), nanos(endUs), timeline),
+                FinishReason.LENGTH,
+                ids);
     }
 
     static RunResult run(List<RequestResult> requests, int rejected, long submitWallUs, Long... lagUs) {
@@ -36,7 +41,8 @@ final class Results {
                 rejected,
                 submitWallUs * 1_000,
                 List.of(lagUs).stream().map(us -> us * 1_000).toList(),
-                after);
+                after,
+                List.of());
     }
 
     static long nanos(long microsAfterStart) {

@@ -40,8 +40,12 @@ class BenchStreamingCommandTest {
         Outcome outcome = bench(Stream.concat(Stream.of("--json", file.toString()), Stream.of(flags))
                 .toArray(String[]::new));
         assertThat(outcome.code()).as(outcome.err()).isZero();
-        try (InputStream in =
-                name.endsWith(".zst") ? new ZstdInputStream(Files.newInputStream(file)) : Files.newInputStream(file)) {
+        return read(file);
+    }
+
+    private static JsonNode read(Path file) throws IOException {
+        InputStream stored = Files.newInputStream(file);
+        try (InputStream in = file.toString().endsWith(".zst") ? new ZstdInputStream(stored) : stored) {
             return StrictJson.parse(in.readAllBytes());
         }
     }
@@ -172,6 +176,52 @@ class BenchStreamingCommandTest {
         assertThat(settings.at("/prompt_repeats")).hasToString("[1,2]");
         assertThat(settings.at("/device").stringValue()).isEqualTo("sim");
         assertThat(settings.at("/prefill_max_tokens").isNull()).isTrue();
+    }
+
+    @Test
+    void bench_sharedPrompt_countsCachedTokens() throws IOException {
+        JsonNode run = results("run.json", "--prompt-repeats", "20", "--num-requests", "4")
+                .at("/runs/0");
+        // A prompt of 80 tokens: four of its five blocks can be shared, the last token is always computed.
+        assertThat(run.at("/requests/0/cached_tokens").intValue()).isZero();
+        assertThat(run.at("/requests/3/cached_tokens").intValue()).isEqualTo(64);
+        assertThat(run.at("/cached_tokens").intValue()).isEqualTo(3 * 64);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"trace.json", "trace.json.zst"})
+    void bench_timeline_isATraceOfAllRunsAndPrintsNoOtherLine(String name) throws IOException {
+        Path file = folder.resolve(name);
+        Outcome outcome = bench("--timeline", file.toString(), "--num-requests", "3", "--repeat-runs", "2");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.out()).doesNotContainIgnoringCase("timeline", "trace");
+        JsonNode trace = read(file);
+        assertThat(trace.at("/dropped_steps").intValue()).isZero();
+        assertThat(StreamSupport.stream(trace.at("/traceEvents").spliterator(), false)
+                        .filter(event -> event.at("/name").stringValue().equals("thread_name"))
+                        .map(event -> event.at("/pid").intValue() + " "
+                                + event.at("/args/name").stringValue()))
+                .containsExactly(
+                        "1 engine",
+                        "1 request 0",
+                        "1 request 1",
+                        "1 request 2",
+                        "2 engine",
+                        "2 request 0",
+                        "2 request 1",
+                        "2 request 2");
+    }
+
+    @Test
+    void bench_timelineInNoDirectory_isRefusedBeforeTheRun() {
+        Outcome outcome = bench("--timeline", folder.resolve("none/trace.json").toString());
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.out()).isEmpty();
+        assertThat(outcome.err())
+                .contains("--timeline")
+                .contains("create it first")
+                .hasLineCount(1);
     }
 
     @Test

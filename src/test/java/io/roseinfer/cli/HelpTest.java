@@ -56,7 +56,8 @@ class HelpTest {
                 "--[no-]chunked-prefill",
                 "--[no-]batch-invariant",
                 "--json",
-                "--print-ids"
+                "--print-ids",
+                "--timeline"
             })
     void bench_help_hasEveryFlag(String flag) {
         Outcome outcome = CliRunner.run("bench", "--help");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.StepLog;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
@@ -31,6 +32,7 @@ class EngineLoopTest {
                 engineOptions.scheduler(),
                 engineOptions.streamInterval(),
                 Models.ticking(),
+                new StepLog(engineOptions.stepHistory()),
                 () -> endings++);
     }
 
@@ -270,6 +272,7 @@ class EngineLoopTest {
                     meanwhile.clear();
                     return now.addAndGet(10);
                 },
+                new StepLog(16),
                 () -> endings++);
         submit(loop, Models.request(5, 1));
         loop.doWork();

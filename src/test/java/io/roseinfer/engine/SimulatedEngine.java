@@ -7,6 +7,7 @@ import io.roseinfer.engine.Trace.Event;
 import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.KvProbe;
+import io.roseinfer.metrics.StepLog;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.Sequence;
@@ -46,7 +47,12 @@ final class SimulatedEngine implements AutoCloseable {
         this.runner = new WatchedRunner(settings, trace);
         Clock clock = () -> nanos += settings.clockTickNanos();
         this.loop = new EngineLoop(
-                runner, settings.engine().scheduler(), settings.engine().streamInterval(), clock, () -> endings++);
+                runner,
+                settings.engine().scheduler(),
+                settings.engine().streamInterval(),
+                clock,
+                new StepLog(16),
+                () -> endings++);
         this.scheduler = schedulerOf(loop);
         this.tokens = new int[settings.contextLength()];
         this.found = new int[settings.contextLength()];

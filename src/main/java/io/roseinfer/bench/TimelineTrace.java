@@ -1,0 +1,186 @@
+package io.roseinfer.bench;
+
+import io.roseinfer.metrics.RequestStamps;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.StepRecord;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import tools.jackson.core.JsonGenerator;
+
+/**
+ * Runs as a picture: the Trace Event format of Chrome, which <a href="https://ui.perfetto.dev">Perfetto</a> opens. One object with
+ * {@code traceEvents}; times are microseconds since the first run's start, exact to the nanosecond.
+ *
+ * <pre>
+ * process "run 1", "run 2" …   one per measured run
+ *   thread "engine"            a slice per step, named prefill, decode or mixed after the rows it has, around its phases
+ *                              plan, pack, device and apply, which fill it without a gap. Args of a step: step, prefill_tokens,
+ *                              decode_rows, waiting, active, free_blocks, cached_tokens, preemptions, as
+ *                              {@link io.roseinfer.metrics.StepRecord} defines them
+ *   thread "engine 2"          only where a device takes two steps at a time: those that overlap the ones above
+ *   counters                   waiting, active (requests) and free blocks, one value per step
+ *   thread "request 0" …       one per accepted request, by its index in the workload: tokenize (from the submit call until
+ *                              its prompt was token ids), queue (until its batch was handed to the scheduler), prefill (until
+ *                              its first token) and decode (until the engine was done with it); together they are its latency.
+ *                              Args of prefill: prompt_tokens, cached_tokens; of decode: completion_tokens, finish_reason
+ * dropped_steps                steps at the start of a run that the engine no longer remembered, all runs together
+ * </pre>
+ */
+public final class TimelineTrace {
+    /** Request i has thread id i plus this; the engine's threads come before. */
+    private static final int FIRST_REQUEST = 1000;
+
+    private final JsonGenerator out;
+    private final long originNanos;
+
+    private TimelineTrace(JsonGenerator out, long originNanos) {
+        this.out = out;
+        this.originNanos = originNanos;
+    }
+
+    /** Writes the runs as one document; at least one run. */
+    public static void write(JsonGenerator out, List<RunResult> runs) {
+        TimelineTrace trace = new TimelineTrace(out, runs.getFirst().startNanos());
+        out.writeStartObject();
+        out.writeStringProperty("displayTimeUnit", "ms");
+        out.writeNumberProperty(
+                "dropped_steps",
+                runs.stream().mapToLong(TimelineTrace::droppedSteps).sum());
+        out.writeArrayPropertyStart("traceEvents");
+        for (int i = 0; i < runs.size(); i++) {
+            trace.run(i + 1, runs.get(i));
+        }
+        out.writeEndArray();
+        out.writeEndObject();
+    }
+
+    /** Steps before the first one that was kept. */
+    public static long droppedSteps(RunResult run) {
+        return run.steps().isEmpty() ? 0 : run.steps().getFirst().step();
+    }
+
+    private void run(int process, RunResult run) {
+        name(process, 0, "process_name", "run " + process);
+        steps(process, run.steps());
+        run.requests().forEach(request -> request(process, request));
+    }
+
+    private void name(int process, int thread, String what, String name) {
+        out.writeStartObject();
+        out.writeStringProperty("name", what);
+        out.writeStringProperty("ph", "M");
+        out.writeNumberProperty("pid", process);
+        out.writeNumberProperty("tid", thread);
+        out.writeObjectPropertyStart("args");
+        out.writeStringProperty("name", name);
+        out.writeEndObject();
+        out.writeEndObject();
+    }
+
+    /** Slices of a thread must nest, so a step that begins before another has ended goes to a thread of its own. */
+    private void steps(int process, List<StepRecord> steps) {
+        List<Long> laneEnds = new ArrayList<>();
+        for (StepRecord step : steps) {
+            int lane = 0;
+            while (lane < laneEnds.size() && laneEnds.get(lane) > step.startNanos()) {
+                lane++;
+            }
+            if (lane == laneEnds.size()) {
+                laneEnds.add(step.endNanos());
+                name(process, lane + 1, "thread_name", lane == 0 ? "engine" : "engine " + (lane + 1));
+            } else {
+                laneEnds.set(lane, step.endNanos());
+            }
+            step(process, lane + 1, step);
+        }
+    }
+
+    private void step(int process, int thread, StepRecord step) {
+        beginSlice(process, thread, kind(step), "step", step.startNanos(), step.endNanos());
+        out.writeObjectPropertyStart("args");
+        out.writeNumberProperty("step", step.step());
+        out.writeNumberProperty("prefill_tokens", step.prefillTokens());
+        out.writeNumberProperty("decode_rows", step.decodeRows());
+        out.writeNumberProperty("waiting", step.waiting());
+        out.writeNumberProperty("active", step.active());
+        out.writeNumberProperty("free_blocks", step.freeBlocks());
+        out.writeNumberProperty("cached_tokens", step.cachedTokens());
+        out.writeNumberProperty("preemptions", step.preemptions());
+        out.writeEndObject();
+        out.writeEndObject();
+        long planned = step.startNanos() + step.planNanos();
+        long packed = planned + step.packNanos();
+        long awaited = packed + step.deviceNanos();
+        slice(process, thread, "plan", "phase", step.startNanos(), planned);
+        slice(process, thread, "pack", "phase", planned, packed);
+        slice(process, thread, "device", "phase", packed, awaited);
+        slice(process, thread, "apply", "phase", awaited, step.endNanos());
+        counter(process, "waiting", planned, step.waiting());
+        counter(process, "active", planned, step.active());
+        counter(process, "free blocks", planned, step.freeBlocks());
+    }
+
+    private static String kind(StepRecord step) {
+        if (step.decodeRows() == 0) {
+            return "prefill";
+        }
+        return step.prefillTokens() == 0 ? "decode" : "mixed";
+    }
+
+    private void request(int process, RequestResult request) {
+        int thread = FIRST_REQUEST + request.id();
+        RequestStamps stamps = request.stamps();
+        RequestTimeline timeline = stamps.timeline();
+        name(process, thread, "thread_name", "request " + request.id());
+        slice(process, thread, "tokenize", "request", stamps.submitStartNanos(), timeline.tokenizedNanos());
+        slice(process, thread, "queue", "request", timeline.tokenizedNanos(), timeline.admittedNanos());
+        beginSlice(process, thread, "prefill", "request", timeline.admittedNanos(), stamps.firstTokenNanos());
+        out.writeObjectPropertyStart("args");
+        out.writeNumberProperty("prompt_tokens", request.promptTokens());
+        out.writeNumberProperty("cached_tokens", request.cachedTokens());
+        out.writeEndObject();
+        out.writeEndObject();
+        beginSlice(process, thread, "decode", "request", stamps.firstTokenNanos(), timeline.finishedNanos());
+        out.writeObjectPropertyStart("args");
+        out.writeNumberProperty("completion_tokens", stamps.tokens());
+        out.writeStringProperty("finish_reason", request.finishReason().name().toLowerCase(Locale.ROOT));
+        out.writeEndObject();
+        out.writeEndObject();
+    }
+
+    private void slice(int process, int thread, String name, String category, long startNanos, long endNanos) {
+        beginSlice(process, thread, name, category, startNanos, endNanos);
+        out.writeEndObject();
+    }
+
+    /** A complete slice but for its args and its end. */
+    private void beginSlice(int process, int thread, String name, String category, long startNanos, long endNanos) {
+        out.writeStartObject();
+        out.writeStringProperty("name", name);
+        out.writeStringProperty("cat", category);
+        out.writeStringProperty("ph", "X");
+        out.writeNumberProperty("ts", micros(startNanos - originNanos));
+        out.writeNumberProperty("dur", micros(endNanos - startNanos));
+        out.writeNumberProperty("pid", process);
+        out.writeNumberProperty("tid", thread);
+    }
+
+    private void counter(int process, String name, long nanos, int value) {
+        out.writeStartObject();
+        out.writeStringProperty("name", name);
+        out.writeStringProperty("ph", "C");
+        out.writeNumberProperty("ts", micros(nanos - originNanos));
+        out.writeNumberProperty("pid", process);
+        out.writeObjectPropertyStart("args");
+        out.writeNumberProperty("value", value);
+        out.writeEndObject();
+        out.writeEndObject();
+    }
+
+    /** With three decimals: a double would need an exponent from ten seconds on, which not every reader takes. */
+    private static BigDecimal micros(long nanos) {
+        return BigDecimal.valueOf(nanos, 3);
+    }
+}

@@ -1,0 +1,177 @@
+package io.roseinfer.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.metrics.RequestMetrics;
+import io.roseinfer.metrics.StepRecord;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+class TimelineTraceTest {
+    private static final List<String> PHASES = List.of("plan", "pack", "device", "apply");
+    private static final List<String> SPANS = List.of("tokenize", "queue", "prefill", "decode");
+
+    @TempDir
+    Path folder;
+
+    private record Slice(String name, long thread, long startNanos, long endNanos) {
+        static Slice of(JsonNode event) {
+            long start = nanos(event, "ts");
+            return new Slice(
+                    event.get("name").stringValue(), event.get("tid").longValue(), start, start + nanos(event, "dur"));
+        }
+    }
+
+    private static long nanos(JsonNode event, String field) {
+        return Math.round(event.get(field).doubleValue() * 1e3);
+    }
+
+    private JsonNode trace(List<RunResult> runs) throws IOException {
+        Path file = folder.resolve("trace.json");
+        ResultFile.at("--timeline", file).write(out -> TimelineTrace.write(out, runs));
+        return StrictJson.parse(Files.readAllBytes(file));
+    }
+
+    private static RunResult simulated() {
+        Clock clock = Clock.system();
+        RunListener silent = new RunListener() {
+            @Override
+            public void started(Phase phase, int number, int of, int requests) {}
+
+            @Override
+            public void requestEnded() {}
+
+            @Override
+            public void finished(Phase phase, RunResult result) {}
+        };
+        try (Engine engine = Sim.engine(Sim.options(true), step -> {}, clock)) {
+            return new StreamingRun(
+                            engine, Sim.workload(12, 5, 7), SubmitSchedule.burst(), clock, Pacer.precise(clock), silent)
+                    .run();
+        }
+    }
+
+    private static List<JsonNode> events(JsonNode trace, String phase) {
+        return StreamSupport.stream(trace.get("traceEvents").spliterator(), false)
+                .filter(event -> event.get("ph").stringValue().equals(phase))
+                .toList();
+    }
+
+    private static List<Slice> slices(JsonNode trace, String category) {
+        return events(trace, "X").stream()
+                .filter(event -> event.get("cat").stringValue().equals(category))
+                .map(Slice::of)
+                .toList();
+    }
+
+    @Test
+    void write_steps_areFilledByTheirPhasesAndDoNotOverlap() throws IOException {
+        RunResult run = simulated();
+        JsonNode trace = trace(List.of(run));
+        List<Slice> steps = slices(trace, "step");
+        List<Slice> phases = slices(trace, "phase");
+        assertThat(steps).hasSameSizeAs(run.steps()).isNotEmpty();
+        assertThat(phases).hasSize(4 * steps.size());
+        for (int i = 0; i < steps.size(); i++) {
+            Slice step = steps.get(i);
+            List<Slice> inside = phases.subList(4 * i, 4 * i + 4);
+            assertThat(inside).extracting(Slice::name).isEqualTo(PHASES);
+            assertContiguous(inside, step.startNanos(), step.endNanos());
+            if (i > 0) {
+                assertThat(step.startNanos())
+                        .isGreaterThanOrEqualTo(steps.get(i - 1).endNanos());
+            }
+        }
+    }
+
+    private static void assertContiguous(List<Slice> slices, long startNanos, long endNanos) {
+        long at = startNanos;
+        for (Slice slice : slices) {
+            assertThat(slice.startNanos()).as(slice.toString()).isEqualTo(at);
+            assertThat(slice.endNanos()).as(slice.toString()).isGreaterThanOrEqualTo(at);
+            at = slice.endNanos();
+        }
+        assertThat(at).isEqualTo(endNanos);
+    }
+
+    @Test
+    void write_requests_haveSpansThatAddUpToTheirLatency() throws IOException {
+        RunResult run = simulated();
+        List<Slice> spans = slices(trace(List.of(run)), "request");
+        assertThat(run.requests()).hasSize(12);
+        for (RequestResult request : run.requests()) {
+            List<Slice> own = spans.stream()
+                    .filter(span -> span.thread() == 1000 + request.id())
+                    .toList();
+            assertThat(own).extracting(Slice::name).isEqualTo(SPANS);
+            long start = request.stamps().submitStartNanos() - run.startNanos();
+            assertContiguous(
+                    own, start, start + RequestMetrics.of(request.stamps()).latencyNanos());
+        }
+    }
+
+    @Test
+    void write_counters_followTheSteps() throws IOException {
+        RunResult run = simulated();
+        List<JsonNode> free = events(trace(List.of(run)), "C").stream()
+                .filter(event -> event.get("name").stringValue().equals("free blocks"))
+                .toList();
+        assertThat(free)
+                .extracting(event -> event.at("/args/value").intValue())
+                .containsExactlyElementsOf(
+                        run.steps().stream().map(StepRecord::freeBlocks).toList());
+    }
+
+    private static StepRecord step(long number, long startUs, int prefillTokens, int decodeRows) {
+        return new StepRecord(
+                number, Results.nanos(startUs), 1_500, 500, 20_000, 1_001, prefillTokens, decodeRows, 7, 2, 90, 16, 1);
+    }
+
+    private static RunResult withSteps(StepRecord... steps) {
+        RunResult run = Results.run(List.of(), 0, 10);
+        return new RunResult(
+                run.startNanos(), run.requests(), 0, run.submitWallNanos(), List.of(), run.after(), List.of(steps));
+    }
+
+    @Test
+    void write_step_tellsItsFiguresAndTimesToTheNanosecond() throws IOException {
+        RunResult run = withSteps(step(3, 12_000_000, 40, 2));
+        assertThat(events(trace(List.of(run)), "X").getFirst())
+                .hasToString("{\"name\":\"mixed\",\"cat\":\"step\",\"ph\":\"X\",\"ts\":1.2E7,\"dur\":23.001,\"pid\":1,"
+                        + "\"tid\":1,\"args\":{\"step\":3,\"prefill_tokens\":40,\"decode_rows\":2,\"waiting\":7,"
+                        + "\"active\":2,\"free_blocks\":90,\"cached_tokens\":16,\"preemptions\":1}}");
+        assertThat(Files.readString(folder.resolve("trace.json")))
+                .contains("\"ts\":12000000.000")
+                .contains("\"dropped_steps\":3");
+    }
+
+    @Test
+    void write_stepsInFlightTogether_areOnThreadsOfTheirOwn() throws IOException {
+        JsonNode trace = trace(List.of(withSteps(step(0, 0, 4, 0), step(1, 10, 0, 1), step(2, 24, 0, 1))));
+        assertThat(slices(trace, "step")).extracting(Slice::thread).containsExactly(1L, 2L, 1L);
+        assertThat(slices(trace, "step")).extracting(Slice::name).containsExactly("prefill", "decode", "decode");
+    }
+
+    @Test
+    void write_severalRuns_areProcessesOfTheirOwn() throws IOException {
+        RunResult run = withSteps(step(0, 0, 4, 0));
+        List<String> processes = new ArrayList<>();
+        for (JsonNode event : events(trace(List.of(run, run)), "M")) {
+            if (event.get("name").stringValue().equals("process_name")) {
+                processes.add(event.get("pid").intValue() + " "
+                        + event.at("/args/name").stringValue());
+            }
+        }
+        assertThat(processes).containsExactly("1 run 1", "2 run 2");
+    }
+}

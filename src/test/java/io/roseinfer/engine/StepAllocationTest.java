@@ -1,0 +1,92 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.base.Clock;
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.metrics.StepLog;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.Scheduler;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.StepPlan;
+import java.lang.foreign.Arena;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** In the steady state a step of the scheduler's thread allocates nothing, by the thread's own count. */
+class StepAllocationTest {
+    private static final int ROWS = 256;
+    private static final int BLOCK_SIZE = 16;
+    private static final int WARM_STEPS = 1500;
+    private static final int MEASURED_STEPS = 500;
+    private static final int CONTEXT = WARM_STEPS + MEASURED_STEPS + 100;
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final Scheduler.SampledTokens SAMPLED = sample -> sample;
+
+    private static byte[] sink = {};
+
+    private final Scheduler scheduler;
+    private final StepRecorder recorder;
+    private final StepPacker packer = new StepPacker(1 << 20, BLOCK_SIZE);
+    private int rows;
+
+    StepAllocationTest() {
+        int blocks = ROWS * Math.ceilDiv(CONTEXT, BLOCK_SIZE) + ROWS;
+        KvBlockPool pool = new KvBlockPool(blocks, BLOCK_SIZE, true);
+        SchedulerOptions options = SchedulerOptions.builder()
+                .maxBatchSize(ROWS)
+                .maxActiveRequests(ROWS)
+                .build();
+        scheduler = new Scheduler(options, pool, 1 << 16, 1);
+        recorder = new StepRecorder(Clock.system(), scheduler, new StepLog(64), 1);
+        for (int i = 0; i < 4 * ROWS; i++) {
+            scheduler.add(new Sequence(
+                    i, this, new int[] {i, 1, 2}, CONTEXT, CONTEXT, SamplingParams.greedy(), 0, new int[0], pool));
+        }
+    }
+
+    private void step(StepInputs inputs) {
+        recorder.begin();
+        StepPlan plan = scheduler.plan();
+        recorder.planned(plan);
+        packer.pack(plan, inputs);
+        recorder.packed();
+        recorder.awaited();
+        scheduler.apply(plan, SAMPLED);
+        recorder.applied();
+        rows = plan.rows();
+    }
+
+    private void steps(int count, StepInputs inputs, int wasteBytes) {
+        for (int i = 0; i < count; i++) {
+            step(inputs);
+            if (wasteBytes > 0) {
+                sink = new byte[wasteBytes];
+            }
+        }
+    }
+
+    /** The second row shows that what is allocated would be seen. */
+    @ParameterizedTest
+    @CsvSource({"0, 0", "16, 32"})
+    void step_of256RowsWithOthersWaiting_allocatesNothing(int wasteBytes, long bytesPerStep) {
+        try (Arena arena = Arena.ofConfined()) {
+            RunnerLimits limits = new RunnerLimits(2 * ROWS, 1 << 16, BLOCK_SIZE, 0);
+            StepInputs inputs = new StepInputs(arena, limits, Math.ceilDiv(CONTEXT, BLOCK_SIZE));
+            steps(WARM_STEPS, inputs, wasteBytes);
+            assertThat(THREADS.getCurrentThreadAllocatedBytes()).isPositive();
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            steps(MEASURED_STEPS, inputs, wasteBytes);
+            long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+            assertThat(rows).isEqualTo(ROWS);
+            assertThat(allocated).isEqualTo(MEASURED_STEPS * bytesPerStep);
+            assertThat(sink).hasSize(wasteBytes);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.metrics.StepLog;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What an engine says of its steps, under a clock that ticks once per reading. */
+class StepRecordsTest {
+    private static final int REQUESTS = 6;
+    private static final int PROMPT = 9;
+    private static final int NEW_TOKENS = 5;
+
+    private int newTokens = NEW_TOKENS;
+    private final StepLog log = new StepLog(1000);
+
+    private EngineLoop loop(EngineOptions options, SimOptions sim) {
+        return new EngineLoop(Models.runner(options, sim), options.scheduler(), 1, Models.ticking(), log, () -> {});
+    }
+
+    /** Prompts that share their first eight tokens: two blocks. */
+    private GenerationRequest request(int i) {
+        int[] prompt = IntStream.range(0, PROMPT).toArray();
+        prompt[PROMPT - 1] = 100 + i;
+        return Models.request(newTokens, prompt);
+    }
+
+    private List<StepRecord> run(EngineOptions options, SimOptions sim) {
+        EngineLoop loop = loop(options, sim);
+        for (int i = 0; i < REQUESTS; i++) {
+            GenerationRequest request = request(i);
+            LiveRequest live = new LiveRequest(i, request, 0, Models.CONTEXT, Optional.empty());
+            live.buffer().tokenized(((Prompt.Tokens) request.prompt()).ids(), 0);
+            loop.submit(live);
+        }
+        while (loop.hasWork()) {
+            loop.doWork();
+        }
+        return log.steps();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void steps_ofARun_areNumberedAndEveryPhaseTookTime(int maxInFlight) {
+        List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withMaxInFlight(maxInFlight));
+        assertThat(steps).isNotEmpty();
+        for (int i = 0; i < steps.size(); i++) {
+            StepRecord step = steps.get(i);
+            assertThat(step.step()).isEqualTo(i);
+            assertThat(List.of(step.planNanos(), step.packNanos(), step.deviceNanos(), step.applyNanos()))
+                    .as("phases of %s", step)
+                    .allMatch(nanos -> nanos > 0);
+        }
+    }
+
+    @Test
+    void steps_oneInFlight_followEachOtherWithoutOverlap() {
+        List<StepRecord> steps = run(Models.options(), SimOptions.defaults());
+        for (int i = 1; i < steps.size(); i++) {
+            assertThat(steps.get(i).startNanos()).isGreaterThan(steps.get(i - 1).endNanos());
+        }
+    }
+
+    @Test
+    void steps_twoInFlight_areNeverMoreThanTwoAtATime() {
+        List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withMaxInFlight(2));
+        assertThat(steps.get(1).startNanos()).isLessThan(steps.get(0).endNanos());
+        for (int i = 2; i < steps.size(); i++) {
+            assertThat(steps.get(i).startNanos()).isGreaterThan(steps.get(i - 2).endNanos());
+        }
+    }
+
+    @Test
+    void steps_ofARun_accountForEveryToken() {
+        List<StepRecord> steps = run(Models.options(), SimOptions.defaults());
+        long cached = steps.stream().mapToLong(StepRecord::cachedTokens).sum();
+        assertThat(cached).as("two blocks of four, all but once").isEqualTo(8 * (REQUESTS - 1));
+        assertThat(steps.stream().mapToLong(StepRecord::prefillTokens).sum()).isEqualTo(PROMPT * REQUESTS - cached);
+        assertThat(steps.stream().mapToLong(StepRecord::decodeRows).sum())
+                .as("a request's first token comes from its prefill")
+                .isEqualTo(REQUESTS * (NEW_TOKENS - 1));
+        StepRecord last = steps.getLast();
+        // The first request was a step ahead, since the others waited to share its blocks.
+        assertThat(steps.getFirst().waiting()).isEqualTo(REQUESTS - 1);
+        assertThat(last.active()).isEqualTo(REQUESTS - 1);
+        assertThat(last.waiting()).isZero();
+        // Two shared blocks, two of each request's own.
+        assertThat(last.freeBlocks()).isEqualTo(200 - 2 - 2 * (REQUESTS - 1));
+    }
+
+    @Test
+    void steps_poolTooSmall_tellPreemptions() {
+        newTokens = 40;
+        List<StepRecord> steps = run(
+                Models.options()
+                        .withKvBlocks(20)
+                        .withScheduler(
+                                SchedulerOptions.builder().prefixCache(false).build()),
+                SimOptions.defaults());
+        assertThat(steps.stream().mapToLong(StepRecord::preemptions).sum()).isPositive();
+    }
+
+    @Test
+    void steps_lostStep_isRecordedToo() {
+        List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withOnStep(step -> {
+            if (step == 0) {
+                throw new DeviceFailure("step lost", true);
+            }
+        }));
+        assertThat(steps.getFirst().step()).isZero();
+        assertThat(steps.getFirst().prefillTokens()).isEqualTo(PROMPT);
+    }
+
+    @Test
+    void completion_prefixInTheCache_tellsHowMuch() {
+        try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
+            assertThat(engine.generate(request(0)).cachedTokens()).isZero();
+            assertThat(engine.generate(request(1)).cachedTokens()).isEqualTo(8);
+            assertThat(engine.stats().cachedTokens()).isEqualTo(8);
+        }
+    }
+
+    @Test
+    void engine_history_isAsLongAsItsOptionsSay() {
+        try (Engine engine = Models.engine(Models.options().withStepHistory(3), SimOptions.defaults())) {
+            assertThat(engine.generate(Models.request(8, 1)).ids()).hasSize(8);
+            assertThat(engine.steps()).hasSizeLessThanOrEqualTo(3);
+            assertThat(engine.steps().getLast().step()).isGreaterThanOrEqualTo(6);
+        }
+    }
+
+    @Test
+    void flight_recording_ofAnEngine_hasItsStepsAndRequests(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("run.jfr");
+        long steps;
+        try (Recording recording = new Recording()) {
+            recording.enable("roseinfer.Step").withoutThreshold();
+            recording.enable("roseinfer.Request").withoutThreshold();
+            recording.start();
+            Engine engine = Models.engine(Models.options(), SimOptions.defaults());
+            try (engine) {
+                assertThat(engine.generate(request(0)).ids()).hasSize(NEW_TOKENS);
+                assertThat(engine.generate(request(1)).ids()).hasSize(NEW_TOKENS);
+            }
+            steps = engine.steps().size();
+            recording.stop();
+            recording.dump(file);
+        }
+        List<RecordedEvent> events = RecordingFile.readAllEvents(file);
+        List<RecordedEvent> recorded = named(events, "roseinfer.Step");
+        assertThat(recorded).hasSize((int) steps);
+        assertThat(recorded.stream()
+                        .mapToInt(event -> event.getInt("decodeRows"))
+                        .sum())
+                .isEqualTo(2 * (NEW_TOKENS - 1));
+        assertThat(named(events, "roseinfer.Request"))
+                .extracting(
+                        event -> event.getInt("promptTokens"),
+                        event -> event.getInt("cachedTokens"),
+                        event -> event.getInt("completionTokens"),
+                        event -> event.getString("finishReason"))
+                .containsExactly(tuple(PROMPT, 0, NEW_TOKENS, "length"), tuple(PROMPT, 8, NEW_TOKENS, "length"));
+    }
+
+    private static List<RecordedEvent> named(List<RecordedEvent> events, String name) {
+        return events.stream()
+                .filter(event -> event.getEventType().getName().equals(name))
+                .sorted(Comparator.comparing(RecordedEvent::getStartTime))
+                .toList();
+    }
+}
