@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
+import io.roseinfer.Settings.Device;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.RunListener.Phase;
 import io.roseinfer.bench.SchedulerBenchmark;
@@ -11,20 +12,51 @@ import io.roseinfer.bench.Workload;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 @Command(
         name = "scheduler",
-        description = "Drive the scheduler by hand: no queue, no streams, no engine thread.",
+        description = {
+            "Drive the scheduler by hand: no queue, no streams, no engine thread.",
+            "With --backend sim and no --mode: what a step of the scheduler itself costs, without a model."
+        },
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
 final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
+    private static final List<String> ON_SIM_ALONE = List.of("--running", "--waiting", "--steps");
+
+    private static final List<String> NOT_ON_SIM = List.of(
+            "--model",
+            "--prompt",
+            "--prompt-repeats",
+            "--num-requests",
+            "--max-new-tokens",
+            "--max-batch-size",
+            "--prefill-max-tokens",
+            "--max-active-requests",
+            "--kv-blocks",
+            "--warmup-runs",
+            "--repeat-runs");
+
     @Mixin
     private ModelOptions model = new ModelOptions();
+
+    @Option(
+            names = "--backend",
+            paramLabel = "<auto|cpu|cuda|sim>",
+            converter = Choices.Device.class,
+            description = "The same as --device.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Device> backend = Optional.empty();
+
+    @Mixin
+    private StepCostFlags cost = new StepCostFlags();
 
     @Mixin
     private WorkloadOptions workload = new WorkloadOptions();
@@ -34,9 +66,11 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
             paramLabel = "<online|offline|naive>",
             converter = Choices.SchedulerMode.class,
             description = {
-                "online prefills requests one by one as they come, offline all together; naive never batches."
-            })
-    private SchedulerBenchmark.Mode mode = SchedulerBenchmark.Mode.ONLINE;
+                "online prefills requests one by one as they come, offline all together; naive never batches",
+                "(default: online; on sim, the cost of a step)."
+            },
+            showDefaultValue = Visibility.NEVER)
+    private Optional<SchedulerBenchmark.Mode> mode = Optional.empty();
 
     @Option(
             names = "--max-new-tokens",
@@ -69,6 +103,26 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
     public int run(CommandSpec spec, Terminal terminal) {
         Workload requests = workload.workload(maxNewTokens, sampling.params(terminal));
         EngineOptions options = scheduler.engineOptions(sampling.seed(), terminal);
+        backend.ifPresent(model::alsoNamed);
+        if (model.isSimulated() && mode.isEmpty()) {
+            tellIgnored(NOT_ON_SIM, "the cost of a step is measured without a model", spec, terminal);
+            cost.run(options, terminal);
+        } else {
+            tellIgnored(ON_SIM_ALONE, "it belongs to --backend sim without --mode", spec, terminal);
+            run(mode.orElse(SchedulerBenchmark.Mode.ONLINE), requests, options, terminal);
+        }
+        return 0;
+    }
+
+    private static void tellIgnored(List<String> flags, String why, CommandSpec spec, Terminal terminal) {
+        for (String flag : flags) {
+            if (spec.commandLine().getParseResult().hasMatchedOption(flag)) {
+                terminal.note(flag + " has no effect: " + why);
+            }
+        }
+    }
+
+    private void run(SchedulerBenchmark.Mode drive, Workload requests, EngineOptions options, Terminal terminal) {
         try (LoadedModel loaded = model.load(options, terminal)) {
             model.features(loaded.device(), terminal);
             Tokenizer tokenizer = loaded.tokenizer()
@@ -81,10 +135,9 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
                     sampling.seed(),
                     terminal.clock());
             List<SchedulerRun> runs = benchmark.run(
-                    mode, warmupRuns, repeatRuns, (phase, number, of) -> banner(terminal, phase, number, of));
-            terminal.print(SchedulerReport.text(mode, warmupRuns, runs));
+                    drive, warmupRuns, repeatRuns, (phase, number, of) -> banner(terminal, phase, number, of));
+            terminal.print(SchedulerReport.text(drive, warmupRuns, runs));
         }
-        return 0;
     }
 
     private static void banner(Terminal terminal, Phase phase, int number, int of) {

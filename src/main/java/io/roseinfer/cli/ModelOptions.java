@@ -5,6 +5,7 @@ import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.Settings.Device;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
 import java.util.List;
 import java.util.Optional;
@@ -70,6 +71,19 @@ final class ModelOptions {
             negatable = true,
             description = "Bit-equal results whatever the batch (default: on on cpu, where it costs nothing).")
     private @Nullable Boolean batchInvariant;
+
+    /** {@code --backend}, which says the same as {@code --device}. */
+    void alsoNamed(Device value) {
+        if (device.isPresent() && device.get() != value) {
+            throw new BadInput("--backend " + Choices.word(value) + " and --device " + Choices.word(device.get())
+                    + " contradict each other; they are one flag, so give one of them");
+        }
+        device = Optional.of(value);
+    }
+
+    boolean isSimulated() {
+        return device.equals(Optional.of(Device.SIM));
+    }
 
     String model() {
         return model;

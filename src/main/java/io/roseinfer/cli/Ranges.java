@@ -57,6 +57,12 @@ final class Ranges {
         }
     }
 
+    static final class Steps extends Whole {
+        Steps() {
+            super(1, 10_000);
+        }
+    }
+
     static final class BlockSize extends Whole {
         BlockSize() {
             super(1, 1024);
@@ -142,8 +148,8 @@ final class Ranges {
             values = List.copyOf(values);
         }
 
-        static Numbers of(int value) {
-            return new Numbers(List.of(value));
+        static Numbers of(int... values) {
+            return new Numbers(Arrays.stream(values).boxed().toList());
         }
 
         int[] toArray() {
@@ -159,20 +165,34 @@ final class Ranges {
     static final class PositiveList implements ITypeConverter<Numbers> {
         @Override
         public Numbers convert(String text) {
-            return list(text, 1);
+            return list(text, 1, Integer.MAX_VALUE);
         }
     }
 
     static final class TokenIds implements ITypeConverter<Numbers> {
         @Override
         public Numbers convert(String text) {
-            return list(text, 0);
+            return list(text, 0, Integer.MAX_VALUE);
         }
     }
 
-    private static Numbers list(String text, int least) {
+    static final class RunningList implements ITypeConverter<Numbers> {
+        @Override
+        public Numbers convert(String text) {
+            return list(text, 1, 16_384);
+        }
+    }
+
+    static final class WaitingList implements ITypeConverter<Numbers> {
+        @Override
+        public Numbers convert(String text) {
+            return list(text, 0, 1_000_000);
+        }
+    }
+
+    private static Numbers list(String text, int least, int most) {
         return new Numbers(Arrays.stream(text.split(",", -1))
-                .map(part -> whole(part.strip(), least, Integer.MAX_VALUE))
+                .map(part -> whole(part.strip(), least, most))
                 .toList());
     }
 

@@ -3,8 +3,11 @@ package io.roseinfer.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.cli.CliRunner.Outcome;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The whole command on the simulated device. */
@@ -59,6 +62,71 @@ class BenchSchedulerCommandTest {
                 .contains("=== " + mode + " summary ===")
                 .contains("Throughput(completion,total) p50/mean: ")
                 .doesNotContain("TTFT", "TPOT", "Latency");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--backend", "--device"})
+    void scheduler_onSimWithoutMode_tellsWhatAStepCosts(String flag) {
+        Outcome outcome = CliRunner.run(
+                "bench", "scheduler", flag, "sim", "--running", "1,9", "--waiting", "0,20", "--steps", "5");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.out()).startsWith("=== scheduler cost per decode step ===\nSteps per point: 5,");
+        assertThat(outcome.out().lines().filter(line -> line.matches("( +[0-9.]+){8}")))
+                .extracting(line -> line.substring(0, 17).strip().replaceAll(" +", "/"))
+                .containsExactly("1/0", "1/20", "9/0", "9/20");
+    }
+
+    @Test
+    void scheduler_backendWithMode_drivesTheModelAsDeviceDoes() {
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "scheduler",
+                "--backend",
+                "sim",
+                "--model",
+                "random:gpt2",
+                "--mode",
+                "naive",
+                "--num-requests",
+                "1",
+                "--max-new-tokens",
+                "1",
+                "--warmup-runs",
+                "0");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out()).startsWith("=== naive summary ===");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--num-requests=3, 1",
+        "--kv-blocks=3, 1",
+        "'--chunked-prefill,--prefill-max-tokens=1', 1",
+        "--seed=1, 0"
+    })
+    void scheduler_flagWithoutEffectOnACost_isSaidOnce(String flags, int notes) {
+        List<String> args = new ArrayList<>(
+                List.of("bench", "scheduler", "--backend", "sim", "--running", "40", "--waiting", "0", "--steps", "2"));
+        args.addAll(List.of(flags.split(",")));
+        Outcome outcome = CliRunner.run(args.toArray(String[]::new));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.err().lines()).hasSize(notes).allMatch(line -> line.contains("has no effect"));
+    }
+
+    @Test
+    void scheduler_backendAgainstDevice_isRefused() {
+        Outcome outcome = CliRunner.run("bench", "scheduler", "--backend", "sim", "--device", "cpu");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--backend sim and --device cpu").hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--running=0", "--running=1,x", "--waiting=-1", "--steps=0", "--running=16385"})
+    void scheduler_valueOutOfRange_isRefused(String flag) {
+        Outcome outcome = CliRunner.run("bench", "scheduler", "--backend", "sim", flag);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains(flag.substring(0, flag.indexOf('='))).hasLineCount(1);
     }
 
     @Test

@@ -1,0 +1,44 @@
+package io.roseinfer.bench;
+
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.Summary;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * What a decode step costs the thread that schedules it, in microseconds.
+ *
+ * @param running requests that decode, all in every step
+ * @param waiting requests that wait behind them
+ * @param planMicros deciding what the step computes
+ * @param packMicros writing it into the device's arrays
+ * @param applyMicros taking in what it sampled
+ * @param totalMicros the three together, step by step
+ */
+public record StepCost(
+        int running, int waiting, Summary planMicros, Summary packMicros, Summary applyMicros, Summary totalMicros) {
+    private static final double MICROS_PER_SECOND = 1e6;
+    private static final double NANOS_PER_MICRO = 1e3;
+
+    static StepCost of(int running, int waiting, List<StepRecord> steps) {
+        return new StepCost(
+                running,
+                waiting,
+                micros(steps, StepRecord::planNanos),
+                micros(steps, StepRecord::packNanos),
+                micros(steps, StepRecord::applyNanos),
+                micros(steps, step -> step.planNanos() + step.packNanos() + step.applyNanos()));
+    }
+
+    private static Summary micros(List<StepRecord> steps, ToDoubleFunction<StepRecord> nanos) {
+        return Summary.of(steps.stream()
+                .mapToDouble(nanos)
+                .map(value -> value / NANOS_PER_MICRO)
+                .toArray());
+    }
+
+    /** Steps that could be scheduled in a second if the device took no time: of the median step. */
+    public double stepsPerSecond() {
+        return totalMicros.p50() > 0 ? MICROS_PER_SECOND / totalMicros.p50() : 0;
+    }
+}

@@ -1,0 +1,61 @@
+package io.roseinfer.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.Clock;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StepCostBenchmarkTest {
+    private static List<StepCost> run(boolean chunkedPrefill, List<Integer> running, List<Integer> waiting) {
+        AtomicLong now = new AtomicLong();
+        Clock ticking = () -> now.addAndGet(1_000);
+        EngineOptions options = EngineOptions.defaults()
+                .withScheduler(SchedulerOptions.builder()
+                        .prefillMaxBatchSize(3)
+                        .chunkedPrefill(chunkedPrefill)
+                        .build());
+        List<StepCost> costs = new ArrayList<>();
+        new StepCostBenchmark(
+                        (spec, limits) -> new SimRunner(
+                                spec, limits, SimOptions.defaults().withReadBack(false)),
+                        options,
+                        10,
+                        ticking)
+                .run(running, waiting, costs::add);
+        return costs;
+    }
+
+    /** Under a clock that moves by a microsecond per reading every phase takes one: its own reading and nothing else. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void run_everyPair_isMeasuredOverAllItsSteps(boolean chunkedPrefill) {
+        List<StepCost> costs = run(chunkedPrefill, List.of(1, 20), List.of(0, 50));
+        assertThat(costs).extracting(StepCost::running).containsExactly(1, 1, 20, 20);
+        assertThat(costs).extracting(StepCost::waiting).containsExactly(0, 50, 0, 50);
+        assertThat(costs).allSatisfy(cost -> {
+            assertThat(cost.totalMicros().count()).isEqualTo(10);
+            assertThat(cost.planMicros().p50()).isEqualTo(1);
+            assertThat(cost.totalMicros().max()).isEqualTo(3);
+            assertThat(cost.stepsPerSecond()).isEqualTo(1e6 / 3);
+        });
+    }
+
+    @Test
+    void of_steps_leavesTheDeviceOut() {
+        StepRecord step = new StepRecord(0, 0, 2_000, 3_000, 900_000, 5_000, 0, 8, 0, 8, 1, 0, 0);
+        StepCost cost = StepCost.of(8, 0, List.of(step));
+        assertThat(cost.totalMicros().p50()).isEqualTo(10);
+        assertThat(StepCostReport.row(cost))
+                .isEqualTo("       8        0      2.00      3.00      5.00     10.00     10.00     100000\n");
+    }
+}
