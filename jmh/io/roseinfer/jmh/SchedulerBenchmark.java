@@ -1,12 +1,15 @@
 package io.roseinfer.jmh;
 
+import com.sun.management.ThreadMXBean;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
+import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -22,8 +25,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Question: what does the scheduler itself cost per decode step (plan and apply, no model), against the rows that run and the
- * requests that wait? The second must not matter, and a step must allocate nothing: look at {@code gc.alloc.rate.norm} with
- * {@code tools/jmh SchedulerBenchmark -prof gc}.
+ * requests that wait? The second must not matter, and a step must allocate nothing: {@code bytesPerStep} is what the thread
+ * allocated between the first and the last step of an iteration. ({@code -prof gc} counts the filling of queue and ring in.)
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -44,6 +47,31 @@ public class SchedulerBenchmark {
 
     private Scheduler scheduler;
 
+    /** Counts what the steps of an iteration allocate, and nothing around them. */
+    @State(Scope.Thread)
+    @AuxCounters(AuxCounters.Type.EVENTS)
+    public static class Allocation {
+        private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+        private long steps;
+        private long startBytes;
+
+        @Setup(Level.Iteration)
+        public void reset() {
+            steps = 0;
+        }
+
+        void beforeStep() {
+            if (steps++ == 0) {
+                startBytes = THREADS.getCurrentThreadAllocatedBytes();
+            }
+        }
+
+        public double bytesPerStep() {
+            return (double) (THREADS.getCurrentThreadAllocatedBytes() - startBytes) / Math.max(1, steps);
+        }
+    }
+
     /** A full decode ring and a full queue. */
     @Setup(Level.Iteration)
     public void fill() {
@@ -58,7 +86,7 @@ public class SchedulerBenchmark {
         for (int i = 0; i < rows; i++) {
             scheduler.add(sequence(i, length, pool));
         }
-        decodeStep();
+        step();
         for (int i = 0; i < waiting; i++) {
             scheduler.add(sequence(rows + i, BLOCK_SIZE, pool));
         }
@@ -69,7 +97,12 @@ public class SchedulerBenchmark {
     }
 
     @Benchmark
-    public int decodeStep() {
+    public int decodeStep(Allocation allocation) {
+        allocation.beforeStep();
+        return step();
+    }
+
+    private int step() {
         StepPlan plan = scheduler.plan();
         scheduler.apply(plan, sample -> 1);
         return plan.rows();
