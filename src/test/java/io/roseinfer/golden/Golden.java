@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /** One folder of {@code src/test/resources/golden}; its README says what each field means and which script made it. */
@@ -64,6 +65,15 @@ public final class Golden {
             case "gpt2-random" -> ModelFiles.random(Gpt2Shapes.named("gpt2").orElseThrow(), 0);
             default -> ModelFiles.openDirectory(name, directory(name));
         };
+    }
+
+    /** Copies a folder's files, to be broken in one place. */
+    public static void copyFiles(String name, Path target) throws IOException {
+        try (Stream<Path> files = Files.list(directory(name))) {
+            for (Path file : files.toList()) {
+                Files.copy(file, target.resolve(file.getFileName()));
+            }
+        }
     }
 
     public JsonNode expected() {

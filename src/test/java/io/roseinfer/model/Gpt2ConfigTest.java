@@ -91,9 +91,16 @@ class Gpt2ConfigTest {
                     {"model_type":"gpt2","n_head":1,"n_head":2} | uplicate
                     {"model_type":"llama"}                   | llama
                     {}                                       | model_type
+                    {"model_type":"gpt2","layer_norm_epsilon":NaN} | JSON
                     {"model_type":"gpt2"} x                  | JSON""")
     void a_file_that_is_no_gpt2_configuration_is_refused(String json, String named) {
         assertThatThrownBy(() -> parse(json)).isInstanceOf(BadModel.class).hasMessageContaining(named);
+    }
+
+    @Test
+    void end_of_text_may_be_one_id_or_none() {
+        assertThat(with("\"eos_token_id\":7").endOfText()).containsExactly(7);
+        assertThat(with("\"eos_token_id\":null").endOfText()).isEmpty();
     }
 
     @Test

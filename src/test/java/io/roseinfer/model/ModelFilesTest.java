@@ -1,0 +1,89 @@
+package io.roseinfer.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.golden.Golden;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A sound model directory, broken in one place. */
+class ModelFilesTest {
+    @TempDir
+    private Path directory;
+
+    @BeforeEach
+    void copyModel() throws IOException {
+        Golden.copyFiles("relu", directory);
+    }
+
+    private void assertRefused(String... named) {
+        assertThatThrownBy(() -> ModelFiles.openDirectory("m", directory))
+                .isInstanceOf(BadModel.class)
+                .satisfies(refusal -> assertThat(refusal.getMessage()).contains(named));
+    }
+
+    private void edit(String file, String from, String to) throws IOException {
+        Path path = directory.resolve(file);
+        String text = Files.readString(path, StandardCharsets.ISO_8859_1);
+        assertThat(text.contains(from)).as("%s has %s", file, from).isTrue();
+        Files.writeString(path, text.replace(from, to), StandardCharsets.ISO_8859_1);
+    }
+
+    @Test
+    void sound_directory_opens() {
+        try (ModelFiles files = ModelFiles.openDirectory("m", directory)) {
+            assertThat(files.spec().activation()).isEqualTo(Activation.RELU);
+            assertThat(files.tokenizer()).isEmpty();
+        }
+    }
+
+    @Test
+    void missing_configuration_is_named() throws IOException {
+        Files.delete(directory.resolve("config.json"));
+        assertRefused("config.json", "cannot be read");
+    }
+
+    @Test
+    void directory_in_place_of_the_configuration_is_refused() throws IOException {
+        Files.delete(directory.resolve("config.json"));
+        Files.createDirectory(directory.resolve("config.json"));
+        assertRefused("config.json", "cannot be read");
+    }
+
+    @Test
+    void configuration_of_another_vocabulary_than_the_weights_is_refused() throws IOException {
+        try (ModelFiles sound = ModelFiles.openDirectory("m", directory)) {
+            int rows = sound.spec().vocabularySize();
+            edit("config.json", "\"vocab_size\": " + rows, "\"vocab_size\": " + (rows + 1));
+            assertRefused("wte.weight has shape [" + rows + ",", "[" + (rows + 1) + ",");
+        }
+    }
+
+    @Test
+    void weights_of_a_type_that_is_none_for_weights_are_refused_by_name() throws IOException {
+        edit("model.safetensors", "\"BF16\"", "\"I16\" ");
+        assertRefused("is I16, supported weight types are F32, F16 and BF16");
+    }
+
+    @Test
+    void generation_configuration_with_sampling_values_and_unknown_keys_opens() throws IOException {
+        Files.writeString(
+                directory.resolve("generation_config.json"), "{\"temperature\":-3,\"top_p\":\"x\",\"new_key\":{}}");
+        try (ModelFiles files = ModelFiles.openDirectory("m", directory)) {
+            assertThat(files.spec().endOfText()).containsExactly(0);
+        }
+    }
+
+    @Test
+    void broken_generation_configuration_is_refused_by_its_own_name() throws IOException {
+        Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\":-1}");
+        assertRefused("generation_config.json", "eos_token_id is -1");
+    }
+}
