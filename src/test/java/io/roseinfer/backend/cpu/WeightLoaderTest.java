@@ -1,0 +1,76 @@
+package io.roseinfer.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.format.WeightSource;
+import io.roseinfer.golden.Golden;
+import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.tensor.Tensor;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+class WeightLoaderTest {
+    @TempDir
+    private Path directory;
+
+    /** Empties the file right after a tensor of it was mapped, before a value of it was read. */
+    private record Truncating(WeightSource checkpoint, Path file) implements WeightSource {
+        @Override
+        public String description() {
+            return checkpoint.description();
+        }
+
+        @Override
+        public Set<String> names() {
+            return checkpoint.names();
+        }
+
+        @Override
+        public Optional<Info> info(String name) {
+            return checkpoint.info(name);
+        }
+
+        @Override
+        public Tensor read(String name, Arena arena) {
+            Tensor mapped = checkpoint.read(name, arena);
+            try (RandomAccessFile cut = new RandomAccessFile(file.toFile(), "rw")) {
+                cut.setLength(0);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            return mapped;
+        }
+
+        @Override
+        public void close() {
+            checkpoint.close();
+        }
+    }
+
+    @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "a mapped file cannot be truncated there")
+    void file_cut_while_it_is_mapped_is_a_bad_model_that_says_so() throws IOException {
+        Golden.copyFiles("relu", directory);
+        try (ModelFiles files = ModelFiles.openDirectory("m", directory);
+                CpuBackend backend = new CpuBackend(CpuOptions.defaults().withThreads(2))) {
+            WeightSource cut = new Truncating(files.source(), directory.resolve("model.safetensors"));
+            Gpt2Weights weights = Gpt2Weights.bind(files.spec(), cut);
+            assertThatThrownBy(() -> backend.load(weights, new RunnerLimits(1, 8, 16, 0)))
+                    .isInstanceOf(BadModel.class)
+                    .hasMessageContaining("model.safetensors")
+                    .hasMessageContaining("truncated or replaced while it was read");
+        }
+    }
+}
