@@ -211,6 +211,24 @@ class EngineTest {
     }
 
     @Test
+    void a_bug_in_a_step_ends_every_stream_and_says_what_it_was() {
+        SimOptions broken = SimOptions.defaults().withOnStep(step -> {
+            if (step == 2) {
+                throw new IllegalStateException("odd indeed");
+            }
+        });
+        try (Engine engine = Models.engine(Models.options(), broken)) {
+            List<TokenStream> streams = IntStream.range(0, 5)
+                    .mapToObj(i -> engine.submit(Models.request(50, i)))
+                    .toList();
+            assertThat(streams)
+                    .allSatisfy(stream -> assertThatThrownBy(stream::completion)
+                            .isInstanceOf(EngineStopped.class)
+                            .hasMessageContaining("odd indeed"));
+        }
+    }
+
+    @Test
     void what_can_never_be_served_is_refused_at_the_door() {
         EngineOptions small = Models.options().withKvBlocks(4);
         try (Engine engine = Models.engine(small, SimOptions.defaults())) {
