@@ -1,0 +1,295 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.MemoryUse;
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.backend.cuda.ForwardPass.Choice;
+import io.roseinfer.backend.cuda.ForwardPass.Step;
+import io.roseinfer.base.Check;
+import io.roseinfer.base.Clock;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SamplingParams;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * A model on a GPU. Two steps may be in flight: the second reads tokens that the first leaves on the device, so the device does
+ * not wait for the host between them.
+ *
+ * <p>A step that draws tokens with penalties, or reports log-probabilities, is sampled on the host; the step after it then starts
+ * only when that is done.
+ */
+final class CudaModelRunner implements ModelRunner {
+    private static final int IN_FLIGHT = 2;
+    /** Looks at the mailbox between two questions to the driver whether the device still works. */
+    private static final int SPINS_PER_QUERY = 1 << 14;
+
+    /** Longest a step may take: the largest takes well under a second. */
+    private static final long STEP_LIMIT_NANOS = 60_000_000_000L;
+
+    private final LoadedRunner on;
+    private final KernelChoice kernels;
+    private final InputPacker packer;
+    private final GraphBuckets graphs;
+    private final Clock clock;
+    private final Arena arena = Arena.ofShared();
+    private long submitted;
+    private long awaited;
+    private boolean closed;
+
+    CudaModelRunner(LoadedRunner on, KernelChoice kernels, boolean captureGraphs, Clock clock) {
+        this.on = on;
+        this.kernels = kernels;
+        this.clock = clock;
+        this.packer = new InputPacker(spec().vocabularySize(), on.kv());
+        this.graphs = captureGraphs ? new GraphBuckets(on.limits().maxRows()) : GraphBuckets.none();
+        try (Arena warmUp = Arena.ofConfined()) {
+            StepInputs nothing = new StepInputs(warmUp, on.limits(), maxBlocksPerRow());
+            nothing.clear();
+            for (int size : graphs.sizes()) {
+                capture(nothing, size);
+            }
+        }
+        on.stream().synchronize();
+    }
+
+    /** Runs a batch of empty rows once, so that its kernels are loaded, and captures it for both turns. */
+    private void capture(StepInputs nothing, int size) {
+        for (PendingStep place : on.places()) {
+            Step step = new Step(
+                    new StepLayout(size, size, size),
+                    kernels.of(size, size, size, size),
+                    true,
+                    Choice.GREEDY,
+                    place.turn);
+            on.stream()
+                    .copyToDevice(
+                            on.buffers().inputs(),
+                            place.staging,
+                            packer.pack(nothing, step.layout(), 0, place.staging));
+            on.forward().run(step);
+            graphs.capture(step, on.stream(), on.forward());
+        }
+        on.stream().synchronize();
+    }
+
+    @Override
+    public ModelSpec spec() {
+        return on.shape().spec();
+    }
+
+    @Override
+    public KvGeometry kv() {
+        return on.kv();
+    }
+
+    @Override
+    public RunnerLimits limits() {
+        return on.limits();
+    }
+
+    @Override
+    public int maxInFlight() {
+        return IN_FLIGHT;
+    }
+
+    @Override
+    public StepInputs newInputs() {
+        Check.that(!closed, "inputs were asked of a closed runner");
+        return new StepInputs(arena, on.limits(), maxBlocksPerRow());
+    }
+
+    private int maxBlocksPerRow() {
+        return on.kv().blocksFor(spec().contextLength());
+    }
+
+    @Override
+    public StepOutputs newOutputs() {
+        return new StepOutputs(on.limits().maxRows());
+    }
+
+    @Override
+    public void submit(StepInputs inputs, StepOutputs outputs) {
+        Check.that(!closed, "a step was submitted to a closed runner");
+        Check.that(submitted - awaited < IN_FLIGHT, "a step was submitted while two are in flight");
+        on.context().enter();
+        on.stream().requireUsable();
+        sampleBeforeNext();
+        PendingStep place = on.places().get((int) (submitted % IN_FLIGHT));
+        place.inputs = inputs;
+        place.outputs = outputs;
+        place.choice = choice(inputs);
+        place.number = (int) (submitted + 1);
+        place.finished = false;
+        launch(place, inputs);
+        submitted++;
+    }
+
+    private void launch(PendingStep place, StepInputs in) {
+        boolean decode = in.tokens() == in.rows() && in.samples() == in.rows();
+        int bucket = decode && place.choice == Choice.GREEDY ? graphs.bucket(in.rows()) : 0;
+        StepLayout layout = bucket > 0
+                ? new StepLayout(bucket, bucket, bucket)
+                : new StepLayout(in.tokens(), in.rows(), in.samples());
+        int singles = bucket > 0 ? bucket : singles(in);
+        Step step = new Step(
+                layout,
+                kernels.of(layout.tokens(), layout.rows(), layout.samples(), singles),
+                decode,
+                place.choice,
+                place.turn);
+        long bytes = packer.pack(in, layout, place.number, place.staging);
+        on.stream().copyToDevice(on.buffers().inputs(), place.staging, bytes);
+        if (in.copies() > 0) {
+            on.forward().copyBlocks(in.copies(), on.buffers().inputs() + layout.copies(in.blockStart(in.rows())));
+        }
+        graphs.find(step)
+                .ifPresentOrElse(
+                        graph -> graph.replay(on.stream()), () -> on.forward().run(step));
+        on.stream().check(Driver.record(place.end, on.stream().handle()), "recording an event");
+    }
+
+    private static int singles(StepInputs in) {
+        int singles = 0;
+        for (int row = 0; row < in.rows(); row++) {
+            singles += in.rowStart(row + 1) - in.rowStart(row) == 1 ? 1 : 0;
+        }
+        return singles;
+    }
+
+    private static Choice choice(StepInputs in) {
+        Choice choice = Choice.GREEDY;
+        for (int sample = 0; sample < in.samples(); sample++) {
+            SamplingParams params = in.sampling(sample).params();
+            if (HostSampling.needed(params)) {
+                return Choice.HOST;
+            }
+            choice = params.isGreedy() ? choice : Choice.DRAW;
+        }
+        return choice;
+    }
+
+    /** A step in flight whose tokens the host chooses must have them before the next one reads them on the device. */
+    private void sampleBeforeNext() {
+        if (submitted == awaited) {
+            return;
+        }
+        PendingStep before = on.places().get((int) ((submitted - 1) % IN_FLIGHT));
+        if (before.choice == Choice.HOST) {
+            finish(before);
+        }
+    }
+
+    @Override
+    public void await() {
+        Check.that(submitted > awaited, "no step was submitted");
+        PendingStep place = on.places().get((int) (awaited % IN_FLIGHT));
+        awaited++;
+        on.context().enter();
+        finish(place);
+        place.inputs = null;
+        place.outputs = null;
+    }
+
+    private void finish(PendingStep place) {
+        if (place.finished) {
+            return;
+        }
+        place.finished = true;
+        StepInputs in = Objects.requireNonNull(place.inputs);
+        StepOutputs out = Objects.requireNonNull(place.outputs);
+        if (place.choice == Choice.HOST || in.samples() == 0) {
+            waitForEnd(place);
+        }
+        if (place.choice == Choice.HOST) {
+            on.hostSampling().run(in, out, on.stream(), on.buffers().logits());
+            feedBack(place, in.samples(), out);
+        } else {
+            collect(place, in.samples(), out);
+        }
+    }
+
+    private void collect(PendingStep place, int samples, StepOutputs out) {
+        long start = clock.nanos();
+        for (int sample = 0; sample < samples; sample++) {
+            for (int spins = 1; !place.mailbox.has(sample, place.number); spins++) {
+                Thread.onSpinWait();
+                if (spins % SPINS_PER_QUERY == 0) {
+                    ended(place, start);
+                }
+            }
+            int token = place.mailbox.token(sample);
+            boolean usable = token >= 0 && token < spec().vocabularySize();
+            out.set(sample, usable ? token : 0, usable ? StepOutputs.Status.OK : StepOutputs.Status.NON_FINITE);
+        }
+    }
+
+    /** Puts tokens chosen on the host where the next step looks for them. */
+    private void feedBack(PendingStep place, int samples, StepOutputs out) {
+        for (int sample = 0; sample < samples; sample++) {
+            place.staging.setAtIndex(ValueLayout.JAVA_INT, sample, out.token(sample));
+        }
+        on.stream().copyToDevice(on.buffers().sampled()[place.turn], place.staging, 4L * samples);
+    }
+
+    private void waitForEnd(PendingStep place) {
+        long start = clock.nanos();
+        while (!ended(place, start)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Whether the step's last launch is done; throws if the device has failed or has been silent for too long. */
+    private boolean ended(PendingStep place, long startNanos) {
+        int code = Driver.query(place.end);
+        if (code != DriverStatus.NOT_READY) {
+            on.stream().check(code, "waiting for step " + place.number);
+            return true;
+        }
+        if (clock.nanos() - startNanos > STEP_LIMIT_NANOS) {
+            on.stream().check(DriverStatus.LAUNCH_TIMEOUT, "waiting for step " + place.number);
+        }
+        return false;
+    }
+
+    @Override
+    public List<MemoryUse> memory() {
+        return on.memory().uses();
+    }
+
+    /** Fills a block with NaN: whatever reads a slot that no token wrote then shows in its results. */
+    void poison(int block) {
+        Check.index(block, on.kv().blocks(), "block");
+        on.context().enter();
+        long layerBlock = on.shape().layerBlockBytes(on.kv().blockSize());
+        for (int layer = 0; layer < spec().layers(); layer++) {
+            on.stream()
+                    .fill(
+                            on.buffers().pool() + layer * layerBlock * on.kv().blocks() + block * layerBlock,
+                            0xff,
+                            layerBlock);
+        }
+        on.stream().synchronize();
+    }
+
+    /** Frees everything; does nothing the second time. A device that has failed is left to the end of the process. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        arena.close();
+        if (on.stream().usable()) {
+            on.context().enter();
+            on.stream().synchronize();
+            graphs.close();
+            on.close();
+        }
+    }
+}

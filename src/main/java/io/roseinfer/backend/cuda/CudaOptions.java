@@ -1,0 +1,45 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.Precision;
+import io.roseinfer.base.RoseException.BadInput;
+
+/**
+ * How to run on a GPU.
+ *
+ * @param device index among the visible devices
+ * @param precision {@link Precision#FP32}, {@link Precision#BF16} or {@link Precision#FP16}. {@link Precision#AUTO} keeps a
+ *     bfloat16 checkpoint as it is and takes fp16 for anything else; sums are in float always.
+ * @param graphs whether decode steps are replayed as graphs, captured at load for a number of batch sizes; results are the same
+ * @param batchInvariant whether a row's results are the same to the bit whatever else is in its step; costs speed
+ */
+public record CudaOptions(int device, Precision precision, boolean graphs, boolean batchInvariant) {
+    public CudaOptions {
+        if (device < 0) {
+            throw new BadInput("CUDA device is " + device + "; it must be 0 or more");
+        }
+        if (precision == Precision.INT8) {
+            throw new BadInput("dtype int8 is not available on cuda; use auto, fp16, bf16 or fp32");
+        }
+    }
+
+    /** The first device, with graphs. */
+    public static CudaOptions defaults() {
+        return new CudaOptions(0, Precision.AUTO, true, false);
+    }
+
+    public CudaOptions withDevice(int value) {
+        return new CudaOptions(value, precision, graphs, batchInvariant);
+    }
+
+    public CudaOptions withPrecision(Precision value) {
+        return new CudaOptions(device, value, graphs, batchInvariant);
+    }
+
+    public CudaOptions withGraphs(boolean value) {
+        return new CudaOptions(device, precision, value, batchInvariant);
+    }
+
+    public CudaOptions withBatchInvariant(boolean value) {
+        return new CudaOptions(device, precision, graphs, value);
+    }
+}

@@ -1,0 +1,89 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.base.RoseException.DeviceFailure;
+import java.lang.foreign.MemorySegment;
+import org.bytedeco.cuda.cudart.CUstream_st;
+
+/**
+ * The one stream of a runner: copies, launches and graphs in order. The first failure is final: the driver keeps a context that
+ * has faulted broken, so every later use answers with the same failure and asks nothing more of the driver.
+ */
+final class CudaStream {
+    private final CUstream_st handle;
+    private final LaunchLog log;
+    private final String device;
+    private int failure = DriverStatus.SUCCESS;
+    private String failed = "";
+
+    CudaStream(String device, LaunchLog log) {
+        this.handle = Driver.createStream();
+        this.device = device;
+        this.log = log;
+    }
+
+    CUstream_st handle() {
+        return handle;
+    }
+
+    LaunchLog log() {
+        return log;
+    }
+
+    boolean usable() {
+        return failure == DriverStatus.SUCCESS;
+    }
+
+    /** Throws if a call failed, now or before. */
+    void check(int code, String what) {
+        if (usable() && code != DriverStatus.SUCCESS) {
+            failure = code;
+            failed = what;
+        }
+        requireUsable();
+    }
+
+    void requireUsable() {
+        if (!usable()) {
+            throw failure(device, failed, failure, log);
+        }
+    }
+
+    static DeviceFailure failure(String device, String what, int code, LaunchLog log) {
+        return new DeviceFailure(
+                device + ": " + what + ": " + DriverStatus.describe(code)
+                        + "; the device needs a new process; last launches, newest first: " + log,
+                false);
+    }
+
+    void copyToDevice(long target, MemorySegment source, long bytes) {
+        requireUsable();
+        try (Address from = new Address(source)) {
+            check(Driver.copyToDevice(target, from, bytes, handle), "copying to the device");
+        }
+    }
+
+    void copyToHost(MemorySegment target, long source, long bytes) {
+        requireUsable();
+        try (Address to = new Address(target)) {
+            check(Driver.copyToHost(to, source, bytes, handle), "copying from the device");
+        }
+    }
+
+    void fill(long address, int value, long bytes) {
+        requireUsable();
+        check(Driver.fill(address, (byte) value, bytes, handle), "filling device memory");
+    }
+
+    /** Waits until everything in the stream is done. */
+    void synchronize() {
+        requireUsable();
+        check(Driver.synchronize(handle), "waiting for the device");
+    }
+
+    void close() {
+        if (usable()) {
+            Driver.synchronize(handle);
+            Driver.destroy(handle);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.MemoryUse;
+import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Every byte a runner holds on the device, by name. Allocations happen while a model is loaded; {@link #seal} ends that, and an
+ * attempt afterwards is a bug of ours.
+ */
+final class DeviceMemory {
+    /** Where the bytes come from: the driver, or a stand-in. */
+    interface Source {
+        /** Fills in the address and returns the driver's code. */
+        int allocate(long[] address, long bytes);
+
+        int free(long address);
+
+        long freeBytes();
+    }
+
+    /** The device whose context is current. */
+    static final Source DEVICE = new Source() {
+        @Override
+        public int allocate(long[] address, long bytes) {
+            return Driver.allocate(address, bytes);
+        }
+
+        @Override
+        public int free(long address) {
+            return Driver.free(address);
+        }
+
+        @Override
+        public long freeBytes() {
+            return Driver.freeBytes();
+        }
+    };
+
+    private record Allocation(String name, long address, long bytes) {}
+
+    private final Source source;
+    private final String device;
+    private final List<Allocation> allocations = new ArrayList<>();
+    private boolean sealed;
+
+    /**
+     * @param device what messages call the device
+     */
+    DeviceMemory(Source source, String device) {
+        this.source = source;
+        this.device = device;
+    }
+
+    /**
+     * Allocates, aligned to 256 bytes. Allocations of one name are told as one.
+     *
+     * @throws InsufficientMemory with what is held already
+     */
+    long allocate(String name, long bytes) {
+        Check.that(!sealed, "device memory is allocated after the model was loaded");
+        long[] address = new long[1];
+        int code = source.allocate(address, Math.max(bytes, 1));
+        if (code != DriverStatus.SUCCESS) {
+            throw refused(name, bytes, code);
+        }
+        allocations.add(new Allocation(name, address[0], bytes));
+        return address[0];
+    }
+
+    /** Gives one allocation back, as loading does with what it needs for a while only. */
+    void free(long address) {
+        Allocation allocation = allocations.stream()
+                .filter(a -> a.address() == address)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("device memory is freed that was not allocated"));
+        allocations.remove(allocation);
+        source.free(address);
+    }
+
+    /** Something that is done with an allocation. */
+    @FunctionalInterface
+    interface Visitor {
+        void visit(long address, long bytes);
+    }
+
+    /** Visits every allocation of these names. */
+    void forEach(Visitor visitor, String... names) {
+        List<String> wanted = List.of(names);
+        allocations.stream()
+                .filter(allocation -> wanted.contains(allocation.name()))
+                .forEach(allocation -> visitor.visit(allocation.address(), allocation.bytes()));
+    }
+
+    /** No allocation from now on. */
+    void seal() {
+        sealed = true;
+    }
+
+    /** Bytes the device has left. */
+    long freeBytes() {
+        return source.freeBytes();
+    }
+
+    /** What is held, largest first. */
+    List<MemoryUse> uses() {
+        Map<String, Long> bytes = new LinkedHashMap<>();
+        allocations.forEach(a -> bytes.merge(a.name(), a.bytes(), Long::sum));
+        return bytes.entrySet().stream()
+                .map(use -> new MemoryUse(use.getKey(), use.getValue()))
+                .sorted(Comparator.comparingLong(MemoryUse::bytes).reversed())
+                .toList();
+    }
+
+    /** Frees everything; returns what could not be freed, by name. */
+    List<String> close() {
+        List<String> leaks = new ArrayList<>();
+        for (Allocation allocation : allocations.reversed()) {
+            int code = source.free(allocation.address());
+            if (code != DriverStatus.SUCCESS) {
+                leaks.add(allocation.name() + ", " + allocation.bytes() + " bytes: " + DriverStatus.describe(code));
+            }
+        }
+        allocations.clear();
+        sealed = true;
+        return leaks;
+    }
+
+    /** What needs how much, and what there is. */
+    InsufficientMemory refused(String name, long bytes, int code) {
+        StringBuilder held = new StringBuilder();
+        uses().stream()
+                .limit(4)
+                .forEach(use -> held.append(held.isEmpty() ? "" : ", ")
+                        .append(use.name())
+                        .append(' ')
+                        .append(mebibytes(use.bytes())));
+        return new InsufficientMemory(device + ": " + name + " needs " + mebibytes(bytes) + ", "
+                + mebibytes(source.freeBytes()) + " are free (" + DriverStatus.describe(code) + "); held already: "
+                + (held.isEmpty() ? "nothing" : held)
+                + "; use a smaller --kv-blocks, --max-batch-size or a narrower --dtype, or end what else holds the device's"
+                + " memory (nvidia-smi)");
+    }
+
+    static String mebibytes(long bytes) {
+        return String.format(Locale.ROOT, "%d MiB", Math.ceilDiv(bytes, 1L << 20));
+    }
+}

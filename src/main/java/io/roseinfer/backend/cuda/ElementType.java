@@ -1,0 +1,56 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.Precision;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.tensor.DType;
+
+/** How weights and activations rest in device memory; the kernels know these by name and number. */
+enum ElementType {
+    F32(4),
+    F16(2),
+    BF16(2);
+
+    private final int bytes;
+
+    ElementType(int bytes) {
+        this.bytes = bytes;
+    }
+
+    int bytes() {
+        return bytes;
+    }
+
+    /** What kernel names end in. */
+    String suffix() {
+        return switch (this) {
+            case F32 -> "f32";
+            case F16 -> "f16";
+            case BF16 -> "bf16";
+        };
+    }
+
+    /** Elements of one row of a panel, which is 128 bytes wide. */
+    int panelWidth() {
+        return 128 / bytes;
+    }
+
+    /** The type for a precision asked for; {@link Precision#AUTO} keeps a bfloat16 checkpoint and takes fp16 otherwise. */
+    static ElementType of(Precision precision, DType checkpoint) {
+        return switch (precision) {
+            case AUTO -> checkpoint == DType.BF16 ? BF16 : F16;
+            case FP32 -> F32;
+            case FP16 -> F16;
+            case BF16 -> BF16;
+            case INT8 -> throw new BadInput("dtype int8 is not available on cuda; use auto, fp16, bf16 or fp32");
+        };
+    }
+
+    static ElementType of(DType type) {
+        return switch (type) {
+            case F32 -> F32;
+            case F16 -> F16;
+            case BF16 -> BF16;
+            default -> throw new IllegalStateException("weights of type " + type + " were let in");
+        };
+    }
+}

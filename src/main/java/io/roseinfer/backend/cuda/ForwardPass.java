@@ -1,0 +1,308 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.cuda.DeviceWeights.Layer;
+import io.roseinfer.backend.cuda.DeviceWeights.Projection;
+import io.roseinfer.backend.cuda.StepKernels.Attention;
+import io.roseinfer.model.ModelSpec;
+
+/**
+ * The launches of one step, in order: embedding, the blocks, the head and the choice of tokens. What each kernel wants is said in
+ * its source; the layouts are {@link StepLayout} and {@link StepBuffers}.
+ */
+final class ForwardPass {
+    private static final float LOG2_E = 1.4426950408889634f;
+
+    /** How a step's tokens are chosen. */
+    enum Choice {
+        /** Every sample greedily: logits never leave the head's kernel. */
+        GREEDY,
+        /** By the sampling kernel. */
+        DRAW,
+        /** By the host, from the logits. */
+        HOST
+    }
+
+    /**
+     * A step as the launches depend on it; equal steps launch the same kernels over the same addresses.
+     *
+     * @param turn 0 or 1, alternating: which arrays of sampled tokens are read and written
+     */
+    record Step(StepLayout layout, StepKernels kernels, boolean oneSamplePerToken, Choice choice, int turn) {}
+
+    private final ModelShape shape;
+    private final ModelSpec spec;
+    private final DeviceWeights weights;
+    private final StepBuffers buffers;
+    private final Launcher launcher;
+    private final int blockSize;
+    private final long layerBytes;
+    private final long[] mailboxes;
+
+    private int momentParts;
+
+    /**
+     * @param layerBytes bytes of one layer's KV pool
+     * @param mailboxes where tokens are told to the host, by turn
+     */
+    ForwardPass(
+            ModelShape shape,
+            DeviceWeights weights,
+            StepBuffers buffers,
+            Launcher launcher,
+            int blockSize,
+            long layerBytes,
+            long[] mailboxes) {
+        this.shape = shape;
+        this.spec = shape.spec();
+        this.weights = weights;
+        this.buffers = buffers;
+        this.launcher = launcher;
+        this.blockSize = blockSize;
+        this.layerBytes = layerBytes;
+        this.mailboxes = mailboxes.clone();
+    }
+
+    /** Copies whole blocks in all layers, before anything else of the step. */
+    void copyBlocks(int copies, long list) {
+        launcher.kernel("copy_blocks")
+                .grid(copies, spec.layers())
+                .block(256)
+                .afterAll()
+                .address(list)
+                .address(buffers.pool())
+                .address(layerBytes)
+                .integer((int) shape.layerBlockBytes(blockSize))
+                .launch();
+    }
+
+    void run(Step step) {
+        embed(step);
+        for (int i = 0; i < spec.layers(); i++) {
+            Layer layer = weights.layers().get(i);
+            long pool = buffers.pool() + i * layerBytes;
+            qkv(step, layer.qkv(), pool, spec.attentionScale(i) * LOG2_E);
+            attention(step, pool);
+            residual(step, step.kernels().attentionOutput(), layer.attentionOutput(), buffers.attended());
+            activation(step, layer.mlpInner());
+            residual(step, step.kernels().mlpOutput(), layer.mlpOutput(), buffers.hidden());
+        }
+        if (step.layout().samples() > 0) {
+            head(step);
+        }
+    }
+
+    private String named(String kernel) {
+        return kernel + "_" + shape.type().suffix();
+    }
+
+    private long input(long offset) {
+        return buffers.inputs() + offset;
+    }
+
+    private void embed(Step step) {
+        StepLayout in = step.layout();
+        launcher.kernel(named("embed"))
+                .grid(in.tokens(), 1)
+                .block(128)
+                .afterAll()
+                .address(input(in.tokenIds()))
+                .address(input(in.positions()))
+                .address(buffers.sampled()[1 - step.turn()])
+                .address(weights.tokens())
+                .address(weights.positions())
+                .address(buffers.x())
+                .address(step.kernels().fusedNorm() ? buffers.xPanels() : 0)
+                .address(buffers.moments())
+                .integer(spec.width())
+                .integer(shape.stride())
+                .integer(buffers.panelRows())
+                .launch();
+        momentParts = 1;
+    }
+
+    private void qkv(Step step, Projection matrix, long pool, float queryScale) {
+        boolean fused = step.kernels().fusedNorm();
+        long activations =
+                fused ? buffers.xPanels() : normalize(step, step.layout().tokens(), false);
+        gemm("qkv", step.kernels().qkv(), matrix, activations, step.layout().tokens(), fused)
+                .address(buffers.queries())
+                .address(pool)
+                .address(input(step.layout().slots()))
+                .integer(shape.attention())
+                .integer(shape.headPad())
+                .integer(blockSize)
+                .real(queryScale)
+                .launch();
+    }
+
+    private void attention(Step step, long pool) {
+        StepLayout in = step.layout();
+        Attention kind = step.kernels().attention();
+        if (kind == Attention.GENERIC) {
+            attend("attention_generic", in.tokens(), Math.ceilDiv(spec.heads(), 4), 0, in, pool)
+                    .integer(shape.headPad())
+                    .integer(blockSize)
+                    .integer(in.rows())
+                    .launch();
+        }
+        if (kind == Attention.DECODE || kind == Attention.MIXED) {
+            int stages = step.kernels().attentionStages();
+            attend("attention_decode", spec.heads(), in.rows(), stages * 4096, in, pool)
+                    .integer(stages)
+                    .launch();
+        }
+        if (kind == Attention.PREFILL || kind == Attention.MIXED) {
+            attend("attention_prefill", spec.heads(), in.tokens() / 64 + in.rows(), 0, in, pool)
+                    .integer(blockSize)
+                    .integer(in.rows())
+                    .integer(kind == Attention.MIXED ? 1 : 0)
+                    .launch();
+        }
+    }
+
+    private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, StepLayout in, long pool) {
+        return launcher.kernel(named(kernel))
+                .grid(gridX, gridY)
+                .block(128)
+                .shared(sharedBytes)
+                .address(buffers.queries())
+                .address(pool)
+                .address(input(in.rowStarts()))
+                .address(input(in.contextLengths()))
+                .address(input(in.blockStarts()))
+                .address(input(in.blocks()))
+                .address(buffers.attended())
+                .integer(buffers.panelRows())
+                .integer(spec.heads());
+    }
+
+    private void activation(Step step, Projection matrix) {
+        boolean fused = step.kernels().fusedNorm();
+        long activations =
+                fused ? buffers.xPanels() : normalize(step, step.layout().tokens(), false);
+        gemm(
+                        "activation",
+                        step.kernels().mlpInner(),
+                        matrix,
+                        activations,
+                        step.layout().tokens(),
+                        fused)
+                .address(buffers.hidden())
+                .integer(spec.activation().ordinal())
+                .launch();
+    }
+
+    private void residual(Step step, GemmPlan plan, Projection matrix, long activations) {
+        gemm("residual", plan, matrix, activations, step.layout().tokens(), false)
+                .address(buffers.x())
+                .address(step.kernels().fusedNorm() ? buffers.xPanels() : 0)
+                .address(buffers.moments())
+                .integer(shape.stride())
+                .launch();
+        momentParts = matrix.outputs() / plan.columns(false);
+    }
+
+    private void head(Step step) {
+        StepLayout in = step.layout();
+        GemmPlan plan = step.kernels().head();
+        boolean fused = step.kernels().fusedNorm() && step.oneSamplePerToken() && !plan.generic();
+        long activations = fused ? buffers.xPanels() : normalize(step, in.samples(), true);
+        int tiles = weights.head().outputs() / plan.columns(true);
+        gemm("head", plan, weights.head(), activations, in.samples(), fused)
+                .address(buffers.best())
+                .address(step.choice() == Choice.GREEDY ? 0 : buffers.logits())
+                .integer(spec.vocabularySize())
+                .integer(shape.paddedVocabulary())
+                .integer(tiles)
+                .launch();
+        if (step.choice() == Choice.DRAW) {
+            draw(step);
+        } else {
+            select(step, tiles);
+        }
+    }
+
+    private void select(Step step, int tiles) {
+        launcher.kernel("select_best")
+                .grid(Math.ceilDiv(step.layout().samples(), 8), 1)
+                .block(256)
+                .address(buffers.best())
+                .integer(tiles)
+                .integer(step.layout().samples())
+                .address(input(step.layout().step()))
+                .address(buffers.sampled()[step.turn()])
+                .address(mailboxes[step.turn()])
+                .launch();
+    }
+
+    private void draw(Step step) {
+        launcher.kernel("sample")
+                .grid(step.layout().samples(), 1)
+                .block(1024)
+                .address(buffers.logits())
+                .integer(spec.vocabularySize())
+                .integer(shape.paddedVocabulary())
+                .address(input(step.layout().requests()))
+                .address(input(step.layout().blocks()))
+                .address(buffers.seen())
+                .address(input(step.layout().step()))
+                .address(buffers.sampled()[step.turn()])
+                .address(buffers.sampled()[1 - step.turn()])
+                .address(mailboxes[step.turn()])
+                .launch();
+    }
+
+    /** Normalises every token's row, or those that are sampled from; returns where the result is. */
+    private long normalize(Step step, int rows, boolean samples) {
+        launcher.kernel(named("normalize"))
+                .grid(Math.ceilDiv(rows, 8), 1)
+                .block(256)
+                .address(buffers.x())
+                .integer(rows)
+                .integer(spec.width())
+                .integer(shape.stride())
+                .real(spec.layerNormEpsilon())
+                .address(samples ? input(step.layout().sampleRows()) : 0)
+                .address(input(step.layout().rowStarts()))
+                .address(buffers.normalized())
+                .integer(buffers.panelRows())
+                .launch();
+        return buffers.normalized();
+    }
+
+    /** A GEMM's launch, but for what its epilogue wants. */
+    private Launcher gemm(String kind, GemmPlan plan, Projection matrix, long activations, int rows, boolean norm) {
+        int panels = matrix.inputs() / shape.type().panelWidth();
+        int outputs = matrix.outputs();
+        launcher.kernel("gemm_" + kind + "_" + shape.type().suffix() + "_" + plan.suffix());
+        if (plan.generic()) {
+            return launcher.grid(outputs / plan.columns(false), Math.ceilDiv(rows, 64))
+                    .block(128)
+                    .address(matrix.panels())
+                    .address(activations)
+                    .integer(rows)
+                    .integer(buffers.panelRows())
+                    .integer(outputs)
+                    .integer(panels)
+                    .address(matrix.bias());
+        }
+        GemmPlan.Tile tile = plan.tile(kind.equals("head"), panels);
+        return launcher.grid(Math.ceilDiv(rows, plan.batch()) * plan.cluster(), outputs / tile.columns())
+                .block(tile.threads())
+                .shared(tile.sharedBytes())
+                .cluster(plan.cluster())
+                .address(matrix.panels())
+                .address(activations)
+                .integer(rows)
+                .integer(buffers.panelRows())
+                .integer(outputs)
+                .integer(panels)
+                .integer(tile.stages())
+                .address(matrix.bias())
+                .address(norm ? matrix.columnSums() : 0)
+                .address(buffers.moments())
+                .integer(momentParts)
+                .real(spec.width())
+                .real(spec.layerNormEpsilon());
+    }
+}

@@ -1,0 +1,55 @@
+package io.roseinfer.backend.cuda;
+
+/**
+ * Which kernel does a GEMM: a tile of the Hopper kernels, or, with batch 0, the generic kernel.
+ *
+ * @param batch rows of activations per tile: 8, 16, 32, 64, 128 or 256
+ * @param cluster blocks that share a tile and split the summed index: 1, 2, 4 or 8
+ * @param maxStages most panels of weights and activations that a block holds at a time
+ */
+record GemmPlan(int batch, int cluster, int maxStages) {
+    static final GemmPlan GENERIC = new GemmPlan(0, 1, 0);
+
+    private static final int PANEL_BYTES = 128;
+    private static final int CONTROL_BYTES = 1024;
+    private static final int GENERIC_COLUMNS = 64;
+
+    /** What a launch of a Hopper tile looks like. */
+    record Tile(int columns, int threads, int stages, int sharedBytes) {}
+
+    boolean generic() {
+        return batch == 0;
+    }
+
+    /** What the kernel's name ends in. */
+    String suffix() {
+        return generic() ? "generic" : "b" + batch;
+    }
+
+    /** Outputs that one block makes per row. */
+    int columns(boolean head) {
+        return generic() ? GENERIC_COLUMNS : 64 * columnGroups(head);
+    }
+
+    private int columnGroups(boolean head) {
+        return head || batch >= 128 ? 2 : 1;
+    }
+
+    /**
+     * The launch shape for a matrix of so many panels. Shared memory holds the ring of stages, or later the sums; behind it what
+     * other blocks of the cluster send.
+     */
+    Tile tile(boolean head, int panels) {
+        int panelGroups = head || batch >= 128 ? 1 : 2;
+        int columns = columns(head);
+        int share = Math.ceilDiv(panels, cluster);
+        int stages = share <= maxStages
+                ? Math.max(share, 2)
+                : Math.max(2 * panelGroups, maxStages / panelGroups * panelGroups);
+        int ring = stages * (columns + batch) * PANEL_BYTES;
+        int sums = panelGroups * batch * (columns + 4) * Float.BYTES;
+        int received = cluster > 1 ? batch * columns * Float.BYTES : 0;
+        int threads = 128 * columnGroups(head) * panelGroups + 64;
+        return new Tile(columns, threads, stages, Math.max(ring, sums) + received + CONTROL_BYTES);
+    }
+}

@@ -1,0 +1,32 @@
+package io.roseinfer.backend.cuda;
+
+import org.bytedeco.cuda.cudart.CUfunc_st;
+
+/** A kernel of a loaded module. */
+final class Kernel {
+    private final String name;
+    private final CUfunc_st function;
+    private int sharedBytes = -1;
+
+    Kernel(String name, CUfunc_st function) {
+        this.name = name;
+        this.function = function;
+    }
+
+    String name() {
+        return name;
+    }
+
+    CUfunc_st function() {
+        return function;
+    }
+
+    /** Makes sure that a launch may use this much dynamic shared memory; returns the driver's code. */
+    int prepare(int bytes) {
+        if (bytes <= sharedBytes) {
+            return DriverStatus.SUCCESS;
+        }
+        sharedBytes = bytes;
+        return Driver.allowShared(function, bytes);
+    }
+}

@@ -1,0 +1,35 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.cuda.StepKernels.Attention;
+
+/**
+ * Chooses the kernels of a step from what the model, the device and the step are.
+ *
+ * <p>The special kernels differ from each other in the order they add in. Where results must not depend on the batch, every step
+ * runs the generic kernels, which have one order.
+ *
+ * @param hopper whether the device runs the kernels of sm_90a
+ * @param batchInvariant whether a row's bits may not depend on what else is in its step
+ */
+record KernelChoice(ModelShape shape, int blockSize, boolean hopper, boolean batchInvariant) {
+    private static final int HEAD_SIZE = 64;
+    private static final int BLOCK_SIZE = 16;
+
+    /**
+     * The kernels for a step.
+     *
+     * @param singles rows that bring one token
+     */
+    StepKernels of(int tokens, int rows, int samples, int singles) {
+        boolean special = shape.type() != ElementType.F32 && shape.headPad() == HEAD_SIZE && !batchInvariant;
+        if (!special || !hopper) {
+            boolean prefill = special && singles == 0;
+            return StepKernels.generic(prefill ? Attention.PREFILL : Attention.GENERIC);
+        }
+        boolean decodeKernel = blockSize == BLOCK_SIZE;
+        if (tokens == rows && decodeKernel) {
+            return StepKernels.decode(rows);
+        }
+        return StepKernels.prefill(Math.max(samples, 1), decodeKernel && singles > 0);
+    }
+}

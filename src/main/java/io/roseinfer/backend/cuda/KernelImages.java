@@ -1,0 +1,124 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
+
+/**
+ * The compiled kernels this build carries, as resources beside a manifest that says with which toolkit they were made and what
+ * each file hashes to. A build without nvcc carries none.
+ *
+ * @param toolkit version of nvcc, such as {@code 13.0}
+ * @param sourceHash SHA-256 over the sources
+ * @param files name and SHA-256 of each file
+ */
+public record KernelImages(String toolkit, String sourceHash, List<File> files) {
+    private static final String FOLDER = "ptx/";
+
+    /** The targets there are, most specific first; a file is called {@code module.target.ptx}. */
+    private static final List<String> TARGETS = List.of("sm_90a", "sm_80");
+
+    /** One file of PTX. */
+    public record File(String name, String sha256) {
+        String module() {
+            return name.substring(0, name.indexOf('.'));
+        }
+
+        String target() {
+            return name.substring(name.indexOf('.') + 1, name.lastIndexOf('.'));
+        }
+    }
+
+    public KernelImages {
+        files = List.copyOf(files);
+    }
+
+    /** What this build carries; empty if it was made without nvcc. */
+    public static Optional<KernelImages> find() {
+        try (InputStream manifest = KernelImages.class.getResourceAsStream(FOLDER + "manifest.properties")) {
+            if (manifest == null) {
+                return Optional.empty();
+            }
+            Properties properties = new Properties();
+            properties.load(manifest);
+            return Optional.of(of(properties));
+        } catch (IOException e) {
+            throw new BackendUnavailable(
+                    "device cuda: the kernels' manifest cannot be read (" + e.getMessage() + ")", e);
+        }
+    }
+
+    /** Such as {@code PTX for sm_80, sm_90a, made by nvcc 13.0}. */
+    public String description() {
+        return "PTX for "
+                + String.join(
+                        ", ",
+                        files.stream().map(File::target).distinct().sorted().toList()) + ", made by nvcc " + toolkit;
+    }
+
+    /** What this build carries, or the message for who asked for it. */
+    static KernelImages require() {
+        return find().orElseThrow(
+                        () -> new BackendUnavailable(
+                                "device cuda: this build carries no kernels, because there was"
+                                        + " no nvcc when it was made; put nvcc 13 on the PATH and rebuild with tools/build, or use --device cpu"));
+    }
+
+    static KernelImages of(Properties manifest) {
+        List<File> files = new ArrayList<>();
+        for (String key : manifest.stringPropertyNames()) {
+            if (key.endsWith(".ptx")) {
+                files.add(new File(key, manifest.getProperty(key)));
+            }
+        }
+        files.sort((a, b) -> a.name().compareTo(b.name()));
+        return new KernelImages(
+                manifest.getProperty("toolkit", "unknown"), manifest.getProperty("sources", "unknown"), files);
+    }
+
+    /** The best target that a device of this compute capability can run: {@code a} targets run on their own chip alone. */
+    static String targetFor(CudaDevice device) {
+        if (device.major() == 9 && device.minor() == 0) {
+            return TARGETS.getFirst();
+        }
+        if (device.major() >= 8) {
+            return TARGETS.getLast();
+        }
+        throw new BackendUnavailable(
+                "device cuda:" + device.index() + " (" + device.name() + ") has compute capability " + device.major()
+                        + "." + device.minor() + "; 8.0 or more is needed (A100 and newer); use --device cpu");
+    }
+
+    /** The files of one target. */
+    List<File> of(String target) {
+        return files.stream().filter(file -> file.target().equals(target)).toList();
+    }
+
+    /** Reads one file and holds it against its hash. The driver takes PTX as a C string, so a zero byte follows. */
+    static byte[] read(File file) {
+        try (InputStream in = KernelImages.class.getResourceAsStream(FOLDER + file.name())) {
+            byte[] ptx = in == null ? new byte[0] : in.readAllBytes();
+            String hash = HexFormat.of()
+                    .formatHex(MessageDigest.getInstance("SHA-256").digest(ptx));
+            if (!hash.equals(file.sha256())) {
+                throw new BackendUnavailable(
+                        "device cuda: " + file.name() + " is not what the build's manifest lists (SHA-256 " + hash
+                                + ", " + file.sha256() + " expected); rebuild with tools/build");
+            }
+            byte[] terminated = new byte[ptx.length + 1];
+            System.arraycopy(ptx, 0, terminated, 0, ptx.length);
+            return terminated;
+        } catch (IOException e) {
+            throw new BackendUnavailable("device cuda: " + file.name() + " cannot be read (" + e.getMessage() + ")", e);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java runtime has SHA-256", e);
+        }
+    }
+}

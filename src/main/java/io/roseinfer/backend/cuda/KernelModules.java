@@ -1,0 +1,77 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.bytedeco.cuda.cudart.CUfunc_st;
+import org.bytedeco.cuda.cudart.CUmod_st;
+import org.bytedeco.javacpp.BytePointer;
+
+/** The kernels of one target, compiled by the driver for the device at hand; kernels are found by name. */
+final class KernelModules {
+    private final List<CUmod_st> modules = new ArrayList<>();
+    private final Map<String, Kernel> kernels = new HashMap<>();
+
+    private KernelModules() {}
+
+    /**
+     * Loads the files of the device's target that a model of this type needs: the driver takes seconds to compile the largest.
+     *
+     * @throws BackendUnavailable if the driver refuses one: the message names both versions
+     */
+    static KernelModules load(KernelImages images, CudaSystem system, CudaDevice device, ElementType type) {
+        String target = KernelImages.targetFor(device);
+        KernelModules loaded = new KernelModules();
+        for (KernelImages.File file : images.of(target)) {
+            if (!needed(file.module(), type)) {
+                continue;
+            }
+            CUmod_st module = new CUmod_st();
+            try (BytePointer ptx = new BytePointer(KernelImages.read(file))) {
+                int code = Driver.loadModule(module, ptx);
+                if (code != DriverStatus.SUCCESS) {
+                    loaded.close();
+                    throw refused(file, images, system, code);
+                }
+            }
+            loaded.modules.add(module);
+        }
+        return loaded;
+    }
+
+    /** The tensor-core GEMMs come in a file per type, {@code gemm_f16} and {@code gemm_bf16}; every other file serves all. */
+    private static boolean needed(String module, ElementType type) {
+        return Arrays.stream(ElementType.values())
+                .noneMatch(other -> other != type && module.equals("gemm_" + other.suffix()));
+    }
+
+    static BackendUnavailable refused(KernelImages.File file, KernelImages images, CudaSystem system, int code) {
+        return DriverStatus.unavailable(
+                "the driver, which runs CUDA up to " + system.driverVersion() + ", refuses " + file.name()
+                        + ", made by nvcc " + images.toolkit(),
+                code);
+    }
+
+    /** The kernel of this name. */
+    Kernel kernel(String name) {
+        return kernels.computeIfAbsent(name, this::find);
+    }
+
+    private Kernel find(String name) {
+        CUfunc_st function = new CUfunc_st();
+        for (CUmod_st module : modules) {
+            if (Driver.function(function, module, name) == DriverStatus.SUCCESS) {
+                return new Kernel(name, function);
+            }
+        }
+        throw DriverStatus.unavailable("looking for kernel " + name, 500);
+    }
+
+    void close() {
+        modules.forEach(Driver::unloadModule);
+        modules.clear();
+    }
+}

@@ -1,0 +1,145 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.base.Check;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.bytedeco.cuda.cudart.CUlaunchAttribute;
+import org.bytedeco.cuda.cudart.CUlaunchConfig;
+import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.javacpp.PointerPointer;
+
+/**
+ * Launches kernels into a stream: {@code kernel(k).grid(x, y).block(t).address(a).integer(n).launch()}. One launch is described
+ * at a time, in memory that is used again, so launching allocates nothing.
+ */
+final class Launcher {
+    private static final int MAX_ARGUMENTS = 32;
+
+    private final KernelModules modules;
+    private final CudaStream stream;
+    private final Arena arena = Arena.ofShared();
+    /** Argument values, eight bytes each, and the array of pointers to them that the driver is given. */
+    private final MemorySegment values = arena.allocate(8L * MAX_ARGUMENTS, 16);
+
+    private final PointerPointer<Pointer> pointers;
+    private final CUlaunchAttribute attributes = new CUlaunchAttribute(2);
+    private final CUlaunchAttribute first = attributes.getPointer(0);
+    private final CUlaunchAttribute second = attributes.getPointer(1);
+    private final CUlaunchConfig config = new CUlaunchConfig();
+
+    private Kernel kernel;
+    private int arguments;
+    private int gridX;
+    private int gridY;
+    private int threads;
+    private int sharedBytes;
+    private int cluster;
+    private boolean overlap;
+
+    Launcher(KernelModules modules, CudaStream stream) {
+        this.modules = modules;
+        this.stream = stream;
+        MemorySegment array = arena.allocate(8L * MAX_ARGUMENTS, 16);
+        for (int i = 0; i < MAX_ARGUMENTS; i++) {
+            array.setAtIndex(ValueLayout.JAVA_LONG, i, values.address() + 8L * i);
+        }
+        this.pointers = new PointerPointer<>(new Address(array));
+        this.kernel = modules.kernel("select_best");
+        config.hStream(stream.handle()).gridDimZ(1).blockDimY(1).blockDimZ(1).attrs(attributes);
+    }
+
+    CudaStream stream() {
+        return stream;
+    }
+
+    /** Begins a launch of one block of one thread, which may start when its predecessor lets it. */
+    Launcher kernel(String name) {
+        kernel = modules.kernel(name);
+        arguments = 0;
+        gridX = 1;
+        gridY = 1;
+        threads = 1;
+        sharedBytes = 0;
+        cluster = 1;
+        overlap = true;
+        return this;
+    }
+
+    Launcher grid(int x, int y) {
+        gridX = x;
+        gridY = y;
+        return this;
+    }
+
+    Launcher block(int size) {
+        threads = size;
+        return this;
+    }
+
+    Launcher shared(int bytes) {
+        sharedBytes = bytes;
+        return this;
+    }
+
+    Launcher cluster(int blocks) {
+        cluster = blocks;
+        return this;
+    }
+
+    /** The kernel starts only when everything before it has ended. */
+    Launcher afterAll() {
+        overlap = false;
+        return this;
+    }
+
+    Launcher address(long device) {
+        values.setAtIndex(ValueLayout.JAVA_LONG, next(), device);
+        return this;
+    }
+
+    Launcher integer(int value) {
+        values.set(ValueLayout.JAVA_INT, 8L * next(), value);
+        return this;
+    }
+
+    Launcher real(float value) {
+        values.set(ValueLayout.JAVA_FLOAT, 8L * next(), value);
+        return this;
+    }
+
+    private int next() {
+        return Check.index(arguments++, MAX_ARGUMENTS, "kernel argument");
+    }
+
+    void launch() {
+        stream.requireUsable();
+        stream.check(kernel.prepare(sharedBytes), kernel.name());
+        int count = 0;
+        if (cluster > 1) {
+            first.id(cudart.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+            first.value().clusterDim_x(cluster).clusterDim_y(1).clusterDim_z(1);
+            count++;
+        }
+        if (overlap) {
+            CUlaunchAttribute attribute = count == 0 ? first : second;
+            attribute.id(cudart.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+            attribute.value().programmaticStreamSerializationAllowed(1);
+            count++;
+        }
+        config.gridDimX(gridX)
+                .gridDimY(gridY)
+                .blockDimX(threads)
+                .sharedMemBytes(sharedBytes)
+                .numAttrs(count);
+        stream.log().add(kernel.name(), gridX, gridY, threads, sharedBytes);
+        stream.check(Driver.launch(config, kernel.function(), pointers), "launching " + kernel.name());
+    }
+
+    void close() {
+        config.close();
+        attributes.close();
+        arena.close();
+    }
+}

@@ -1,0 +1,53 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.model.ModelSpec;
+
+/**
+ * A model's sizes as the kernels lay them out: heads padded to a multiple of 16, everything a GEMM touches to a multiple of 128.
+ *
+ * @param headPad padded size of a head
+ */
+record ModelShape(ModelSpec spec, ElementType type, int headPad) {
+    private static final int TILE = 128;
+    private static final int LARGEST_HEAD = 256;
+
+    static ModelShape of(ModelSpec spec, ElementType type) {
+        if (spec.headSize() > LARGEST_HEAD) {
+            throw new BadModel(spec.name() + " has heads of size " + spec.headSize() + "; the CUDA kernels take up to "
+                    + LARGEST_HEAD + "; use --device cpu");
+        }
+        return new ModelShape(spec, type, roundUp(spec.headSize(), 16));
+    }
+
+    static int roundUp(int value, int multiple) {
+        return Math.multiplyExact(Math.ceilDiv(value, multiple), multiple);
+    }
+
+    /** All padded heads side by side. */
+    int attention() {
+        return spec.heads() * headPad;
+    }
+
+    /** Columns of the residual stream in memory. */
+    int stride() {
+        return roundUp(spec.width(), TILE);
+    }
+
+    int paddedAttention() {
+        return roundUp(attention(), TILE);
+    }
+
+    int paddedInner() {
+        return roundUp(spec.innerWidth(), TILE);
+    }
+
+    int paddedVocabulary() {
+        return roundUp(spec.vocabularySize(), TILE);
+    }
+
+    /** Bytes that one KV block takes in one layer. */
+    long layerBlockBytes(int blockSize) {
+        return 2L * attention() * blockSize * type.bytes();
+    }
+}

@@ -1,0 +1,82 @@
+package io.roseinfer.backend.cuda;
+
+/**
+ * Which kernels a step is made of.
+ *
+ * @param fusedNorm whether GEMMs normalise what they read by themselves; else a kernel does it for them
+ * @param attentionStages KV blocks that the decode kernel holds at a time
+ */
+record StepKernels(
+        GemmPlan qkv,
+        GemmPlan attentionOutput,
+        GemmPlan mlpInner,
+        GemmPlan mlpOutput,
+        GemmPlan head,
+        boolean fusedNorm,
+        Attention attention,
+        int attentionStages) {
+
+    /** Which attention kernels run. */
+    enum Attention {
+        /** Any head size, block size and type. */
+        GENERIC,
+        /** Every row brings one token. */
+        DECODE,
+        /** Rows bring many. */
+        PREFILL,
+        /** Rows of one token by the decode kernel, the others by the prefill kernel. */
+        MIXED
+    }
+
+    static StepKernels generic(Attention attention) {
+        GemmPlan any = GemmPlan.GENERIC;
+        return new StepKernels(any, any, any, any, any, false, attention, 0);
+    }
+
+    /** The measured choice on Hopper for so many rows that bring one token each. */
+    static StepKernels decode(int rows) {
+        if (rows <= 8) {
+            GemmPlan whole = tile(8, 1, 12);
+            return decode(rows <= 2 ? tile(8, 4, 3) : whole, whole, whole, tile(8, 4, 12), tile(8, 1, 4), 10);
+        }
+        if (rows <= 16) {
+            GemmPlan whole = tile(16, 1, 12);
+            return decode(tile(16, 4, 3), whole, whole, tile(16, 4, 12), tile(16, 1, 4), 10);
+        }
+        if (rows <= 32) {
+            GemmPlan whole = tile(16, 1, 12);
+            return decode(tile(8, 1, 12), whole, whole, tile(16, 4, 8), tile(32, 1, 3), 10);
+        }
+        if (rows <= 64) {
+            return decode(tile(32, 1, 12), tile(8, 1, 12), tile(16, 1, 8), tile(32, 8, 3), tile(64, 1, 3), 6);
+        }
+        if (rows <= 128) {
+            return decode(tile(32, 1, 6), tile(16, 1, 12), tile(32, 1, 8), tile(64, 4, 8), tile(64, 1, 3), 5);
+        }
+        return decode(tile(32, 1, 6), tile(32, 1, 12), tile(32, 1, 6), tile(64, 2, 8), tile(128, 1, 3), 5);
+    }
+
+    private static GemmPlan tile(int batch, int cluster, int maxStages) {
+        return new GemmPlan(batch, cluster, maxStages);
+    }
+
+    private static StepKernels decode(
+            GemmPlan qkv, GemmPlan attentionOutput, GemmPlan mlpInner, GemmPlan mlpOutput, GemmPlan head, int stages) {
+        return new StepKernels(qkv, attentionOutput, mlpInner, mlpOutput, head, true, Attention.DECODE, stages);
+    }
+
+    /** The choice on Hopper for steps of many tokens, so many of which are sampled from. */
+    static StepKernels prefill(int samples, boolean someSingles) {
+        GemmPlan tall = tile(128, 1, 3);
+        StepKernels decode = decode(samples);
+        return new StepKernels(
+                tall,
+                tall,
+                tall,
+                tall,
+                decode.head(),
+                true,
+                someSingles ? Attention.MIXED : Attention.PREFILL,
+                decode.attentionStages());
+    }
+}

@@ -1,0 +1,60 @@
+package io.roseinfer.backend.cuda;
+
+/**
+ * Where each array of a step's inputs lies in the one piece that goes up: offsets in bytes, fixed by three numbers, so that a
+ * graph captured for them finds its arrays where they were. The block lists and the copies, whose length varies, come last.
+ */
+record StepLayout(int tokens, int rows, int samples) {
+    /** Bytes of one sample's parameters on the device. */
+    static final int REQUEST_BYTES = 64;
+
+    /** The step's number, which the tokens come back with. */
+    long step() {
+        return 0;
+    }
+
+    long requests() {
+        return REQUEST_BYTES;
+    }
+
+    long tokenIds() {
+        return requests() + (long) REQUEST_BYTES * samples;
+    }
+
+    long positions() {
+        return tokenIds() + 4L * tokens;
+    }
+
+    long slots() {
+        return positions() + 4L * tokens;
+    }
+
+    long rowStarts() {
+        return slots() + 4L * tokens;
+    }
+
+    long contextLengths() {
+        return rowStarts() + 4L * (rows + 1);
+    }
+
+    long blockStarts() {
+        return contextLengths() + 4L * rows;
+    }
+
+    long sampleRows() {
+        return blockStarts() + 4L * (rows + 1);
+    }
+
+    long blocks() {
+        return sampleRows() + 4L * samples;
+    }
+
+    long copies(int blocks) {
+        return blocks() + 4L * blocks;
+    }
+
+    /** All of it. */
+    long bytes(int blocks, int copies) {
+        return copies(blocks) + 8L * copies;
+    }
+}

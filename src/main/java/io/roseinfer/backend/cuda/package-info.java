@@ -1,0 +1,16 @@
+/**
+ * Models on an NVIDIA GPU: own kernels, compiled to PTX when roseinfer is built, launched through the driver's own interface.
+ * Needed at run time are the driver's {@code libcuda.so.1} and {@code libcudart.so.13}, nothing else.
+ *
+ * <p>{@link io.roseinfer.backend.cuda.Driver} is the one class that calls the presets, and it is reached only through
+ * {@link io.roseinfer.backend.cuda.CudaLibrary}, so that a machine without a driver never loads them. Device memory is allocated
+ * while a model is loaded and never afterwards. One thread uses a runner, and everything it asks of the device goes through one
+ * stream.
+ *
+ * <p>Why not the runtime interface, or a library of kernels: the driver's interface needs no toolkit on the machine, takes PTX as
+ * it is, and has every launch attribute; kernels of our own are the point.
+ */
+@NullMarked
+package io.roseinfer.backend.cuda;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,84 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.MemoryUse;
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import io.roseinfer.model.ModelFiles;
+import java.nio.charset.StandardCharsets;
+import org.bytedeco.cuda.cudart.CUmod_st;
+import org.bytedeco.javacpp.BytePointer;
+import org.junit.jupiter.api.Test;
+
+/** What a GPU answers when it is asked for what it does not have. */
+@RequiresCuda
+class CudaBackendTest {
+    private static CudaBackend open() {
+        return CudaBackend.open(CudaOptions.defaults(), Clock.system());
+    }
+
+    private static long loadOnce(RunnerLimits limits) {
+        try (ModelFiles files = ModelFiles.openBuiltin("tiny");
+                CudaBackend backend = open();
+                ModelRunner runner = backend.load(files.weights(), limits)) {
+            assertThat(runner.memory())
+                    .extracting(MemoryUse::name)
+                    .contains("KV pool", "token embedding", "activations");
+            return Driver.freeBytes();
+        }
+    }
+
+    @Test
+    void description_namesDeviceAndKernels() {
+        try (CudaBackend backend = open()) {
+            assertThat(backend.description())
+                    .containsPattern("compute capability \\d+\\.\\d")
+                    .contains("kernels by nvcc");
+        }
+    }
+
+    @Test
+    void load_again_holdsAsMuchMemoryAsBefore() {
+        RunnerLimits limits = new RunnerLimits(8, 512, 16, 1000);
+        loadOnce(limits);
+        long free = loadOnce(limits);
+        for (int i = 0; i < 3; i++) {
+            assertThat(loadOnce(limits)).as("free bytes while loaded").isEqualTo(free);
+        }
+    }
+
+    @Test
+    void load_poolLargerThanTheDevice_saysWhatToChange() {
+        try (ModelFiles files = ModelFiles.openBuiltin("tiny");
+                CudaBackend backend = open()) {
+            assertThatThrownBy(() -> backend.load(files.weights(), new RunnerLimits(8, 512, 1024, 100_000_000)))
+                    .isInstanceOf(InsufficientMemory.class)
+                    .hasMessageContaining("100000000 KV blocks of 1024 tokens need")
+                    .hasMessageContaining("--kv-blocks");
+        }
+    }
+
+    @Test
+    void open_deviceThatIsNotThere_namesThoseThatAre() {
+        assertThatThrownBy(() -> CudaBackend.open(CudaOptions.defaults().withDevice(99), Clock.system()))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageStartingWith("device cuda:99 does not exist; visible are 0 to ");
+    }
+
+    @Test
+    void loadModule_ptxOfTheFuture_isRefusedAsNewerThanTheDriver() {
+        String ptx = ".version 99.0\n.target sm_80\n.address_size 64\n\0";
+        DeviceContext context = new DeviceContext(0);
+        try (BytePointer image = new BytePointer(ptx.getBytes(StandardCharsets.US_ASCII))) {
+            int code = Driver.loadModule(new CUmod_st(), image);
+            assertThat(DriverStatus.describe(code)).isEqualTo("PTX newer than the driver (CUDA error 222)");
+        } finally {
+            context.close();
+        }
+    }
+}

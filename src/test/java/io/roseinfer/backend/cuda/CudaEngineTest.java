@@ -1,0 +1,216 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.base.Clock;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.TokenStream;
+import io.roseinfer.golden.Golden;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** The whole engine on a GPU: against Hugging Face, and against itself under what must not matter. */
+@RequiresCuda
+class CudaEngineTest {
+    private static final List<String> ALL = Golden.ALL;
+    private static final CudaOptions FP32 = CudaOptions.defaults().withPrecision(Precision.FP32);
+    private static final CudaOptions FP16 = CudaOptions.defaults().withPrecision(Precision.FP16);
+
+    private static void withEngine(
+            Golden golden, CudaOptions cuda, SchedulerOptions scheduler, BiConsumer<Engine, CudaModelRunner> use) {
+        EngineOptions options = EngineOptions.defaults().withScheduler(scheduler);
+        try (ModelFiles files = golden.open();
+                CudaBackend backend = CudaBackend.open(cuda, Clock.system());
+                ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
+            use.accept(engine, (CudaModelRunner) runner);
+        }
+    }
+
+    private static GenerationRequest request(Golden golden, int prompt) {
+        return GenerationRequest.ofTokens(golden.ids(prompt))
+                .withMaxNewTokens(golden.greedy(prompt).length)
+                .withIgnoreEndOfText(true);
+    }
+
+    private static List<Completion> together(Engine engine, List<GenerationRequest> requests) {
+        List<TokenStream> streams = requests.stream().map(engine::submit).toList();
+        return streams.stream().map(TokenStream::completion).toList();
+    }
+
+    private static List<GenerationRequest> requests(Golden golden) {
+        return IntStream.range(0, golden.prompts())
+                .mapToObj(p -> request(golden, p))
+                .toList();
+    }
+
+    private static List<String> ids(List<Completion> completions) {
+        return completions.stream().map(c -> Arrays.toString(c.ids())).toList();
+    }
+
+    private static List<String> goldenIds(Golden golden) {
+        return IntStream.range(0, golden.prompts())
+                .mapToObj(p -> Arrays.toString(golden.greedy(p)))
+                .toList();
+    }
+
+    @ParameterizedTest
+    @FieldSource("ALL")
+    void fp32_greedyWithLogprobs_isHuggingFaces(String name) {
+        Golden golden = Golden.read(name);
+        withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
+            List<Completion> completions = together(
+                    engine,
+                    requests(golden).stream()
+                            .map(r -> r.withSampling(SamplingParams.greedy().withLogprobs(1)))
+                            .toList());
+            assertThat(ids(completions)).isEqualTo(goldenIds(golden));
+            for (int p = 0; p < golden.prompts(); p++) {
+                JsonNode logprobs = golden.prompt(p).get("greedy_logprobs");
+                for (int i = 0; i < logprobs.size(); i++) {
+                    assertThat((double) completions.get(p).tokens().get(i).logprob())
+                            .as("log-probability of token %d of prompt %d", i, p)
+                            .isCloseTo(logprobs.get(i).doubleValue(), within(1e-3));
+                }
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @FieldSource("ALL")
+    void fp32_greedyOnTheDevice_isHuggingFaces_aloneAndTogether(String name) {
+        Golden golden = Golden.read(name);
+        withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
+            assertThat(engine.generate(request(golden, 0)).ids()).isEqualTo(golden.greedy(0));
+            assertThat(ids(together(engine, requests(golden)))).isEqualTo(goldenIds(golden));
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"builtin-tiny", "odd-heads", "gpt2-random"})
+    void fp16_withoutGraphs_givesTheTokensOfGraphs(String name) {
+        Golden golden = Golden.read(name);
+        List<List<String>> seen = new ArrayList<>();
+        for (boolean graphs : new boolean[] {true, false}) {
+            withEngine(
+                    golden,
+                    FP16.withGraphs(graphs),
+                    SchedulerOptions.defaults(),
+                    (engine, runner) -> seen.add(ids(together(engine, requests(golden)))));
+        }
+        assertThat(seen.get(1)).isEqualTo(seen.get(0));
+    }
+
+    @Test
+    void fp16_builtinModel_givesHuggingFacesTokens() {
+        Golden golden = Golden.read("builtin-tiny");
+        withEngine(
+                golden,
+                FP16,
+                SchedulerOptions.defaults(),
+                (engine, runner) ->
+                        assertThat(ids(together(engine, requests(golden)))).isEqualTo(goldenIds(golden)));
+    }
+
+    @Test
+    void fp32_chunkedPrefill_changesNothing() {
+        Golden golden = Golden.read("gpt2-random");
+        SchedulerOptions chunked = SchedulerOptions.builder()
+                .chunkedPrefill(true)
+                .prefillMaxTokens(5)
+                .build();
+        withEngine(
+                golden,
+                FP32,
+                chunked,
+                (engine, runner) ->
+                        assertThat(ids(together(engine, requests(golden)))).isEqualTo(goldenIds(golden)));
+    }
+
+    private static List<Integer> logprobBits(Completion completion) {
+        return completion.tokens().stream()
+                .map(token -> Float.floatToRawIntBits(token.logprob()))
+                .toList();
+    }
+
+    @Test
+    void batchInvariant_fp16_givesTheSameBitsAloneAndTogether() {
+        Golden golden = Golden.read("gpt2-random");
+        withEngine(golden, FP16.withBatchInvariant(true), SchedulerOptions.defaults(), (engine, runner) -> {
+            List<GenerationRequest> requests = requests(golden).stream()
+                    .map(r -> r.withSampling(SamplingParams.greedy().withLogprobs(0)))
+                    .toList();
+            List<Completion> alone = requests.stream().map(engine::generate).toList();
+            List<Completion> together = together(engine, requests);
+            assertThat(ids(together)).isEqualTo(ids(alone));
+            for (int p = 0; p < golden.prompts(); p++) {
+                assertThat(logprobBits(together.get(p))).as("prompt %d", p).isEqualTo(logprobBits(alone.get(p)));
+            }
+        });
+    }
+
+    @Test
+    void drawnTokens_inABatch_areThoseDrawnAlone() {
+        Golden golden = Golden.read("builtin-tiny");
+        List<GenerationRequest> requests = new ArrayList<>();
+        for (int seed = 0; seed < 12; seed++) {
+            requests.add(request(golden, seed % golden.prompts())
+                    .withMaxNewTokens(40)
+                    .withSampling(new SamplingParams(0.8f, 40, 0.95f, 0, 1, 0, 0, -1))
+                    .withSeed(seed));
+        }
+        withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
+            List<String> alone = ids(requests.stream().map(engine::generate).toList());
+            assertThat(ids(together(engine, requests))).isEqualTo(alone);
+            assertThat(alone).doesNotHaveDuplicates();
+        });
+    }
+
+    /** Greedy, drawn, and chosen on the host, in the same steps: each feeds the step after it. */
+    @Test
+    void penaltiesBesideGreedyRows_leaveThemAlone() {
+        Golden golden = Golden.read("builtin-tiny");
+        GenerationRequest penalised =
+                request(golden, 0).withSampling(new SamplingParams(0, 0, 1, 0, 1.3f, 0.2f, 0.1f, -1));
+        withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
+            String alone = Arrays.toString(engine.generate(penalised).ids());
+            List<String> mixed = ids(together(engine, List.of(penalised, request(golden, 1), request(golden, 2))));
+            assertThat(mixed)
+                    .containsExactly(alone, Arrays.toString(golden.greedy(1)), Arrays.toString(golden.greedy(2)));
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void poisonedPool_changesNothing(boolean graphs) {
+        Golden golden = Golden.read("gpt2-random");
+        List<List<String>> seen = new ArrayList<>();
+        for (boolean poison : new boolean[] {false, true}) {
+            withEngine(golden, FP16.withGraphs(graphs), SchedulerOptions.defaults(), (engine, runner) -> {
+                for (int block = 0; poison && block < runner.kv().blocks(); block++) {
+                    runner.poison(block);
+                }
+                seen.add(ids(together(engine, requests(golden))));
+            });
+        }
+        assertThat(seen.get(1)).isEqualTo(seen.get(0));
+    }
+}

@@ -1,0 +1,80 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DriverStatusTest {
+    @ParameterizedTest
+    @CsvSource({
+        "34, the toolkit's stub, LD_LIBRARY_PATH",
+        "35, driver older than the CUDA runtime, driver 580",
+        "36, driver lacks a call, driver 580",
+        "100, no CUDA device, CUDA_VISIBLE_DEVICES",
+        "101, no such device, CUDA_VISIBLE_DEVICES",
+        "802, the system is not ready, nvidia-fabricmanager",
+        "803, of different versions, reboot"
+    })
+    void unavailable_startUpCode_namesItAndWhatToDo(int code, String what, String advice) {
+        BackendUnavailable refusal = DriverStatus.unavailable("starting the driver", code);
+        assertThat(refusal.getMessage())
+                .startsWith("device cuda: starting the driver: ")
+                .contains(what, "(CUDA error " + code + ")", advice, "use --device cpu");
+        assertThat(refusal.exitCode()).isEqualTo(4);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "209, no kernel image",
+        "218, invalid PTX",
+        "221, libnvidia-ptxjitcompiler",
+        "222, PTX newer than the driver"
+    })
+    void refusedModule_namesBothVersions(int code, String what) {
+        KernelImages.File file = new KernelImages.File("embed.sm_90a.ptx", "");
+        BackendUnavailable refusal = KernelModules.refused(
+                file, new KernelImages("13.1", "", List.of(file)), new CudaSystem("13.0", "13.0", List.of()), code);
+        assertThat(refusal.getMessage())
+                .contains("runs CUDA up to 13.0", "embed.sm_90a.ptx", "made by nvcc 13.1", what);
+    }
+
+    @Test
+    void requireRecent_oldDriver_isRefusedByVersion() {
+        assertThatThrownBy(() -> CudaSystem.requireRecent(12_090))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("CUDA up to 12.9, 13.0 is needed");
+        assertThatCode(() -> CudaSystem.requireRecent(13_000)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void failure_faultInAKernel_tellsTheLaunchesBeforeIt() {
+        LaunchLog log = new LaunchLog();
+        log.add("embed_f16", 64, 1, 128, 0);
+        log.add("gemm_qkv_f16_b32", 2, 36, 320, 77_824);
+        DeviceFailure failure = CudaStream.failure("device cuda:0", "waiting for step 3", 700, log);
+        assertThat(failure.getMessage())
+                .startsWith("device cuda:0: waiting for step 3: illegal address (CUDA error 700)")
+                .endsWith("newest first: gemm_qkv_f16_b32<<<2x36, 320, 77824>>>, embed_f16<<<64x1, 128, 0>>>");
+        assertThat(failure.recoverable()).isFalse();
+        assertThat(failure.exitCode()).isEqualTo(7);
+    }
+
+    @Test
+    void launchLog_moreThanItHolds_forgetsTheOldest() {
+        LaunchLog log = new LaunchLog();
+        log.add("oldest", 1, 1, 1, 0);
+        for (int i = 0; i < LaunchLog.SIZE - 1; i++) {
+            log.add("graph", 1, 1, 0, 0);
+        }
+        assertThat(log).hasToString("graph<<<1x1, 0, 0>>> x63, oldest<<<1x1, 1, 0>>>");
+        log.add("newest", 1, 1, 1, 0);
+        assertThat(log).hasToString("newest<<<1x1, 1, 0>>>, graph<<<1x1, 0, 0>>> x63");
+    }
+}

@@ -1,0 +1,212 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.cuda.StepKernels.Attention;
+import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import io.roseinfer.model.Gpt2Shapes;
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenHistory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Properties;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Everything that is decided about a step before the device hears of it. */
+class StepShapesTest {
+    private static final ModelShape GPT2 =
+            ModelShape.of(Gpt2Shapes.named("gpt2").orElseThrow(), ElementType.F16);
+    private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
+
+    private static CudaDevice device(int major, int minor) {
+        return new CudaDevice(0, "NVIDIA Test", major, minor, 100, 1L << 36);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"9, 0, sm_90a", "8, 0, sm_80", "8, 9, sm_80", "10, 0, sm_80", "12, 0, sm_80"})
+    void targetFor_device_isWhatItCanRun(int major, int minor, String target) {
+        assertThat(KernelImages.targetFor(device(major, minor))).isEqualTo(target);
+    }
+
+    @Test
+    void targetFor_tooOldADevice_isRefused() {
+        assertThatThrownBy(() -> KernelImages.targetFor(device(7, 5)))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("compute capability 7.5; 8.0 or more is needed");
+    }
+
+    @Test
+    void manifest_isReadByTarget() {
+        Properties manifest = new Properties();
+        manifest.setProperty("toolkit", "13.0");
+        manifest.setProperty("embed.sm_80.ptx", "aa");
+        manifest.setProperty("embed.sm_90a.ptx", "bb");
+        manifest.setProperty("gemm_f16.sm_90a.ptx", "cc");
+        KernelImages images = KernelImages.of(manifest);
+        assertThat(images.description()).isEqualTo("PTX for sm_80, sm_90a, made by nvcc 13.0");
+        assertThat(images.of("sm_90a")).extracting(KernelImages.File::module).containsExactly("embed", "gemm_f16");
+    }
+
+    @Test
+    void read_fileThatIsNotThere_isNoKernel() {
+        KernelImages.File file = new KernelImages.File("absent.sm_80.ptx", "00");
+        assertThatThrownBy(() -> KernelImages.read(file))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("absent.sm_80.ptx is not what the build's manifest lists");
+    }
+
+    /** Every Hopper tile that a step may launch stays within what a block may have. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 256, 1000})
+    void tiles_ofEveryBatch_fitTheDevice(int rows) {
+        for (StepKernels kernels : new StepKernels[] {StepKernels.decode(rows), StepKernels.prefill(rows, true)}) {
+            for (int width : new int[] {768, 1024, 1600, 3072, 6400}) {
+                int panels = ModelShape.roundUp(width, 128) / ElementType.F16.panelWidth();
+                for (GemmPlan plan : new GemmPlan[] {
+                    kernels.qkv(), kernels.attentionOutput(), kernels.mlpInner(), kernels.mlpOutput()
+                }) {
+                    assertTile(plan, plan.tile(false, panels));
+                    assertTurns(plan, plan.tile(false, panels), panels);
+                }
+                assertTile(kernels.head(), kernels.head().tile(true, panels));
+            }
+        }
+    }
+
+    private static void assertTile(GemmPlan plan, GemmPlan.Tile tile) {
+        assertThat(tile.sharedBytes()).as("shared bytes of %s", plan).isLessThanOrEqualTo(MAX_SHARED_BYTES);
+        assertThat(tile.stages()).as("stages of %s", plan).isBetween(2, 16);
+        assertThat(tile.threads()).isEqualTo(320);
+    }
+
+    /** Two warpgroups take turns at the stages of these tiles, and a stage must come back to the same one. */
+    private static void assertTurns(GemmPlan plan, GemmPlan.Tile tile, int panels) {
+        if (Math.ceilDiv(panels, plan.cluster()) > tile.stages() && plan.batch() <= 64) {
+            assertThat(tile.stages() % 2)
+                    .as("stages of %s that are used in turn", plan)
+                    .isZero();
+            assertThat(tile.stages()).isGreaterThanOrEqualTo(4);
+        }
+    }
+
+    @Test
+    void choice_followsTypeShapeDeviceAndStep() {
+        KernelChoice hopper = new KernelChoice(GPT2, 16, true, false);
+        assertThat(hopper.of(64, 64, 64, 64).attention()).isEqualTo(Attention.DECODE);
+        assertThat(hopper.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL);
+        assertThat(hopper.of(100, 3, 3, 2).attention()).isEqualTo(Attention.MIXED);
+        assertThat(new KernelChoice(GPT2, 32, true, false).of(100, 3, 3, 2).attention())
+                .isEqualTo(Attention.PREFILL);
+        assertThat(new KernelChoice(GPT2, 16, false, false).of(64, 64, 64, 64).attention())
+                .isEqualTo(Attention.GENERIC);
+        ModelShape floats = ModelShape.of(GPT2.spec(), ElementType.F32);
+        assertThat(new KernelChoice(floats, 16, true, false)
+                        .of(64, 64, 64, 64)
+                        .qkv()
+                        .generic())
+                .isTrue();
+    }
+
+    @Test
+    void choice_batchInvariant_isOneForAllSteps() {
+        KernelChoice choice = new KernelChoice(GPT2, 16, true, true);
+        StepKernels kernels = choice.of(1, 1, 1, 1);
+        assertThat(choice.of(64, 64, 64, 64)).isEqualTo(kernels);
+        assertThat(choice.of(4096, 16, 16, 0)).isEqualTo(kernels);
+    }
+
+    @Test
+    void buckets_ofAnyLimit_holdEveryBatch() {
+        for (int maxRows = 1; maxRows <= 600; maxRows++) {
+            GraphBuckets buckets = new GraphBuckets(maxRows);
+            for (int rows = 1; rows <= maxRows; rows++) {
+                assertThat(buckets.bucket(rows)).isBetween(rows, maxRows);
+            }
+            assertThat(buckets.bucket(maxRows + 1)).isZero();
+        }
+        assertThat(GraphBuckets.sizes(64)).contains(1, 2, 4, 8, 64).hasSizeLessThan(16);
+    }
+
+    @Test
+    void kvBlocks_followTheMemoryLeft() {
+        RunnerLimits limits = new RunnerLimits(64, 8192, 16, 0);
+        long block = 12 * GPT2.layerBlockBytes(16);
+        assertThat(KvSizing.geometry(GPT2, limits, 1L << 40, "device").blocks()).isEqualTo(2 * 64 * 64);
+        assertThat(KvSizing.geometry(GPT2, limits, 1000 * block, "device").blocks())
+                .isEqualTo(920);
+        assertThatThrownBy(() -> KvSizing.geometry(GPT2, limits, 60 * block, "device"))
+                .isInstanceOf(InsufficientMemory.class)
+                .hasMessageContaining("64 KV blocks of 16 tokens need");
+    }
+
+    private static final TokenHistory NO_HISTORY = new TokenHistory() {
+        @Override
+        public int promptLength() {
+            return 0;
+        }
+
+        @Override
+        public int length() {
+            return 0;
+        }
+
+        @Override
+        public int token(int index) {
+            throw new IndexOutOfBoundsException(index);
+        }
+    };
+
+    private static StepInputs oneRow(int slot) {
+        StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
+        in.clear();
+        in.beginRow();
+        in.addToken(~3, 17, slot);
+        in.addBlock(9);
+        in.addBlock(2);
+        in.endRow(18);
+        in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 5, NO_HISTORY));
+        return in;
+    }
+
+    private static int[] ints(MemorySegment memory, long offset, int count) {
+        return memory.asSlice(offset, 4L * count).toArray(ValueLayout.JAVA_INT);
+    }
+
+    @Test
+    void pack_intoALargerBucket_fillsUpWithRowsThatTouchNothing() {
+        InputPacker packer = new InputPacker(50_257, new KvGeometry(16, 10, 1));
+        StepLayout layout = new StepLayout(3, 3, 3);
+        MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
+        long bytes = packer.pack(oneRow(2 * 16 + 1), layout, 77, memory);
+        assertThat(bytes).isEqualTo(layout.blocks() + 8);
+        assertThat(ints(memory, layout.step(), 1)).containsExactly(77);
+        assertThat(ints(memory, layout.tokenIds(), 3)).containsExactly(~3, 0, 0);
+        assertThat(ints(memory, layout.positions(), 3)).containsExactly(17, 0, 0);
+        assertThat(ints(memory, layout.slots(), 3)).containsExactly(33, -1, -1);
+        assertThat(ints(memory, layout.rowStarts(), 4)).containsExactly(0, 1, 2, 3);
+        assertThat(ints(memory, layout.contextLengths(), 3)).containsExactly(18, 0, 0);
+        assertThat(ints(memory, layout.blockStarts(), 4)).containsExactly(0, 2, 2, 2);
+        assertThat(ints(memory, layout.sampleRows(), 3)).containsExactly(0, 1, 2);
+        assertThat(ints(memory, layout.blocks(), 2)).containsExactly(9, 2);
+    }
+
+    @Test
+    void pack_slotOutsideThePool_neverReachesTheDevice() {
+        InputPacker packer = new InputPacker(50_257, new KvGeometry(16, 10, 1));
+        MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
+        assertThatThrownBy(() -> packer.pack(oneRow(160), new StepLayout(1, 1, 1), 1, memory))
+                .isInstanceOf(Check.Failure.class)
+                .hasMessageContaining("KV slot 160");
+    }
+}
