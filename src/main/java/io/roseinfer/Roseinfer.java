@@ -2,11 +2,14 @@ package io.roseinfer;
 
 import io.roseinfer.backend.Backend;
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.backend.cuda.CudaBackend;
+import io.roseinfer.backend.cuda.CudaOptions;
 import io.roseinfer.backend.sim.SimBackend;
 import io.roseinfer.backend.sim.SimOptions;
-import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.format.DownloadListener;
@@ -64,12 +67,30 @@ public final class Roseinfer {
 
     private static Backend backend(Settings settings) {
         return switch (settings.device()) {
-            case AUTO, CPU ->
-                new CpuBackend(
-                        CpuOptions.defaults().withThreads(settings.threads()).withPrecision(settings.precision()));
+            case AUTO -> best(settings);
+            case CPU -> cpu(settings);
+            case CUDA -> cuda(settings);
             case SIM -> new SimBackend(SimOptions.defaults());
-            case CUDA -> throw new BackendUnavailable("device cuda: this build has no CUDA backend; use --device cpu");
         };
+    }
+
+    /** CUDA where it can be used and has the precision; else the processor. */
+    private static Backend best(Settings settings) {
+        boolean forCpu = settings.threads() > 0 || settings.precision() == Precision.INT8;
+        return forCpu || CudaBackend.refusal().isPresent() ? cpu(settings) : cuda(settings);
+    }
+
+    private static Backend cpu(Settings settings) {
+        return new CpuBackend(
+                CpuOptions.defaults().withThreads(settings.threads()).withPrecision(settings.precision()));
+    }
+
+    private static Backend cuda(Settings settings) {
+        CudaOptions options = CudaOptions.defaults()
+                .withPrecision(settings.precision())
+                .withGraphs(settings.cudaGraphs())
+                .withBatchInvariant(settings.batchInvariant());
+        return CudaBackend.open(options, Clock.system());
     }
 
     private static ModelFiles files(Settings settings, DownloadListener downloads) {

@@ -14,6 +14,8 @@ import java.util.Map;
  * @param offline forbids downloads
  * @param environment where {@code HF_HOME} and its kin are looked up
  * @param weightSeed seed of {@code random:} weights
+ * @param cudaGraphs whether CUDA replays decode steps as graphs
+ * @param batchInvariant whether results on CUDA are the same to the bit whatever the batch; on the CPU they always are
  * @param engine the engine's knobs, which size the runner
  */
 public record Settings(
@@ -24,6 +26,8 @@ public record Settings(
         boolean offline,
         Map<String, String> environment,
         long weightSeed,
+        boolean cudaGraphs,
+        boolean batchInvariant,
         EngineOptions engine) {
 
     /** Where a model runs. */
@@ -42,34 +46,61 @@ public record Settings(
 
     /** A model on the best device, with everything else at its default and the process's own environment. */
     public static Settings of(String model) {
-        return new Settings(model, Device.AUTO, Precision.AUTO, 0, false, System.getenv(), 0, EngineOptions.defaults());
+        return new Settings(
+                model,
+                Device.AUTO,
+                Precision.AUTO,
+                0,
+                false,
+                System.getenv(),
+                0,
+                true,
+                false,
+                EngineOptions.defaults());
     }
 
     public Settings withDevice(Device value) {
-        return new Settings(model, value, precision, threads, offline, environment, weightSeed, engine);
+        return new Settings(
+                model, value, precision, threads, offline, environment, weightSeed, cudaGraphs, batchInvariant, engine);
     }
 
     public Settings withPrecision(Precision value) {
-        return new Settings(model, device, value, threads, offline, environment, weightSeed, engine);
+        return new Settings(
+                model, device, value, threads, offline, environment, weightSeed, cudaGraphs, batchInvariant, engine);
     }
 
     public Settings withThreads(int value) {
-        return new Settings(model, device, precision, value, offline, environment, weightSeed, engine);
+        return new Settings(
+                model, device, precision, value, offline, environment, weightSeed, cudaGraphs, batchInvariant, engine);
     }
 
     public Settings withOffline(boolean value) {
-        return new Settings(model, device, precision, threads, value, environment, weightSeed, engine);
+        return new Settings(
+                model, device, precision, threads, value, environment, weightSeed, cudaGraphs, batchInvariant, engine);
     }
 
     public Settings withEnvironment(Map<String, String> value) {
-        return new Settings(model, device, precision, threads, offline, value, weightSeed, engine);
+        return new Settings(
+                model, device, precision, threads, offline, value, weightSeed, cudaGraphs, batchInvariant, engine);
     }
 
     public Settings withWeightSeed(long value) {
-        return new Settings(model, device, precision, threads, offline, environment, value, engine);
+        return new Settings(
+                model, device, precision, threads, offline, environment, value, cudaGraphs, batchInvariant, engine);
+    }
+
+    public Settings withCudaGraphs(boolean value) {
+        return new Settings(
+                model, device, precision, threads, offline, environment, weightSeed, value, batchInvariant, engine);
+    }
+
+    public Settings withBatchInvariant(boolean value) {
+        return new Settings(
+                model, device, precision, threads, offline, environment, weightSeed, cudaGraphs, value, engine);
     }
 
     public Settings withEngine(EngineOptions value) {
-        return new Settings(model, device, precision, threads, offline, environment, weightSeed, value);
+        return new Settings(
+                model, device, precision, threads, offline, environment, weightSeed, cudaGraphs, batchInvariant, value);
     }
 }

@@ -3,6 +3,11 @@ package io.roseinfer.cli;
 import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuFeatures;
 import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.backend.cuda.CudaBackend;
+import io.roseinfer.backend.cuda.CudaOptions;
+import io.roseinfer.backend.cuda.KernelImages;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.format.HubSettings;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -69,9 +74,20 @@ final class DoctorCommand implements io.roseinfer.cli.Command {
     private static void gpu(Formatter out, Machine machine, List<String> advice) {
         line(out, "GPU", machine.gpu().orElse("no NVIDIA GPU found"));
         line(out, "CUDA driver", machine.driver().orElse("not found"));
-        line(out, "CUDA backend", "not part of this build; --device cuda is refused, --device auto takes the CPU");
-        if (machine.gpu().isPresent()) {
-            advice.add("nothing can be done about the GPU lying idle: this build computes on the CPU alone");
+        line(
+                out,
+                "CUDA kernels",
+                KernelImages.find()
+                        .map(KernelImages::description)
+                        .orElse("none in this build: there was no nvcc when it was made"));
+        try (CudaBackend cuda = CudaBackend.open(CudaOptions.defaults(), Clock.system())) {
+            line(out, "CUDA backend", cuda.description());
+            line(out, "CUDA versions", cuda.versions());
+        } catch (BackendUnavailable refusal) {
+            line(out, "CUDA backend", "not usable, --device auto takes the CPU");
+            if (machine.gpu().isPresent()) {
+                advice.add(refusal.getMessage());
+            }
         }
     }
 

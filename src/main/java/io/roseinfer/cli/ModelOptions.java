@@ -5,6 +5,7 @@ import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.Settings.Device;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
 import java.util.List;
@@ -101,6 +102,8 @@ final class ModelOptions {
                 .withThreads(threads.orElse(0))
                 .withOffline(offline)
                 .withEnvironment(terminal.environment())
+                .withCudaGraphs(!Boolean.FALSE.equals(cudaGraph))
+                .withBatchInvariant(Boolean.TRUE.equals(batchInvariant))
                 .withEngine(engine);
         try (Downloads downloads = new Downloads(terminal)) {
             LoadedModel loaded = Roseinfer.load(settings, downloads);
@@ -114,7 +117,12 @@ final class ModelOptions {
     private void tellChoice(LoadedModel loaded, Terminal terminal) {
         boolean wondering = device.isEmpty() ? Machine.here().gpu().isPresent() : device.get() == Device.AUTO;
         if (wondering && loaded.device().equals(Choices.word(Device.CPU))) {
-            terminal.note("--device auto is cpu: this build has no CUDA backend");
+            String why = CudaBackend.refusal()
+                    .map(refusal -> refusal.getMessage()
+                            .replace("; use --device cpu", "")
+                            .replace(", or use --device cpu", ""))
+                    .orElse("--threads and int8 weights are for the cpu");
+            terminal.note("--device auto is cpu: " + why);
         }
     }
 
@@ -130,11 +138,13 @@ final class ModelOptions {
     /** What is in force on a device, with one note for each flag that has no effect there. */
     Features features(String deviceName, Terminal terminal) {
         if (deviceName.equals(Choices.word(Device.CUDA))) {
-            return new Features(
-                    !Boolean.FALSE.equals(pagedAttention),
-                    !Boolean.FALSE.equals(cudaGraph),
-                    nvtx,
-                    Boolean.TRUE.equals(batchInvariant));
+            if (Boolean.FALSE.equals(pagedAttention)) {
+                terminal.note("--no-paged-attn has no effect on cuda: attention is always paged there");
+            }
+            if (nvtx) {
+                terminal.note("--nvtx has no effect: this build emits no profiler ranges");
+            }
+            return new Features(true, !Boolean.FALSE.equals(cudaGraph), false, Boolean.TRUE.equals(batchInvariant));
         }
         for (Without without : List.of(
                 new Without(Boolean.FALSE.equals(pagedAttention), "--no-paged-attn", "attention is always paged there"),

@@ -20,6 +20,7 @@ class DoctorCommandTest {
                 "Memory",
                 "GPU",
                 "CUDA driver",
+                "CUDA kernels",
                 "CUDA backend",
                 "Model cache",
                 "Model hub",
