@@ -30,7 +30,7 @@ import tools.jackson.databind.JsonNode;
 /** The whole engine on a GPU: against Hugging Face, and against itself under what must not matter. */
 @RequiresCuda
 class CudaEngineTest {
-    private static final List<String> ALL = Golden.ALL;
+
     private static final CudaOptions FP32 = CudaOptions.defaults().withPrecision(Precision.FP32);
     private static final CudaOptions FP16 = CudaOptions.defaults().withPrecision(Precision.FP16);
 
@@ -73,7 +73,7 @@ class CudaEngineTest {
     }
 
     @ParameterizedTest
-    @FieldSource("ALL")
+    @FieldSource("io.roseinfer.golden.Golden#ALL")
     void fp32_greedyWithLogprobs_isHuggingFaces(String name) {
         Golden golden = Golden.read(name);
         withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
@@ -95,7 +95,7 @@ class CudaEngineTest {
     }
 
     @ParameterizedTest
-    @FieldSource("ALL")
+    @FieldSource("io.roseinfer.golden.Golden#ALL")
     void fp32_greedyOnTheDevice_isHuggingFaces_aloneAndTogether(String name) {
         Golden golden = Golden.read(name);
         withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
