@@ -212,8 +212,10 @@ class EngineTest {
 
     @Test
     void a_bug_in_a_step_ends_every_stream_and_says_what_it_was() {
+        CountDownLatch submitted = new CountDownLatch(1);
         SimOptions broken = SimOptions.defaults().withOnStep(step -> {
             if (step == 2) {
+                Gate.awaitQuietly(submitted);
                 throw new IllegalStateException("odd indeed");
             }
         });
@@ -221,6 +223,7 @@ class EngineTest {
             List<TokenStream> streams = IntStream.range(0, 5)
                     .mapToObj(i -> engine.submit(Models.request(50, i)))
                     .toList();
+            submitted.countDown();
             assertThat(streams)
                     .allSatisfy(stream -> assertThatThrownBy(stream::completion)
                             .isInstanceOf(EngineStopped.class)
