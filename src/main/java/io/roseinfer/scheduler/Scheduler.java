@@ -286,12 +286,12 @@ public final class Scheduler {
 
     private void admit(StepPlan plan, int budgetTokens, int firstRow) {
         int budget = budgetTokens;
+        if (!hasPlace(plan, budget, firstRow)) {
+            return;
+        }
         admission.begin(waiting);
         Sequence candidate = admission.next();
-        while (candidate != null
-                && budget > 0
-                && plan.rows() - firstRow < options.prefillMaxBatchSize()
-                && active < options.maxActiveRequests()) {
+        while (candidate != null && hasPlace(plan, budget, firstRow)) {
             if (takeIn(candidate, plan, budget, plan.rows() == firstRow)) {
                 budget -= prefillRow(plan, candidate, budget);
             } else if (candidate.isRestart() || (admission.isStrict() && !candidate.deferred)) {
@@ -300,6 +300,12 @@ public final class Scheduler {
             candidate = admission.next();
         }
         admission.end();
+    }
+
+    private boolean hasPlace(StepPlan plan, int budget, int firstRow) {
+        return budget > 0
+                && plan.rows() - firstRow < options.prefillMaxBatchSize()
+                && active < options.maxActiveRequests();
     }
 
     /** Gives a waiting sequence its blocks and makes it active, if they are there and its tokens fit the budget. */
