@@ -6,14 +6,21 @@ import io.roseinfer.tensor.DType;
 
 /** How weights and activations rest in device memory; the kernels know these by name and number. */
 enum ElementType {
-    F32(4),
-    F16(2),
-    BF16(2);
+    F32(4, 0),
+    F16(2, 1),
+    BF16(2, 2);
 
     private final int bytes;
+    private final int number;
 
-    ElementType(int bytes) {
+    ElementType(int bytes, int number) {
         this.bytes = bytes;
+        this.number = number;
+    }
+
+    /** The type in {@code numeric.cuh}. */
+    int number() {
+        return number;
     }
 
     int bytes() {

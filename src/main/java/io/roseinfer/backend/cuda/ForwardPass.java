@@ -3,6 +3,7 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.cuda.DeviceWeights.Layer;
 import io.roseinfer.backend.cuda.DeviceWeights.Projection;
 import io.roseinfer.backend.cuda.StepKernels.Attention;
+import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
 
 /**
@@ -188,7 +189,7 @@ final class ForwardPass {
                         step.layout().tokens(),
                         fused)
                 .address(buffers.hidden())
-                .integer(spec.activation().ordinal())
+                .integer(number(spec.activation()))
                 .launch();
     }
 
@@ -304,5 +305,14 @@ final class ForwardPass {
                 .integer(momentParts)
                 .real(spec.width())
                 .real(spec.layerNormEpsilon());
+    }
+
+    /** The nonlinearity in {@code numeric.cuh}. */
+    private static int number(Activation activation) {
+        return switch (activation) {
+            case GELU_TANH -> 0;
+            case GELU_ERF -> 1;
+            case RELU -> 2;
+        };
     }
 }
