@@ -6,7 +6,6 @@ import io.roseinfer.kv.KvBlockPool;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -37,17 +36,14 @@ public final class Scheduler {
     private final int maxStepTokens;
     private final StepPlan[] plans;
     private final Admission admission;
-    private final SequenceList waiting = new SequenceList();
-    private final SequenceList prefilling = new SequenceList();
-    private final SequenceList decoding = new SequenceList();
+    private final Roster roster = new Roster();
+    private final BlockSupply blocks;
     private final ArrayDeque<Sequence> finished = new ArrayDeque<>();
 
     private Phase phase = Phase.OPENING_DECODE;
     private boolean decodedInIteration;
-    private int active;
     private long steps;
     private long arrivals;
-    private long preemptions;
     private long cachedTokens;
 
     /**
@@ -60,6 +56,7 @@ public final class Scheduler {
     public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens, int maxInFlight) {
         this.options = options;
         this.pool = pool;
+        this.blocks = new BlockSupply(roster, pool);
         this.maxStepTokens = maxStepTokens;
         this.admission = new Admission(options.admission(), options.prefillMaxBatchSize());
         // One more than can be in flight: the plan applied last is still read while the next one is made.
@@ -79,7 +76,7 @@ public final class Scheduler {
         Check.that(
                 sequence.table().missing(sequence.maxLength()) <= pool.blocks(), "a sequence can never fit the pool");
         sequence.arrival = arrivals++;
-        waiting.addLast(sequence);
+        roster.waiting.addLast(sequence);
     }
 
     /**
@@ -89,12 +86,7 @@ public final class Scheduler {
         if (sequence.state == Sequence.State.FINISHED) {
             return;
         }
-        if (sequence.list != null) {
-            sequence.list.remove(sequence);
-        }
-        if (sequence.state == Sequence.State.ACTIVE) {
-            active--;
-        }
+        roster.drop(sequence);
         sequence.finish(reason);
         if (sequence.inFlight == 0) {
             sequence.table().release();
@@ -169,13 +161,15 @@ public final class Scheduler {
     }
 
     private void decode(StepPlan plan) {
-        for (int candidates = decoding.size(); candidates > 0 && plan.rows() < options.maxBatchSize(); candidates--) {
-            Sequence sequence = decoding.first();
+        for (int candidates = roster.decoding.size();
+                candidates > 0 && plan.rows() < options.maxBatchSize();
+                candidates--) {
+            Sequence sequence = roster.decoding.first();
             if (sequence == null || !isReady(sequence, plan.step())) {
                 return;
             }
-            if (makeRoom(plan, sequence)) {
-                decoding.rotate();
+            if (blocks.makeRoom(plan, sequence)) {
+                roster.decoding.rotate();
                 plan.addRow(sequence, 1);
                 retireIfFull(sequence);
             } else if (!sequence.isWaiting()) {
@@ -189,93 +183,10 @@ public final class Scheduler {
         return sequence.plannedStep != step && (!sequence.hasPending() || sequence.plannedStep == step - 1);
     }
 
-    /** Gives the next token of an active sequence a slot of its own; false if it was preempted or has to sit this step out. */
-    private boolean makeRoom(StepPlan plan, Sequence sequence) {
-        BlockTable table = sequence.table();
-        while (!table.grow(sequence.plannedLength())) {
-            if (!preemptFor(sequence)) {
-                return false;
-            }
-        }
-        int token = sequence.computed;
-        if (!table.isShared(token)) {
-            return true;
-        }
-        int source = table.block(token / pool.blockSize());
-        int target = table.unshare(token);
-        while (target == KvBlockPool.NONE) {
-            if (!preemptFor(sequence)) {
-                return false;
-            }
-            target = table.unshare(token);
-        }
-        plan.addCopy(source, target);
-        return true;
-    }
-
-    /**
-     * Frees the blocks of the youngest active sequence that is in no step, if it can be one that has not started over too often.
-     * When it could only be the oldest, that sits the step out: it is first in the next one, where others can make room for it.
-     *
-     * @return whether {@code sequence} can try again
-     */
-    private boolean preemptFor(Sequence sequence) {
-        boolean spared = isOldest(sequence);
-        Sequence victim = youngest(sequence, MAX_RESTARTS);
-        if (victim == sequence && spared) {
-            victim = youngest(sequence, Integer.MAX_VALUE);
-        }
-        if (victim.inFlight > 0 || (victim == sequence && spared)) {
-            return false;
-        }
-        preempt(victim);
-        return victim != sequence;
-    }
-
-    /** The youngest sequence after {@code than} that has started over less than {@code restarts} times; {@code than} if none. */
-    private Sequence youngest(Sequence than, int restarts) {
-        return youngest(prefilling, youngest(decoding, than, restarts), restarts);
-    }
-
-    private static Sequence youngest(SequenceList list, Sequence than, int restarts) {
-        Sequence youngest = than;
-        for (Sequence s = list.first(); s != null; s = s.next) {
-            if (s.inFlight == 0 && s.preemptions < restarts && s.arrival > youngest.arrival) {
-                youngest = s;
-            }
-        }
-        return youngest;
-    }
-
-    private boolean isOldest(Sequence sequence) {
-        return isOldest(prefilling, sequence) && isOldest(decoding, sequence);
-    }
-
-    private static boolean isOldest(SequenceList list, Sequence sequence) {
-        for (Sequence s = list.first(); s != null; s = s.next) {
-            if (s.arrival < sequence.arrival) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private void preempt(Sequence sequence) {
-        Objects.requireNonNull(sequence.list).remove(sequence);
-        sequence.table().release();
-        sequence.computed = 0;
-        sequence.confirmed = 0;
-        sequence.preemptions++;
-        sequence.state = Sequence.State.WAITING;
-        active--;
-        preemptions++;
-        waiting.addFirst(sequence);
-    }
-
     private void prefill(StepPlan plan, int budgetTokens) {
         int budget = Math.min(budgetTokens, maxStepTokens - plan.tokens());
         int firstRow = plan.rows();
-        Sequence next = prefilling.first();
+        Sequence next = roster.prefilling.first();
         while (next != null && budget > 0 && plan.rows() - firstRow < options.prefillMaxBatchSize()) {
             Sequence sequence = next;
             next = sequence.next;
@@ -289,7 +200,7 @@ public final class Scheduler {
         if (!hasPlace(plan, budget, firstRow)) {
             return;
         }
-        admission.begin(waiting);
+        admission.begin(roster.waiting);
         Sequence candidate = admission.next();
         while (candidate != null && hasPlace(plan, budget, firstRow)) {
             if (takeIn(candidate, plan, budget, plan.rows() == firstRow)) {
@@ -305,7 +216,7 @@ public final class Scheduler {
     private boolean hasPlace(StepPlan plan, int budget, int firstRow) {
         return budget > 0
                 && plan.rows() - firstRow < options.prefillMaxBatchSize()
-                && active < options.maxActiveRequests();
+                && roster.active() < options.maxActiveRequests();
     }
 
     /** Gives a waiting sequence its blocks and makes it active, if they are there and its tokens fit the budget. */
@@ -314,42 +225,19 @@ public final class Scheduler {
         sequence.deferred = options.prefixCache() && isBeingComputed(sequence, plan);
         int cost = sequence.plannedLength() - reused;
         boolean fits = options.chunkedPrefill() || cost <= budget || (isFirst && cost <= maxStepTokens);
-        if (sequence.deferred || !fits || blocksWanted(sequence) > pool.available()) {
+        if (sequence.deferred || !fits || blocks.wanted(sequence) > pool.available()) {
             sequence.table().release();
             return false;
         }
         Check.that(sequence.table().grow(sequence.plannedLength()), "available blocks could not be allocated");
-        waiting.remove(sequence);
-        sequence.state = Sequence.State.ACTIVE;
         sequence.computed = reused;
         sequence.confirmed = reused;
         if (sequence.preemptions == 0) {
             sequence.cachedTokens = reused;
             cachedTokens += reused;
         }
-        active++;
-        prefilling.addLast(sequence);
+        roster.activate(sequence);
         return true;
-    }
-
-    /**
-     * Blocks that must be there to admit a sequence: its own, and one for every active sequence to grow into, or admission and
-     * preemption would chase each other. One that has started over too often is not to be a victim again, so for it everything
-     * counts that it and the active ones can grow to.
-     */
-    private int blocksWanted(Sequence sequence) {
-        if (sequence.preemptions < MAX_RESTARTS) {
-            return sequence.table().missing(sequence.plannedLength()) + active;
-        }
-        return sequence.table().missing(sequence.maxLength()) + growth(prefilling) + growth(decoding);
-    }
-
-    private static int growth(SequenceList list) {
-        int blocks = 0;
-        for (Sequence s = list.first(); s != null; s = s.next) {
-            blocks += s.table().missing(s.maxLength());
-        }
-        return blocks;
     }
 
     /** Whether waiting one step would find in the cache what this step is computing for another sequence. */
@@ -368,8 +256,8 @@ public final class Scheduler {
         boolean complete = count == sequence.remaining();
         plan.addRow(sequence, count);
         if (complete) {
-            prefilling.remove(sequence);
-            decoding.addLast(sequence);
+            roster.prefilling.remove(sequence);
+            roster.decoding.addLast(sequence);
             retireIfFull(sequence);
         }
         return count;
@@ -378,7 +266,7 @@ public final class Scheduler {
     /** A sequence whose last token is on its way is not planned again; applying that token finishes it. */
     private void retireIfFull(Sequence sequence) {
         if (sequence.isFull()) {
-            decoding.remove(sequence);
+            roster.decoding.remove(sequence);
         }
     }
 
@@ -445,16 +333,16 @@ public final class Scheduler {
 
     /** Whether a step could do something, now or once the steps in flight are applied. */
     public boolean hasWork() {
-        return active > 0 || !waiting.isEmpty();
+        return roster.active() > 0 || !roster.waiting.isEmpty();
     }
 
     public int waiting() {
-        return waiting.size();
+        return roster.waiting.size();
     }
 
     /** Sequences that hold KV blocks and have not ended. */
     public int active() {
-        return active;
+        return roster.active();
     }
 
     /** Steps planned so far. */
@@ -463,7 +351,7 @@ public final class Scheduler {
     }
 
     public long preemptions() {
-        return preemptions;
+        return blocks.preemptions();
     }
 
     /** Prompt tokens found in the prefix cache so far. */
@@ -483,14 +371,14 @@ public final class Scheduler {
     public void check() {
         List<BlockTable> tables = new ArrayList<>();
         int holders = 0;
-        for (SequenceList list : List.of(prefilling, decoding)) {
+        for (SequenceList list : List.of(roster.prefilling, roster.decoding)) {
             for (Sequence s = list.first(); s != null; s = s.next) {
                 tables.add(s.table());
                 holders++;
                 Check.that(s.inFlight == 0, "a sequence is in flight while the books are checked");
             }
         }
-        Check.that(holders == active, "%d sequences in lists, %d active", holders, active);
+        Check.that(holders == roster.active(), "%d sequences in lists, %d active", holders, roster.active());
         pool.check(tables);
     }
 }

@@ -24,7 +24,7 @@ enum PlantedBug {
 
     PREDECESSOR_IGNORED_BY_A_CACHE_HIT("kv.PrefixCache", "matches", Edit.longsAreEqual()),
 
-    OLDEST_NOT_SPARED("scheduler.Scheduler", "preemptFor", Edit.withAnswer("isOldest", 0));
+    OLDEST_NOT_SPARED("scheduler.BlockSupply", "preemptFor", Edit.withAnswer("isOldest", 0));
 
     private final String className;
     private final String method;
