@@ -4,6 +4,7 @@ import picocli.CommandLine.Command;
 
 @Command(
         name = "bench",
-        description = "Measure: streaming (the default) is the whole engine under load, scheduler its core alone.",
-        synopsisSubcommandLabel = "[streaming|scheduler]")
+        description =
+                "Measure: streaming (the default) is the whole engine under load, scheduler its core alone, model the device alone.",
+        synopsisSubcommandLabel = "[streaming|scheduler|model]")
 final class BenchCommand {}

@@ -14,7 +14,7 @@ import picocli.CommandLine.ParseResult;
 
 /** The command line: from arguments to an exit code. Never exits, never reads the process's own streams. */
 final class Cli {
-    private static final List<String> BENCHMARKS = List.of("streaming", "scheduler");
+    private static final List<String> BENCHMARKS = List.of("streaming", "scheduler", "model");
 
     private static final Pattern FLAG = Pattern.compile("-[^0-9.].*", Pattern.DOTALL);
 
@@ -40,7 +40,8 @@ final class Cli {
     private static CommandLine commandLine(Terminal terminal, RootCommand root, Failures failures) {
         CommandLine bench = new CommandLine(new BenchCommand())
                 .addSubcommand(new BenchStreamingCommand())
-                .addSubcommand(new BenchSchedulerCommand());
+                .addSubcommand(new BenchSchedulerCommand())
+                .addSubcommand(new BenchModelCommand());
         return new CommandLine(root)
                 .addSubcommand(bench)
                 .addSubcommand(new GenerateCommand())

@@ -90,6 +90,10 @@ final class ModelOptions {
         return model;
     }
 
+    Precision dtype() {
+        return dtype;
+    }
+
     /** What runs, once the device is known, told where a flag asked for something else. */
     record Features(boolean pagedAttention, boolean cudaGraph, boolean nvtx, boolean batchInvariant) {}
 

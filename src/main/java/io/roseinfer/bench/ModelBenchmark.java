@@ -1,0 +1,126 @@
+package io.roseinfer.bench;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.metrics.Summary;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * How fast the model itself is on a device: prefill and decode steps of a given shape, with neither scheduler nor queue. The same
+ * questions as {@code llama-bench} asks, so that engines can be compared.
+ *
+ * <p>A run of a prefill is one step. A run of a decode is {@code decodeSteps} steps from {@code context} tokens on, each row fed
+ * with what it has sampled; where the device takes several steps in flight, it gets them.
+ */
+public final class ModelBenchmark {
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    private final ModelRunner runner;
+    private final Settings settings;
+    private final Clock clock;
+
+    /**
+     * What is measured, and how often.
+     *
+     * @param points the kinds of steps; at least one
+     * @param context tokens of every row before the first decode step
+     * @param decodeSteps steps of a decode run
+     * @param warmups runs before those that count, of every point
+     * @param repeats runs that count, of every point
+     */
+    public record Settings(List<ModelPoint> points, int context, int decodeSteps, int warmups, int repeats) {
+        public Settings {
+            points = List.copyOf(points);
+        }
+
+        /** Most tokens a row of a point comes to. */
+        private int rowTokens(ModelPoint point) {
+            return switch (point) {
+                case ModelPoint.Prefill prefill -> prefill.tokens();
+                case ModelPoint.Decode decode -> context + decodeSteps;
+            };
+        }
+
+        /** Engine options whose runner can take every point and holds no more KV blocks than they need. */
+        public EngineOptions engineOptions(EngineOptions base) {
+            int rows = 1;
+            int prefillRows = 1;
+            int blocks = 1;
+            for (ModelPoint point : points) {
+                rows = Math.max(rows, point instanceof ModelPoint.Decode ? point.rows() : 1);
+                prefillRows = Math.max(prefillRows, point instanceof ModelPoint.Prefill ? point.rows() : 1);
+                long wanted = (long) point.rows() * Math.ceilDiv(rowTokens(point), base.blockSize());
+                blocks = Math.max(blocks, (int) Math.min(wanted, Integer.MAX_VALUE));
+            }
+            SchedulerOptions scheduler = SchedulerOptions.builder()
+                    .maxBatchSize(rows)
+                    .prefillMaxBatchSize(prefillRows)
+                    .build();
+            return base.withScheduler(scheduler).withKvBlocks(blocks);
+        }
+    }
+
+    /**
+     * @param runner loaded for {@link Settings#engineOptions}
+     * @throws BadInput if a point is longer than the model's context or wider than a step can be
+     */
+    public ModelBenchmark(ModelRunner runner, Settings settings, Clock clock) {
+        this.runner = runner;
+        this.settings = settings;
+        this.clock = clock;
+        settings.points().forEach(this::requireFit);
+    }
+
+    private void requireFit(ModelPoint point) {
+        int most = runner.spec().contextLength();
+        if (settings.rowTokens(point) > most) {
+            throw new BadInput(
+                    point + " comes to " + settings.rowTokens(point) + " tokens a row; the model's context is " + most
+                            + ", so ask for fewer tokens, less --context or fewer --decode-steps");
+        }
+        int tokens = runner.limits().maxTokens();
+        if (point instanceof ModelPoint.Prefill && point.tokensPerStep() > tokens) {
+            throw new BadInput(point + " is " + point.tokensPerStep() + " tokens; a step takes at most " + tokens
+                    + ", so ask for fewer rows or tokens");
+        }
+    }
+
+    /** Measures the points in order; each is handed over as soon as it is known. */
+    public void run(Consumer<ModelTiming> results) {
+        for (ModelPoint point : settings.points()) {
+            results.accept(measure(point));
+        }
+    }
+
+    private ModelTiming measure(ModelPoint point) {
+        ModelSteps steps = new ModelSteps(runner, point.rows(), settings.rowTokens(point));
+        for (int run = 0; run < settings.warmups(); run++) {
+            double unused = stepMillis(steps, point);
+        }
+        double[] stepMillis = new double[settings.repeats()];
+        for (int run = 0; run < stepMillis.length; run++) {
+            stepMillis[run] = stepMillis(steps, point);
+        }
+        return new ModelTiming(point, Summary.of(stepMillis));
+    }
+
+    private double stepMillis(ModelSteps steps, ModelPoint point) {
+        return switch (point) {
+            case ModelPoint.Prefill prefill -> {
+                long startNanos = clock.nanos();
+                steps.prefill(prefill.rows(), prefill.tokens());
+                yield (clock.nanos() - startNanos) / NANOS_PER_MILLI;
+            }
+            case ModelPoint.Decode decode -> {
+                steps.prefill(decode.rows(), settings.context());
+                long startNanos = clock.nanos();
+                steps.decode(decode.rows(), settings.context(), settings.decodeSteps());
+                yield (clock.nanos() - startNanos) / NANOS_PER_MILLI / settings.decodeSteps();
+            }
+        };
+    }
+}

@@ -1,0 +1,94 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.ModelBenchmark;
+import io.roseinfer.bench.ModelPoint;
+import io.roseinfer.bench.ModelReport;
+import io.roseinfer.engine.EngineOptions;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "model",
+        description = "The model alone: prefill and decode steps of given shapes, without scheduler or queue.",
+        abbreviateSynopsis = true,
+        showDefaultValues = true,
+        sortOptions = false)
+final class BenchModelCommand implements io.roseinfer.cli.Command {
+    @Mixin
+    private ModelOptions model = new ModelOptions();
+
+    @Option(
+            names = "--prefill",
+            paramLabel = "<[ROWSx]TOKENS[,...]>",
+            converter = Shapes.Prefills.class,
+            description = "Prompts to prefill in one step, or none.")
+    private Shapes.Points prefill = Shapes.Points.of(new ModelPoint.Prefill(1, 64));
+
+    @Option(
+            names = "--decode",
+            paramLabel = "<ROWS[,...]>",
+            converter = Shapes.Decodes.class,
+            description = "Rows that decode together, or none.")
+    private Shapes.Points decode = Shapes.Points.of(new ModelPoint.Decode(1), new ModelPoint.Decode(8));
+
+    @Option(
+            names = "--context",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Tokens of every row before it decodes.")
+    private int context = 8;
+
+    @Option(
+            names = "--decode-steps",
+            paramLabel = "<N>",
+            converter = Ranges.Steps.class,
+            description = "Steps of a decode run.")
+    private int decodeSteps = 64;
+
+    @Option(
+            names = "--block-size",
+            paramLabel = "<N>",
+            converter = Ranges.BlockSize.class,
+            description = "Tokens per KV block.")
+    private int blockSize = 16;
+
+    @Option(
+            names = "--warmup-runs",
+            paramLabel = "<N>",
+            converter = Ranges.NotNegative.class,
+            description = "Runs before those that count, of every shape.")
+    private int warmupRuns = 3;
+
+    @Option(
+            names = "--repeat-runs",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Runs that count, of every shape.")
+    private int repeatRuns = 5;
+
+    @Override
+    public int run(CommandSpec spec, Terminal terminal) {
+        List<ModelPoint> points = new ArrayList<>(prefill.values());
+        points.addAll(decode.values());
+        if (points.isEmpty()) {
+            throw new BadInput("--prefill none --decode none leaves nothing to measure; name a shape for one of them");
+        }
+        ModelBenchmark.Settings settings =
+                new ModelBenchmark.Settings(points, context, decodeSteps, warmupRuns, repeatRuns);
+        EngineOptions engine = settings.engineOptions(EngineOptions.defaults().withBlockSize(blockSize));
+        try (LoadedModel loaded = model.load(engine, terminal)) {
+            model.features(loaded.device(), terminal);
+            ModelBenchmark benchmark = new ModelBenchmark(loaded.runner(), settings, terminal.clock());
+            terminal.print(ModelReport.header(
+                    model.model(), Choices.word(model.dtype()), loaded.deviceDescription(), settings));
+            benchmark.run(timing -> terminal.print(ModelReport.row(timing)));
+        }
+        return 0;
+    }
+}

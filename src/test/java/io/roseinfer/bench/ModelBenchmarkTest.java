@@ -1,0 +1,134 @@
+package io.roseinfer.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.ModelPoint.Decode;
+import io.roseinfer.bench.ModelPoint.Prefill;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.metrics.Summary;
+import io.roseinfer.model.Gpt2Shapes;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.SamplingParams;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ModelBenchmarkTest {
+    private static final ModelSpec SPEC = Gpt2Shapes.named("gpt2").orElseThrow();
+
+    private static ModelBenchmark.Settings settings(ModelPoint... points) {
+        return new ModelBenchmark.Settings(List.of(points), 5, 20, 1, 3);
+    }
+
+    private static SimRunner runner(ModelBenchmark.Settings settings, SimOptions options) {
+        return new SimRunner(
+                SPEC, EngineLimits.runnerLimits(settings.engineOptions(EngineOptions.defaults()), SPEC), options);
+    }
+
+    /** On a device where a step takes 2 ms, a step takes 2 ms: neither the rows' prompts nor the warm-up are in a figure. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void run_deviceOfKnownSpeed_isMeasuredAsSuch(int inFlight) {
+        AtomicLong now = new AtomicLong();
+        AtomicLong steps = new AtomicLong();
+        SimOptions device = SimOptions.defaults().withMaxInFlight(inFlight).withOnStep(step -> {
+            now.addAndGet(2_000_000);
+            steps.incrementAndGet();
+        });
+        ModelBenchmark.Settings settings = settings(new Prefill(3, 40), new Decode(7));
+        List<ModelTiming> timings = new ArrayList<>();
+        try (ModelRunner runner = runner(settings, device)) {
+            new ModelBenchmark(runner, settings, now::get).run(timings::add);
+        }
+        assertThat(timings).extracting(ModelTiming::point).containsExactlyElementsOf(settings.points());
+        assertThat(timings).allSatisfy(timing -> {
+            assertThat(timing.stepMillis().count()).isEqualTo(3);
+            assertThat(timing.stepMillis().p50()).isEqualTo(2);
+            assertThat(timing.stepMillis().max()).isEqualTo(2);
+        });
+        assertThat(timings.get(0).tokensPerSecond()).isEqualTo(60_000);
+        assertThat(timings.get(1).tokensPerSecond()).isEqualTo(3_500);
+        assertThat(steps).hasValue(4 * (1 + 1 + 20));
+    }
+
+    /** The simulated token is a hash of all tokens of its row, so a wrong one anywhere before shows. */
+    @ParameterizedTest
+    @CsvSource({"1, 1", "2, 1", "2, 6", "1, 6"})
+    void steps_anyDepth_feedWhatEachRowSampled(int inFlight, int rows) {
+        ModelBenchmark.Settings settings = settings(new Decode(6));
+        try (SimRunner device = runner(settings, SimOptions.defaults().withMaxInFlight(inFlight));
+                SimRunner oracle = runner(settings, SimOptions.defaults())) {
+            ModelSteps steps = new ModelSteps(device, 6, 25);
+            steps.prefill(rows, 5);
+            steps.decode(rows, 5, 20);
+            for (int row = 0; row < rows; row++) {
+                assertThat(steps.token(row)).isEqualTo(alone(oracle, steps, row));
+            }
+        }
+    }
+
+    /** A row's last token, from a device that computes all of the row's tokens anew for every one it yields. */
+    private static int alone(SimRunner device, ModelSteps of, int row) {
+        int[] tokens = new int[26];
+        Arrays.setAll(tokens, position -> of.promptToken(row, position));
+        StepInputs step = device.newInputs();
+        StepOutputs outputs = device.newOutputs();
+        for (int length = 5; length <= 25; length++) {
+            step.clear();
+            step.beginRow();
+            for (int position = 0; position < length; position++) {
+                step.addToken(tokens[position], position, position);
+            }
+            for (int block = 0; block < device.kv().blocksFor(length); block++) {
+                step.addBlock(block);
+            }
+            step.endRow(length);
+            step.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 0, new ModelSteps.NoHistory()));
+            device.submit(step, outputs);
+            device.await();
+            tokens[length] = outputs.token(0);
+        }
+        return tokens[25];
+    }
+
+    @Test
+    void benchmark_rowLongerThanTheContext_isRefusedWithWhatToDo() {
+        ModelBenchmark.Settings settings = new ModelBenchmark.Settings(List.of(new Decode(1)), 1000, 25, 0, 1);
+        try (ModelRunner runner = runner(settings, SimOptions.defaults())) {
+            assertThatThrownBy(() -> new ModelBenchmark(runner, settings, () -> 0))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessage("decode 1 comes to 1025 tokens a row; the model's context is 1024, so ask for fewer "
+                            + "tokens, less --context or fewer --decode-steps");
+        }
+    }
+
+    @Test
+    void benchmark_promptsBeyondAStep_areRefusedWithTheLimit() {
+        ModelBenchmark.Settings settings = settings(new Prefill(64, 1024));
+        try (ModelRunner runner = runner(settings, SimOptions.defaults())) {
+            assertThatThrownBy(() -> new ModelBenchmark(runner, settings, () -> 0))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("prefill 64x1024 is 65536 tokens; a step takes at most 8192");
+        }
+    }
+
+    @Test
+    void row_timing_isALineOfTheTable() {
+        ModelTiming timing = new ModelTiming(new Decode(8), Summary.of(4, 4, 5));
+        assertThat(ModelReport.row(timing)).isEqualTo("decode 8              4.000      5.000       2000.0\n");
+    }
+}
