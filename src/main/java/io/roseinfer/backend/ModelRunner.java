@@ -1,7 +1,9 @@
 package io.roseinfer.backend;
 
+import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A loaded model on a device: weights, KV pool and scratch memory, and the forward pass over them. One thread uses it.
@@ -35,6 +37,14 @@ public interface ModelRunner extends AutoCloseable {
      * @throws io.roseinfer.base.RoseException.DeviceFailure if the device failed
      */
     void await();
+
+    /**
+     * Times the operators of every step from now on; empty if this device cannot. Steps get a little slower by it. Called while no
+     * step is in flight.
+     */
+    default Optional<StepProfiler> profile(Clock clock) {
+        return Optional.empty();
+    }
 
     /** Every allocation this runner made, largest first. */
     List<MemoryUse> memory();

@@ -51,6 +51,16 @@ import tools.jackson.databind.node.ObjectNode;
  *   kv
  *     blocks_total             blocks of the pool
  *     blocks_in_use_after      blocks not free when the run was over: cached prefixes alone
+ *   profile[]                  with --profile-ops only: prefill and decode steps, if there were any
+ *     kind                     prefill (some row computes more than one token) or decode
+ *     rows, tokens             per step, means
+ *     step_us, sum_us          {count, p50, p95, p99, mean, max} in microseconds: a step, timed around it, and its operators' sum
+ *     operators[]              in the order they run; their means add up to that of sum_us
+ *       name                   in lower case, see {@link io.roseinfer.backend.Operator}
+ *       calls                  per step, mean
+ *       time_us                per step, as step_us
+ *       share                  of all steps' time, 0 to 1
+ *       gb_s, gflop_s          10⁹ bytes read and operations per second of its time, or null where that says nothing
  * </pre>
  */
 public final class JsonReport {
@@ -98,7 +108,36 @@ public final class JsonReport {
         node.putObject("kv")
                 .put("blocks_total", run.after().kv().blocks())
                 .put("blocks_in_use_after", run.blocksInUseAfter());
+        if (!run.profile().isEmpty()) {
+            ArrayNode profile = node.putArray("profile");
+            OperatorSummary.of(run.profile()).forEach(summary -> profile.add(profile(summary)));
+        }
         return node;
+    }
+
+    private ObjectNode profile(OperatorSummary steps) {
+        ObjectNode node = mapper.createObjectNode()
+                .put("kind", OperatorReport.word(steps.kind()))
+                .put("rows", steps.meanRows())
+                .put("tokens", steps.meanTokens());
+        node.set("step_us", metric(steps.stepMicros()));
+        node.set("sum_us", metric(steps.sumMicros()));
+        ArrayNode operators = node.putArray("operators");
+        steps.operators().forEach(time -> operators.add(operator(time)));
+        return node;
+    }
+
+    private ObjectNode operator(OperatorSummary.OperatorTime time) {
+        ObjectNode node = mapper.createObjectNode()
+                .put("name", OperatorReport.word(time.operator()))
+                .put("calls", time.callsPerStep());
+        node.set("time_us", metric(time.micros()));
+        node.put("share", time.share());
+        return rate(rate(node, "gb_s", time.gigabytesPerSecond()), "gflop_s", time.gigaflops());
+    }
+
+    private static ObjectNode rate(ObjectNode node, String name, double rate) {
+        return rate > 0 ? node.put(name, rate) : node.putNull(name);
     }
 
     private ObjectNode summary(RunResult run) {

@@ -1,5 +1,6 @@
 package io.roseinfer.bench;
 
+import io.roseinfer.backend.StepProfile;
 import io.roseinfer.engine.EngineStats;
 import io.roseinfer.metrics.LatencySummary;
 import io.roseinfer.metrics.RequestStamps;
@@ -17,6 +18,7 @@ import java.util.List;
  * @param submitLagNanos how late each request was submitted, rejected ones included; empty unless the schedule has targets
  * @param after the engine's counters once every request had ended
  * @param steps the engine's steps, oldest first; the newest, if there were more than it keeps
+ * @param profile the same steps operator by operator; empty unless the run was profiled
  */
 public record RunResult(
         long startNanos,
@@ -25,11 +27,17 @@ public record RunResult(
         long submitWallNanos,
         List<Long> submitLagNanos,
         EngineStats after,
-        List<StepRecord> steps) {
+        List<StepRecord> steps,
+        List<StepProfile> profile) {
     public RunResult {
         requests = List.copyOf(requests);
         submitLagNanos = List.copyOf(submitLagNanos);
         steps = List.copyOf(steps);
+        profile = List.copyOf(profile);
+    }
+
+    RunResult withProfile(List<StepProfile> value) {
+        return new RunResult(startNanos, requests, rejected, submitWallNanos, submitLagNanos, after, steps, value);
     }
 
     public LatencySummary latency() {

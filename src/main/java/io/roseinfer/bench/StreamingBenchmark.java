@@ -1,10 +1,12 @@
 package io.roseinfer.bench;
 
+import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.base.Clock;
 import io.roseinfer.bench.RunListener.Phase;
 import io.roseinfer.engine.Engine;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -17,6 +19,7 @@ public final class StreamingBenchmark {
     private final SubmitSchedule schedule;
     private final Clock clock;
     private final RunListener listener;
+    private Optional<StepProfiler> profiler = Optional.empty();
 
     /**
      * @param engines opens an idle engine that stamps with {@code clock}
@@ -28,6 +31,12 @@ public final class StreamingBenchmark {
         this.schedule = schedule;
         this.clock = clock;
         this.listener = listener;
+    }
+
+    /** Adds to every run what the engines' runner tells of its operators; returns this benchmark. */
+    public StreamingBenchmark withProfiler(StepProfiler value) {
+        profiler = Optional.of(value);
+        return this;
     }
 
     /**
@@ -53,8 +62,11 @@ public final class StreamingBenchmark {
     }
 
     private RunResult runOnce() {
+        profiler.ifPresent(StepProfiler::clear);
+        RunResult result;
         try (Engine engine = engines.get()) {
-            return new StreamingRun(engine, workload, schedule, clock, Pacer.precise(clock), listener).run();
+            result = new StreamingRun(engine, workload, schedule, clock, Pacer.precise(clock), listener).run();
         }
+        return profiler.map(StepProfiler::steps).map(result::withProfile).orElse(result);
     }
 }

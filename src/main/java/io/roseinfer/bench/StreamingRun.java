@@ -63,7 +63,8 @@ final class StreamingRun {
         List<RequestResult> results =
                 accepted.stream().map(StreamingRun::result).toList();
         EngineStats after = settled();
-        return new RunResult(startNanos, results, rejected, endNanos - startNanos, lagNanos, after, engine.steps());
+        return new RunResult(
+                startNanos, results, rejected, endNanos - startNanos, lagNanos, after, engine.steps(), List.of());
     }
 
     /** Returns when the last submit call returned. */

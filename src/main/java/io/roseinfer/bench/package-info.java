@@ -1,7 +1,7 @@
 /**
  * The benchmark people trust: what is submitted ({@link io.roseinfer.bench.Workload}), when
  * ({@link io.roseinfer.bench.SubmitSchedule}), what came of it ({@link io.roseinfer.bench.RunResult}, raw stamps only), and how it
- * is told ({@link io.roseinfer.bench.StreamingReport} as text, {@link io.roseinfer.bench.JsonReport} as JSON; its Javadoc
+ * is told ({@link io.roseinfer.bench.StreamingReport} and {@link io.roseinfer.bench.OperatorReport} as text, {@link io.roseinfer.bench.JsonReport} as JSON; its Javadoc
  * explains every field). {@link io.roseinfer.bench.SchedulerBenchmark} leaves engine and streams out and drives the scheduler
  * alone; {@link io.roseinfer.bench.StepCostBenchmark} leaves the model out too. {@link io.roseinfer.bench.TimelineTrace} shows
  * runs step by step.

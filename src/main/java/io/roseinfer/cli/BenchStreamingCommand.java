@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
+import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.JsonReport;
 import io.roseinfer.bench.ResultFile;
@@ -103,6 +104,11 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> timeline = Optional.empty();
 
+    @Option(
+            names = "--profile-ops",
+            description = "Tell where the steps' time went, operator by operator, prefill and decode apart (cpu).")
+    private boolean profileOps;
+
     @Option(names = "--print-ids", description = "Put the generated token ids into the JSON file.")
     private boolean printIds;
 
@@ -121,18 +127,28 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
             Workload prepared = pretok ? requests.pretokenized(tokenizer(loaded)::encode) : requests;
             StreamingReport report = new StreamingReport(setup(loaded, features), schedule);
             RunPrinter printer = new RunPrinter(report, terminal);
-            List<RunResult> runs = new StreamingBenchmark(
-                            () -> Engine.open(loaded.runner(), loaded.tokenizer(), options, terminal.clock()),
-                            prepared,
-                            schedule,
-                            terminal.clock(),
-                            printer)
-                    .run(warmupRuns, repeatRuns);
+            StreamingBenchmark benchmark = new StreamingBenchmark(
+                    () -> Engine.open(loaded.runner(), loaded.tokenizer(), options, terminal.clock()),
+                    prepared,
+                    schedule,
+                    terminal.clock(),
+                    printer);
+            if (profileOps) {
+                benchmark = benchmark.withProfiler(profiler(loaded, terminal));
+            }
+            List<RunResult> runs = benchmark.run(warmupRuns, repeatRuns);
             results.ifPresent(file -> file.write(new JsonReport(printIds)
                     .of(settings(spec, loaded, features), Machine.here().environment(terminal), runs)));
             trace.ifPresent(file -> writeTimeline(file, runs, terminal));
         }
         return 0;
+    }
+
+    private static StepProfiler profiler(LoadedModel loaded, Terminal terminal) {
+        return loaded.runner()
+                .profile(terminal.clock())
+                .orElseThrow(() -> new BadInput("--profile-ops: " + loaded.device()
+                        + " cannot time its operators; only cpu can, so add --device cpu or leave the flag out"));
     }
 
     private EngineOptions withTimeline(EngineOptions options) {

@@ -1,5 +1,6 @@
 package io.roseinfer.cli;
 
+import io.roseinfer.bench.OperatorReport;
 import io.roseinfer.bench.RunListener;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.StreamingReport;
@@ -35,7 +36,7 @@ final class RunPrinter implements RunListener {
     public void finished(Phase phase, RunResult result) {
         bar.ifPresent(ProgressBar::close);
         if (phase == Phase.MEASURED) {
-            terminal.print(report.text(result));
+            terminal.print(report.text(result) + OperatorReport.text(result));
         }
     }
 }

@@ -42,6 +42,7 @@ final class Results {
                 submitWallUs * 1_000,
                 List.of(lagUs).stream().map(us -> us * 1_000).toList(),
                 after,
+                List.of(),
                 List.of());
     }
 

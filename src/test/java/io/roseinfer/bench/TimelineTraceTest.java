@@ -140,7 +140,14 @@ class TimelineTraceTest {
     private static RunResult withSteps(StepRecord... steps) {
         RunResult run = Results.run(List.of(), 0, 10);
         return new RunResult(
-                run.startNanos(), run.requests(), 0, run.submitWallNanos(), List.of(), run.after(), List.of(steps));
+                run.startNanos(),
+                run.requests(),
+                0,
+                run.submitWallNanos(),
+                List.of(),
+                run.after(),
+                List.of(steps),
+                List.of());
     }
 
     @Test

@@ -285,4 +285,35 @@ class BenchStreamingCommandTest {
         assertThat(outcome.code()).isEqualTo(3);
         assertThat(outcome.err()).contains(folder.getFileName().toString()).hasLineCount(1);
     }
+
+    @Test
+    void bench_profileOpsOnCpu_addsATablePerKindOfStep() throws IOException {
+        Path file = folder.resolve("profile.json");
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "--device",
+                "cpu",
+                "--num-requests",
+                "2",
+                "--warmup-runs",
+                "1",
+                "--profile-ops",
+                "--json",
+                file.toString());
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out().lines().filter(line -> line.startsWith("=== operators:")))
+                .hasSize(2)
+                .satisfiesExactly(
+                        prefill -> assertThat(prefill).contains(" prefill steps, "),
+                        decode -> assertThat(decode).contains(" decode steps, "));
+        assertThat(read(file).at("/runs/0/profile/1/step_us/count").asInt()).isGreaterThanOrEqualTo(15);
+    }
+
+    @Test
+    void bench_profileOpsWhereThereAreNone_saysWhereThereAre() {
+        Outcome outcome = bench("--profile-ops");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).hasLineCount(1).contains("--profile-ops", "sim", "--device cpu");
+        assertThat(outcome.out()).isEmpty();
+    }
 }

@@ -57,7 +57,8 @@ class HelpTest {
                 "--[no-]batch-invariant",
                 "--json",
                 "--print-ids",
-                "--timeline"
+                "--timeline",
+                "--profile-ops"
             })
     void bench_help_hasEveryFlag(String flag) {
         Outcome outcome = CliRunner.run("bench", "--help");

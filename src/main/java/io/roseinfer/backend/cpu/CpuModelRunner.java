@@ -6,11 +6,14 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.base.Check;
+import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** A model on the processor: a team of workers that runs one step at a time over memory allocated at load. */
@@ -27,6 +30,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
     /** The step's block lists as an array: the kernels look blocks up in their inner loops. */
     private final int[] blocks;
 
+    private @Nullable OperatorRecorder recorder;
     private @Nullable StepInputs inputs;
     private @Nullable StepOutputs outputs;
     private boolean closed;
@@ -88,6 +92,9 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
     public void submit(StepInputs step, StepOutputs results) {
         Check.that(!closed, "a step was submitted to a closed runner");
         Check.that(inputs == null, "a step was submitted before the last one was awaited");
+        if (recorder != null) {
+            recorder.begin();
+        }
         StepCheck.check(step, spec, geometry);
         int used = step.blockStart(step.rows());
         for (int i = 0; i < used; i++) {
@@ -100,9 +107,13 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
 
     @Override
     public void await() {
-        Check.that(inputs != null, "no step was submitted");
+        StepInputs step = inputs;
+        Check.that(step != null, "no step was submitted");
         try {
             team.await();
+            if (recorder != null && step != null) {
+                recorder.end(step);
+            }
         } finally {
             inputs = null;
             outputs = null;
@@ -117,6 +128,14 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
             forward.run(worker, step, blocks);
             head.run(worker, step, results);
         }
+    }
+
+    @Override
+    public Optional<StepProfiler> profile(Clock clock) {
+        Check.that(inputs == null, "a step is in flight");
+        OperatorRecorder started = forward.record(clock);
+        recorder = started;
+        return Optional.of(started);
     }
 
     @Override

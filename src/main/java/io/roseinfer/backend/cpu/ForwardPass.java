@@ -2,6 +2,7 @@ package io.roseinfer.backend.cpu;
 
 import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 
+import io.roseinfer.backend.Operator;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.cpu.ModelWeights.Layer;
 import io.roseinfer.backend.cpu.ModelWeights.Linear;
@@ -10,6 +11,7 @@ import io.roseinfer.backend.cpu.kernel.Attention;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
+import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;
 
 /**
@@ -35,31 +37,42 @@ final class ForwardPass {
         this.tallestTile = workers[0].kernels.product().tallestTile();
     }
 
+    /** Makes the workers time their steps. */
+    OperatorRecorder record(Clock clock) {
+        return new OperatorRecorder(clock, new StepWork(spec, weights), workers);
+    }
+
     /** One worker's part of a step: keys and values of all tokens, and in {@link Scratch#last} the tokens to sample from. */
     void run(int worker, StepInputs step, int[] blocks) {
+        workers[worker].times.end(Operator.START);
         copyBlocks(worker, step);
         for (int first = 0; first < step.tokens(); first += Scratch.TOKENS) {
             int count = Math.min(Scratch.TOKENS, step.tokens() - first);
             embed(worker, step, first, count);
+            workers[worker].times.end(Operator.EMBEDDING);
             for (int layer = 0; layer < spec.layers(); layer++) {
                 Layer of = weights.layers().get(layer);
                 norm(worker, of.attentionNorm(), count);
-                team.meet(worker);
+                meetAfter(Operator.NORM, worker);
                 project(worker, of.qkv(), count);
-                team.meet(worker);
+                meetAfter(Operator.QKV, worker);
                 attend(worker, step, blocks, layer, first, count);
-                team.meet(worker);
+                meetAfter(Operator.ATTENTION, worker);
                 accumulate(worker, of.attentionOutput(), scratch.attended, count);
-                team.meet(worker);
+                meetAfter(Operator.ATTENTION_OUTPUT, worker);
                 norm(worker, of.mlpNorm(), count);
-                team.meet(worker);
+                meetAfter(Operator.NORM, worker);
                 expand(worker, of.mlpInner(), count);
-                team.meet(worker);
+                meetAfter(Operator.MLP_INNER, worker);
                 accumulate(worker, of.mlpOutput(), scratch.inner, count);
-                team.meet(worker);
+                meetAfter(Operator.MLP_OUTPUT, worker);
             }
             keepLast(worker, step, first, count);
         }
+    }
+
+    private void meetAfter(Operator operator, int worker) {
+        workers[worker].meetAfter(operator, team, worker);
     }
 
     private void copyBlocks(int worker, StepInputs step) {
@@ -69,7 +82,7 @@ final class ForwardPass {
         for (int copy = worker; copy < step.copies(); copy += team.size()) {
             pool.copy(step.copySource(copy), step.copyTarget(copy));
         }
-        team.meet(worker);
+        meetAfter(Operator.COPY_BLOCKS, worker);
     }
 
     private void embed(int worker, StepInputs step, int first, int count) {
@@ -198,6 +211,6 @@ final class ForwardPass {
             }
         }
         // The next tile overwrites the residual stream.
-        team.meet(worker);
+        meetAfter(Operator.GATHER, worker);
     }
 }

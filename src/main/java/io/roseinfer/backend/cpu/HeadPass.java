@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cpu;
 
+import io.roseinfer.backend.Operator;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cpu.ModelWeights.Norm;
@@ -32,12 +33,13 @@ final class HeadPass {
         for (int first = 0; first < step.samples(); first += Scratch.LOGIT_ROWS) {
             int count = Math.min(Scratch.LOGIT_ROWS, step.samples() - first);
             norm(worker, first, count);
-            team.meet(worker);
+            workers[worker].meetAfter(Operator.FINAL_NORM, team, worker);
             logits(worker, count);
-            team.meet(worker);
+            workers[worker].meetAfter(Operator.LOGITS, team, worker);
             for (int m = worker; m < count; m += team.size()) {
                 sample(workers[worker], step, first + m, m * spec.vocabularySize(), outputs);
             }
+            workers[worker].times.end(Operator.SAMPLING);
         }
     }
 

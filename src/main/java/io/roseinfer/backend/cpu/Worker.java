@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cpu;
 
+import io.roseinfer.backend.Operator;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cpu.kernel.Attention;
 import io.roseinfer.backend.cpu.kernel.Kernels;
@@ -29,6 +30,9 @@ final class Worker {
 
     final int[] topTokens;
 
+    /** Where its time goes; changed between steps only. */
+    OperatorTimes times = OperatorTimes.OFF;
+
     Worker(ModelSpec spec, RunnerLimits limits, Kernels kernels, KvPool pool) {
         this.kernels = kernels;
         this.view = new KvView(pool);
@@ -38,6 +42,13 @@ final class Worker {
         this.heads = new float[Attention.MAX_QUERIES * spec.headSize()];
         this.rawLogits = new float[spec.vocabularySize()];
         this.topTokens = new int[SamplingParams.MAX_LOGPROBS];
+    }
+
+    /** Ends an operator whose results the others need, or that needs theirs to come. */
+    void meetAfter(Operator operator, WorkerTeam team, int self) {
+        times.end(operator);
+        team.meet(self);
+        times.end(Operator.WAITING);
     }
 
     /** Bytes of one worker's buffers, its kernels' and its sampler's included. */

@@ -1,0 +1,33 @@
+package io.roseinfer.backend;
+
+/** The parts of a step that a device can time, in the order in which a layer, and then the head, runs them. */
+public enum Operator {
+    /** From submitting the step until its first operator begins. */
+    START,
+    /** Copying KV blocks that are written to and shared. */
+    COPY_BLOCKS,
+    /** Token and position embeddings. */
+    EMBEDDING,
+    /** The layer norms of the blocks. */
+    NORM,
+    /** Queries, keys and values. */
+    QKV,
+    /** Appending keys and values, scores, softmax and the weighted sum. */
+    ATTENTION,
+    /** The product that joins the heads. */
+    ATTENTION_OUTPUT,
+    /** The MLP's first product and its activation. */
+    MLP_INNER,
+    /** The MLP's second product. */
+    MLP_OUTPUT,
+    /** Collecting the tokens that are sampled from. */
+    GATHER,
+    /** The layer norm before the head. */
+    FINAL_NORM,
+    /** The product with the vocabulary. */
+    LOGITS,
+    /** From logits to tokens. */
+    SAMPLING,
+    /** Workers waiting for each other between operators. */
+    WAITING
+}

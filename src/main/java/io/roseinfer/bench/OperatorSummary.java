@@ -1,0 +1,116 @@
+package io.roseinfer.bench;
+
+import io.roseinfer.backend.Operator;
+import io.roseinfer.backend.StepProfile;
+import io.roseinfer.backend.StepProfile.Kind;
+import io.roseinfer.backend.StepProfile.Part;
+import io.roseinfer.metrics.Summary;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Where the time of the steps of one kind went, times in microseconds per step.
+ *
+ * @param kind of the steps
+ * @param stepMicros the steps, timed around them
+ * @param sumMicros their operators' sums, step by step
+ * @param meanRows rows per step
+ * @param meanTokens tokens per step
+ * @param operators by the order they run in, those alone that ran
+ */
+public record OperatorSummary(
+        Kind kind,
+        Summary stepMicros,
+        Summary sumMicros,
+        double meanRows,
+        double meanTokens,
+        List<OperatorTime> operators) {
+    private static final double NANOS_PER_MICRO = 1e3;
+
+    /**
+     * One operator.
+     *
+     * @param callsPerStep the mean
+     * @param micros its time per step
+     * @param share its part of all time of all steps, 0 to 1
+     * @param gigabytesPerSecond 10⁹ bytes read per second of its time; 0 where that says nothing
+     * @param gigaflops 10⁹ floating point operations per second of its time; 0 where that says nothing
+     */
+    public record OperatorTime(
+            Operator operator,
+            double callsPerStep,
+            Summary micros,
+            double share,
+            double gigabytesPerSecond,
+            double gigaflops) {}
+
+    public OperatorSummary {
+        operators = List.copyOf(operators);
+    }
+
+    /** One summary for each kind of step there is. */
+    public static List<OperatorSummary> of(List<StepProfile> steps) {
+        List<OperatorSummary> summaries = new ArrayList<>();
+        for (Kind kind : Kind.values()) {
+            List<StepProfile> same =
+                    steps.stream().filter(step -> step.kind() == kind).toList();
+            if (!same.isEmpty()) {
+                summaries.add(of(kind, same));
+            }
+        }
+        return summaries;
+    }
+
+    private static OperatorSummary of(Kind kind, List<StepProfile> steps) {
+        double allNanos = steps.stream().mapToLong(StepProfile::stepNanos).sum();
+        List<OperatorTime> operators = new ArrayList<>();
+        for (Operator operator : Operator.values()) {
+            operatorTime(operator, steps, allNanos).ifPresent(operators::add);
+        }
+        return new OperatorSummary(
+                kind,
+                micros(steps, StepProfile::stepNanos),
+                micros(
+                        steps,
+                        step -> step.parts().stream().mapToLong(Part::nanos).sum()),
+                steps.stream().mapToInt(StepProfile::rows).average().orElseThrow(),
+                steps.stream().mapToInt(StepProfile::tokens).average().orElseThrow(),
+                operators);
+    }
+
+    private static Optional<OperatorTime> operatorTime(Operator operator, List<StepProfile> steps, double allNanos) {
+        List<Part> parts = steps.stream()
+                .flatMap(step -> step.parts().stream())
+                .filter(part -> part.operator() == operator)
+                .toList();
+        if (parts.isEmpty()) {
+            return Optional.empty();
+        }
+        double nanos = parts.stream().mapToLong(Part::nanos).sum();
+        return Optional.of(new OperatorTime(
+                operator,
+                parts.stream().mapToLong(Part::calls).sum() / (double) steps.size(),
+                micros(parts, Part::nanos),
+                ratio(nanos, allNanos),
+                ratio(parts.stream().mapToLong(Part::bytes).sum(), nanos),
+                ratio(parts.stream().mapToLong(Part::flops).sum(), nanos)));
+    }
+
+    private static <T> Summary micros(List<T> timed, ToDoubleFunction<T> nanos) {
+        return Summary.of(timed.stream()
+                .mapToDouble(nanos)
+                .map(value -> value / NANOS_PER_MICRO)
+                .toArray());
+    }
+
+    private static double ratio(double part, double whole) {
+        return whole > 0 ? part / whole : 0;
+    }
+
+    /** How much of the steps' time no operator accounts for, 0 to 1. */
+    public double unaccounted() {
+        return ratio(stepMicros.mean() - sumMicros.mean(), stepMicros.mean());
+    }
+}
