@@ -18,8 +18,8 @@ import java.util.Arrays;
 final class PanelPacker {
     private static final int INT8_LARGEST = 127;
 
-    /** Outputs whose weights are all smaller become zero: their reciprocal would overflow. */
-    private static final float INT8_VANISHING = 1e-30f;
+    /** Outputs whose weights are all smaller become zero: their scale would lose bits. */
+    private static final float INT8_VANISHING = 1e-25f;
 
     private final Tensor tensor;
     private final boolean byOutput;
@@ -96,7 +96,7 @@ final class PanelPacker {
             }
         }
         for (int c = 0; c < COLUMNS; c++) {
-            packed.scales()[panel * COLUMNS + c] = inverse[c] / INT8_LARGEST;
+            packed.scales()[panel * COLUMNS + c] = inverse[c] / INT8_LARGEST / WeightFormat.INT8_UNIT;
             inverse[c] = inverse[c] < INT8_VANISHING ? 0 : INT8_LARGEST / inverse[c];
         }
     }

@@ -22,6 +22,9 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
     /** Bytes of one row of words in a panel. */
     public static final int ROW_BYTES = 4 * COLUMNS;
 
+    /** Bytes before the first panel that mean nothing: a kernel may load words from a few bytes before they begin. */
+    private static final int LEAD_BYTES = 64;
+
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT;
 
     /** Panels that hold this many outputs. */
@@ -31,7 +34,7 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
 
     /** Bytes of a matrix of this shape. */
     public static long bytes(WeightFormat format, int inputs, int outputs) {
-        return panels(outputs) * panelBytes(format, inputs);
+        return LEAD_BYTES + panels(outputs) * panelBytes(format, inputs);
     }
 
     private static long panelBytes(WeightFormat format, int inputs) {
@@ -44,7 +47,7 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
 
     /** Byte offset of a panel. */
     public long panelStart(int panel) {
-        return panel * panelBytes(format, inputs);
+        return LEAD_BYTES + panel * panelBytes(format, inputs);
     }
 
     /** Outputs of a panel that exist. */

@@ -12,6 +12,9 @@ public enum WeightFormat {
     BF16(2),
     INT8(4);
 
+    /** What {@link #decode} makes of an INT8 weight of one. A power of two: scales that undo it lose nothing. */
+    public static final float INT8_UNIT = 0x1p24f;
+
     private final int perWord;
 
     WeightFormat(int perWord) {
@@ -23,18 +26,21 @@ public enum WeightFormat {
         return perWord;
     }
 
-    /** The weight of the word's input {@code which}, exactly; for {@link #INT8} before it is scaled. */
+    /**
+     * The weight of the word's input {@code which}, exactly; for {@link #INT8} before it is scaled, and times {@link #INT8_UNIT}:
+     * so a kernel need not shift it down before it converts the lane.
+     */
     public float decode(int word, int which) {
         return switch (this) {
             case F32 -> Float.intBitsToFloat(word);
             case BF16 -> Float.intBitsToFloat(which == 0 ? word << 16 : word & 0xffff0000);
-            case INT8 -> (float) (byte) (word >> (8 * which));
+            case INT8 -> (float) (word << (24 - 8 * which) & 0xff000000);
         };
     }
 
     /**
-     * The bits that {@link #decode} turns back into {@code weight · inverseScale}, rounded to what the format can hold, placed
-     * for input {@code which} of a word.
+     * The bits that {@link #decode} turns back into {@code weight · inverseScale} (for INT8 times {@link #INT8_UNIT}), rounded to
+     * what the format can hold, placed for input {@code which} of a word.
      */
     public int encode(float weight, float inverseScale, int which) {
         return switch (this) {

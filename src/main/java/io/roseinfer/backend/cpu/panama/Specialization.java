@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cpu.panama;
 
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -7,22 +8,30 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorSpecies;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Copies of a kernel class, one per vector width, each a hidden class whose {@link VectorWidth#of} is its own constant. The
- * class must have no nested classes and a constructor that takes the context length. Its frames show in stack traces with
+ * Copies of a kernel class, one per vector width and weight format, each a hidden class whose {@link #species} and
+ * {@link #format} are its own constants. The class must have no nested classes and a constructor that takes the context length. Its frames show in stack traces with
  * {@code -XX:+UnlockDiagnosticVMOptions -XX:+ShowHiddenFrames}.
  */
 final class Specialization {
-    private record Key(Class<?> template, int bits) {}
+    private record Key(Class<?> template, int bits, WeightFormat format) {}
 
     private static final Map<Key, MethodHandles.Lookup> COPIES = new ConcurrentHashMap<>();
 
     private Specialization() {}
 
-    /** A new instance of the copy of {@code template} for vectors of {@code bits} bits. */
+    /** A new instance of the copy of {@code template} for vectors of {@code bits} bits, which sees no weights. */
     static <T> T of(Class<T> contract, Class<? extends T> template, int bits, int contextLength) {
-        MethodHandles.Lookup copy = COPIES.computeIfAbsent(new Key(template, bits), Specialization::define);
+        return of(contract, template, bits, WeightFormat.F32, contextLength);
+    }
+
+    /** A new instance of the copy of {@code template} for vectors of {@code bits} bits and weights of one format. */
+    static <T> T of(Class<T> contract, Class<? extends T> template, int bits, WeightFormat format, int contextLength) {
+        MethodHandles.Lookup copy = COPIES.computeIfAbsent(new Key(template, bits, format), Specialization::define);
         try {
             Object instance = copy.findConstructor(copy.lookupClass(), MethodType.methodType(void.class, int.class))
                     .invoke(contextLength);
@@ -34,14 +43,33 @@ final class Specialization {
         }
     }
 
+    /** The species the class behind {@code lookup} was specialised for; the preferred one if it is the template itself. */
+    static VectorSpecies<Float> species(MethodHandles.Lookup lookup) {
+        Key key = key(lookup);
+        return key == null ? FloatVector.SPECIES_PREFERRED : VectorWidth.species(key.bits);
+    }
+
+    /** The format the class behind {@code lookup} was specialised for; F32 if it is the template itself. */
+    static WeightFormat format(MethodHandles.Lookup lookup) {
+        Key key = key(lookup);
+        return key == null ? WeightFormat.F32 : key.format;
+    }
+
+    private static @Nullable Key key(MethodHandles.Lookup lookup) {
+        try {
+            return MethodHandles.classData(lookup, "_", Key.class);
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private static MethodHandles.Lookup define(Key key) {
         String file = key.template.getSimpleName() + ".class";
         try (InputStream in = key.template.getResourceAsStream(file)) {
             if (in == null) {
                 throw new IllegalStateException("roseinfer is incomplete: class file " + file + " is missing");
             }
-            return MethodHandles.lookup()
-                    .defineHiddenClassWithClassData(in.readAllBytes(), VectorWidth.species(key.bits), true);
+            return MethodHandles.lookup().defineHiddenClassWithClassData(in.readAllBytes(), key, true);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (IllegalAccessException e) {

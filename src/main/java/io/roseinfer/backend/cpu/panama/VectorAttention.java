@@ -18,7 +18,7 @@ import jdk.incubator.vector.VectorSpecies;
  * the next block's, or lie beyond the length. So a block size that is a multiple of the vector length is fastest.
  */
 final class VectorAttention implements Attention {
-    private static final VectorSpecies<Float> F = VectorWidth.of(MethodHandles.lookup());
+    private static final VectorSpecies<Float> F = Specialization.species(MethodHandles.lookup());
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final int GROUP = 4;
 

@@ -23,8 +23,13 @@ public final class VectorKernels implements Kernels.Factory {
     @Override
     public Kernels create(int contextLength) {
         return new Kernels(
-                Specialization.of(PanelProduct.class, VectorProduct.class, bits, contextLength),
+                product(contextLength),
                 Specialization.of(Attention.class, VectorAttention.class, bits, contextLength),
                 Specialization.of(RowMath.class, VectorRows.class, bits, contextLength));
+    }
+
+    private PanelProduct product(int contextLength) {
+        return new FormatProducts(
+                format -> Specialization.of(PanelProduct.class, VectorProduct.class, bits, format, contextLength));
     }
 }

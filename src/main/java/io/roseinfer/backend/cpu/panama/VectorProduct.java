@@ -7,7 +7,6 @@ import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.PanelProduct;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.nio.ByteOrder;
@@ -18,16 +17,18 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Register tiles of eight rows (four for vectors below 512 bits, whose processors may have 16 registers) by three vectors. The
- * inputs are taken in blocks whose weights stay in the first-level cache while every tile of rows passes over them; the sums
- * wait in memory meanwhile, which does not change their order.
+ * Register tiles of eight rows (four for vectors below 512 bits, whose processors may have 16 registers) by three vectors. One
+ * tile of rows takes all inputs in one pass; under more, the inputs come in blocks whose weights stay in the first-level cache
+ * while every tile passes over them, and the sums wait in memory meanwhile, which does not change their order.
  *
- * <p>Narrow weights are widened one block at a time and shared by the rows; bfloat16 under a single row in registers. (The same
- * for int8 was tried: C2 stops inlining in so large a loop, and it ran at a third of the speed.)
+ * <p>A copy of this class serves one weight format: narrow weights are widened in registers as they are loaded, in loops of the
+ * same shape for every format. To widen them a block at a time through memory was slower at every number of rows.
  */
 final class VectorProduct implements PanelProduct {
-    private static final VectorSpecies<Float> F = VectorWidth.of(MethodHandles.lookup());
+    private static final VectorSpecies<Float> F = Specialization.species(MethodHandles.lookup());
     private static final VectorSpecies<Integer> I = F.withLanes(int.class);
+    private static final WeightFormat FORMAT = Specialization.format(MethodHandles.lookup());
+    private static final int PER_WORD = FORMAT.perWord();
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final int L = F.length();
     private static final int VECTOR_BYTES = 4 * L;
@@ -35,8 +36,6 @@ final class VectorProduct implements PanelProduct {
     private static final int TALLEST = L == 16 ? 8 : 4;
     /** Inputs per block; a multiple of every format's weights per word. */
     private static final int BLOCK = 128;
-
-    private final MemorySegment widened = Arena.ofAuto().allocate((long) BLOCK * ROW_BYTES, 64);
 
     VectorProduct(int contextLength) {}
 
@@ -49,17 +48,11 @@ final class VectorProduct implements PanelProduct {
     public void multiply(float[] x, int rows, PackedMatrix weights, int panel, float[] sums) {
         Arrays.fill(sums, 0, rows * COLUMNS, 0f);
         int inputs = weights.inputs();
-        for (int k = 0; k < inputs; k += BLOCK) {
-            int steps = Math.min(BLOCK, inputs - k);
-            long at = weights.panelStart(panel) + (k / weights.format().perWord()) * (long) ROW_BYTES;
-            if (weights.format() == WeightFormat.F32) {
-                block(weights.memory(), at, x, rows, inputs, k, steps, sums);
-            } else if (weights.format() == WeightFormat.BF16 && rows == 1) {
-                single(weights, at, x, k, steps, sums);
-            } else {
-                widen(weights, at, steps);
-                block(widened, 0, x, rows, inputs, k, steps, sums);
-            }
+        int block = rows <= TALLEST ? inputs : BLOCK;
+        for (int k = 0; k < inputs; k += block) {
+            int steps = Math.min(block, inputs - k);
+            long at = weights.panelStart(panel) + (k / PER_WORD) * (long) ROW_BYTES;
+            block(weights.memory(), at, x, rows, inputs, k, steps, sums);
         }
     }
 
@@ -81,87 +74,31 @@ final class VectorProduct implements PanelProduct {
         }
     }
 
-    private void widen(PackedMatrix weights, long at, int steps) {
-        if (weights.format() == WeightFormat.BF16) {
-            widenBf16(weights.memory(), at, steps);
-        } else {
-            widenInt8(weights.memory(), at, steps);
+    /** Where {@link #raised} loads the words of input {@code k}: up to three bytes before they begin, on a little-endian machine. */
+    private static long offset(int k) {
+        return (k / PER_WORD) * (long) ROW_BYTES - (PER_WORD - 1 - k % PER_WORD) * (4 / PER_WORD);
+    }
+
+    /** Weights whose bits the address {@code at} puts at the top of their lanes; below them are another input's. */
+    private static FloatVector raised(MemorySegment w, long at) {
+        return FORMAT == WeightFormat.F32
+                ? FloatVector.fromMemorySegment(F, w, at, ORDER)
+                : top(IntVector.fromMemorySegment(I, w, at, ORDER));
+    }
+
+    /** Weights of input {@code k} in the words at {@code at}. */
+    private static FloatVector shifted(MemorySegment w, long at, int k) {
+        if (FORMAT == WeightFormat.F32) {
+            return FloatVector.fromMemorySegment(F, w, at, ORDER);
         }
+        IntVector word = IntVector.fromMemorySegment(I, w, at, ORDER);
+        return top(word.lanewise(VectorOperators.LSHL, (PER_WORD - 1 - k % PER_WORD) * (32 / PER_WORD)));
     }
 
-    private void widenBf16(MemorySegment w, long at, int steps) {
-        for (int k = 0; k < steps; k += 2) {
-            long from = at + (k / 2) * (long) ROW_BYTES;
-            long to = k * (long) ROW_BYTES;
-            for (int c = 0; c < ROW_BYTES; c += VECTOR_BYTES) {
-                IntVector word = IntVector.fromMemorySegment(I, w, from + c, ORDER);
-                bf16Low(word).intoMemorySegment(widened, to + c, ORDER);
-                bf16High(word).intoMemorySegment(widened, to + ROW_BYTES + c, ORDER);
-            }
-        }
-    }
-
-    private void widenInt8(MemorySegment w, long at, int steps) {
-        for (int k = 0; k < steps; k += 4) {
-            long from = at + (k / 4) * (long) ROW_BYTES;
-            long to = k * (long) ROW_BYTES;
-            for (int c = 0; c < ROW_BYTES; c += VECTOR_BYTES) {
-                IntVector word = IntVector.fromMemorySegment(I, w, from + c, ORDER);
-                int8(word, 24).intoMemorySegment(widened, to + c, ORDER);
-                int8(word, 16).intoMemorySegment(widened, to + ROW_BYTES + c, ORDER);
-                int8(word, 8).intoMemorySegment(widened, to + 2 * ROW_BYTES + c, ORDER);
-                int8(word, 0).intoMemorySegment(widened, to + 3 * ROW_BYTES + c, ORDER);
-            }
-        }
-    }
-
-    /** One row over bfloat16: whole words in registers, then the input of a last word that is not full. */
-    private void single(PackedMatrix weights, long at, float[] x, int from, int steps, float[] sums) {
-        int whole = steps - steps % 2;
-        for (int c = 0; c < COLUMNS; c += TILE_COLUMNS) {
-            rowBf16(weights.memory(), at + 4L * c, x, from, whole, sums, c);
-        }
-        if (whole < steps) {
-            widenBf16(weights.memory(), at + (whole / 2) * (long) ROW_BYTES, 1);
-            block(widened, 0, x, 1, 0, from + whole, 1, sums);
-        }
-    }
-
-    private static void rowBf16(MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
-        FloatVector s0 = FloatVector.fromArray(F, sums, to);
-        FloatVector s1 = FloatVector.fromArray(F, sums, to + L);
-        FloatVector s2 = FloatVector.fromArray(F, sums, to + 2 * L);
-        for (int k = 0; k < steps; k += 2) {
-            long row = at + (k / 2) * (long) ROW_BYTES;
-            IntVector w0 = IntVector.fromMemorySegment(I, w, row, ORDER);
-            IntVector w1 = IntVector.fromMemorySegment(I, w, row + VECTOR_BYTES, ORDER);
-            IntVector w2 = IntVector.fromMemorySegment(I, w, row + 2L * VECTOR_BYTES, ORDER);
-            FloatVector even = FloatVector.broadcast(F, x[from + k]);
-            s0 = even.fma(bf16Low(w0), s0);
-            s1 = even.fma(bf16Low(w1), s1);
-            s2 = even.fma(bf16Low(w2), s2);
-            FloatVector odd = FloatVector.broadcast(F, x[from + k + 1]);
-            s0 = odd.fma(bf16High(w0), s0);
-            s1 = odd.fma(bf16High(w1), s1);
-            s2 = odd.fma(bf16High(w2), s2);
-        }
-        s0.intoArray(sums, to);
-        s1.intoArray(sums, to + L);
-        s2.intoArray(sums, to + 2 * L);
-    }
-
-    private static FloatVector bf16Low(IntVector word) {
-        return word.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-    }
-
-    private static FloatVector bf16High(IntVector word) {
-        return word.and(0xffff0000).reinterpretAsFloats();
-    }
-
-    /** The signed byte that {@code left} more bits lie above, as floats. */
-    private static FloatVector int8(IntVector word, int left) {
-        IntVector top = left == 0 ? word : word.lanewise(VectorOperators.LSHL, left);
-        return (FloatVector) top.lanewise(VectorOperators.ASHR, 24).convert(VectorOperators.I2F, 0);
+    private static FloatVector top(IntVector word) {
+        return FORMAT == WeightFormat.BF16
+                ? word.and(0xffff0000).reinterpretAsFloats()
+                : (FloatVector) word.and(0xff000000).convert(VectorOperators.I2F, 0);
     }
 
     private static void tile8(MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
@@ -190,10 +127,10 @@ final class VectorProduct implements PanelProduct {
         FloatVector s71 = FloatVector.fromArray(F, sums, to + 7 * COLUMNS + L);
         FloatVector s72 = FloatVector.fromArray(F, sums, to + 7 * COLUMNS + 2 * L);
         for (int k = 0; k < steps; k++) {
-            long row = at + (long) k * ROW_BYTES;
-            FloatVector w0 = FloatVector.fromMemorySegment(F, w, row, ORDER);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, w, row + VECTOR_BYTES, ORDER);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2L * VECTOR_BYTES, ORDER);
+            long row = at + offset(k);
+            FloatVector w0 = raised(w, row);
+            FloatVector w1 = raised(w, row + VECTOR_BYTES);
+            FloatVector w2 = raised(w, row + 2L * VECTOR_BYTES);
             FloatVector x0 = FloatVector.broadcast(F, x[from + 8 * k]);
             s00 = x0.fma(w0, s00);
             s01 = x0.fma(w1, s01);
@@ -267,10 +204,10 @@ final class VectorProduct implements PanelProduct {
         FloatVector s31 = FloatVector.fromArray(F, sums, to + 3 * COLUMNS + L);
         FloatVector s32 = FloatVector.fromArray(F, sums, to + 3 * COLUMNS + 2 * L);
         for (int k = 0; k < steps; k++) {
-            long row = at + (long) k * ROW_BYTES;
-            FloatVector w0 = FloatVector.fromMemorySegment(F, w, row, ORDER);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, w, row + VECTOR_BYTES, ORDER);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2L * VECTOR_BYTES, ORDER);
+            long row = at + offset(k);
+            FloatVector w0 = raised(w, row);
+            FloatVector w1 = raised(w, row + VECTOR_BYTES);
+            FloatVector w2 = raised(w, row + 2L * VECTOR_BYTES);
             FloatVector x0 = FloatVector.broadcast(F, x[from + 4 * k]);
             s00 = x0.fma(w0, s00);
             s01 = x0.fma(w1, s01);
@@ -310,10 +247,10 @@ final class VectorProduct implements PanelProduct {
         FloatVector s11 = FloatVector.fromArray(F, sums, to + COLUMNS + L);
         FloatVector s12 = FloatVector.fromArray(F, sums, to + COLUMNS + 2 * L);
         for (int k = 0; k < steps; k++) {
-            long row = at + (long) k * ROW_BYTES;
-            FloatVector w0 = FloatVector.fromMemorySegment(F, w, row, ORDER);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, w, row + VECTOR_BYTES, ORDER);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2L * VECTOR_BYTES, ORDER);
+            long row = at + (k / PER_WORD) * (long) ROW_BYTES;
+            FloatVector w0 = shifted(w, row, k);
+            FloatVector w1 = shifted(w, row + VECTOR_BYTES, k);
+            FloatVector w2 = shifted(w, row + 2L * VECTOR_BYTES, k);
             FloatVector x0 = FloatVector.broadcast(F, x[from + 2 * k]);
             s00 = x0.fma(w0, s00);
             s01 = x0.fma(w1, s01);
@@ -336,10 +273,10 @@ final class VectorProduct implements PanelProduct {
         FloatVector s01 = FloatVector.fromArray(F, sums, to + L);
         FloatVector s02 = FloatVector.fromArray(F, sums, to + 2 * L);
         for (int k = 0; k < steps; k++) {
-            long row = at + (long) k * ROW_BYTES;
-            FloatVector w0 = FloatVector.fromMemorySegment(F, w, row, ORDER);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, w, row + VECTOR_BYTES, ORDER);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, w, row + 2L * VECTOR_BYTES, ORDER);
+            long row = at + (k / PER_WORD) * (long) ROW_BYTES;
+            FloatVector w0 = shifted(w, row, k);
+            FloatVector w1 = shifted(w, row + VECTOR_BYTES, k);
+            FloatVector w2 = shifted(w, row + 2L * VECTOR_BYTES, k);
             FloatVector x0 = FloatVector.broadcast(F, x[from + k]);
             s00 = x0.fma(w0, s00);
             s01 = x0.fma(w1, s01);

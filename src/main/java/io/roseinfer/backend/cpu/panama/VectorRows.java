@@ -9,7 +9,7 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 final class VectorRows implements RowMath {
-    private static final VectorSpecies<Float> F = VectorWidth.of(MethodHandles.lookup());
+    private static final VectorSpecies<Float> F = Specialization.species(MethodHandles.lookup());
 
     private final float[] lanes = new float[Lanes.COUNT];
 

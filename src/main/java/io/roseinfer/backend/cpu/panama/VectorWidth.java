@@ -1,6 +1,5 @@
 package io.roseinfer.backend.cpu.panama;
 
-import java.lang.invoke.MethodHandles;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -20,16 +19,5 @@ public final class VectorWidth {
             case 512 -> FloatVector.SPECIES_512;
             default -> throw new IllegalArgumentException("no kernels for vectors of " + bits + " bits");
         };
-    }
-
-    /** The species the class behind {@code lookup} was specialised for; the preferred one if it is the template itself. */
-    @SuppressWarnings("unchecked")
-    static VectorSpecies<Float> of(MethodHandles.Lookup lookup) {
-        try {
-            VectorSpecies<Float> species = MethodHandles.classData(lookup, "_", VectorSpecies.class);
-            return species == null ? FloatVector.SPECIES_PREFERRED : species;
-        } catch (IllegalAccessException e) {
-            throw new IllegalStateException(e);
-        }
     }
 }
