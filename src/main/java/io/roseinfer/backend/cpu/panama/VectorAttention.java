@@ -13,13 +13,17 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Four queries at a time share each load of a key or value; fewer go one by one. Vectors of keys hold neighbouring tokens of a
- * block. One that reaches past the block's end, or past the last token, has lanes of no meaning: their scores are overwritten by
- * the next block's, or lie beyond the length. So a block size that is a multiple of the vector length is fastest.
+ * Four queries at a time share each load of a key or value; fewer go one by one. Register tiles: four queries by two vectors, or
+ * one query by four, so that there are always more chains of multiply-adds than one takes to finish.
+ *
+ * <p>Vectors of keys hold neighbouring tokens of a block. One that reaches past the block's end, or past the last token, has
+ * lanes of no meaning: their scores are overwritten by the next vector's, or lie beyond the length. So a block size that is a
+ * multiple of the vector length is fastest.
  */
 final class VectorAttention implements Attention {
     private static final VectorSpecies<Float> F = Specialization.species(MethodHandles.lookup());
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
+    private static final int L = F.length();
     private static final int GROUP = 4;
 
     private final float[] lanes = new float[Lanes.COUNT];
@@ -69,56 +73,125 @@ final class VectorAttention implements Attention {
     }
 
     private void score(KvView context, float[] queries, int from, int length, float scale) {
-        int blockSize = context.blockSize();
-        for (int t = 0; t < length; t += blockSize) {
-            long keys = context.keys(t / blockSize);
-            int tokens = Math.min(blockSize, length - t);
-            for (int slot = 0; slot < tokens; slot += F.length()) {
-                scoreOne(context, queries, from, scale, keys + 4L * slot, t + slot);
-            }
+        int vectors = vectors(context, length);
+        int v = 0;
+        for (; v + 4 <= vectors; v += 4) {
+            scoreOneByFour(context, queries, from, scale, v);
+        }
+        for (; v < vectors; v++) {
+            scoreOneByOne(context, queries, from, scale, v);
         }
     }
 
     private void scoreGroup(KvView context, float[] queries, int from, int stride, int length, float scale) {
-        int blockSize = context.blockSize();
-        for (int t = 0; t < length; t += blockSize) {
-            long keys = context.keys(t / blockSize);
-            int tokens = Math.min(blockSize, length - t);
-            for (int slot = 0; slot < tokens; slot += F.length()) {
-                scoreFour(context, queries, from, stride, scale, keys + 4L * slot, t + slot);
+        int vectors = vectors(context, length);
+        int v = 0;
+        for (; v + 2 <= vectors; v += 2) {
+            scoreFourByTwo(context, queries, from, stride, scale, v);
+        }
+        if (v < vectors) {
+            for (int q = 0; q < GROUP; q++) {
+                scoreOneByOne(context, queries, from + q * stride, scale, v, q * rowSize);
             }
         }
     }
 
-    /** One query against the tokens of a vector that starts at byte {@code keys}. */
-    private void scoreOne(KvView context, float[] queries, int from, float scale, long keys, int to) {
+    /** Vectors of keys that cover {@code length} tokens. */
+    private static int vectors(KvView context, int length) {
+        int blockSize = context.blockSize();
+        return length / blockSize * Math.ceilDiv(blockSize, L) + Math.ceilDiv(length % blockSize, L);
+    }
+
+    /** The token a vector begins with. */
+    private static int token(KvView context, int vector) {
+        int perBlock = Math.ceilDiv(context.blockSize(), L);
+        return vector / perBlock * context.blockSize() + vector % perBlock * L;
+    }
+
+    /** Where a vector's keys begin. */
+    private static long keys(KvView context, int vector) {
+        int perBlock = Math.ceilDiv(context.blockSize(), L);
+        return context.keys(vector / perBlock) + 4L * (vector % perBlock * L);
+    }
+
+    private void scoreOneByOne(KvView context, float[] queries, int from, float scale, int vector) {
+        scoreOneByOne(context, queries, from, scale, vector, 0);
+    }
+
+    private void scoreOneByOne(KvView context, float[] queries, int from, float scale, int vector, int row) {
         MemorySegment memory = context.memory();
         long step = 4L * context.blockSize();
+        long keys = keys(context, vector);
         FloatVector dot = FloatVector.zero(F);
         for (int d = 0; d < context.headSize(); d++) {
             dot = load(memory, keys + d * step).fma(FloatVector.broadcast(F, queries[from + d]), dot);
         }
-        dot.mul(scale).intoArray(weights, to);
+        dot.mul(scale).intoArray(weights, row + token(context, vector));
     }
 
-    private void scoreFour(KvView context, float[] queries, int from, int stride, float scale, long keys, int to) {
+    private void scoreOneByFour(KvView context, float[] queries, int from, float scale, int vector) {
         MemorySegment memory = context.memory();
         long step = 4L * context.blockSize();
+        long keys0 = keys(context, vector);
+        long keys1 = keys(context, vector + 1);
+        long keys2 = keys(context, vector + 2);
+        long keys3 = keys(context, vector + 3);
         FloatVector dot0 = FloatVector.zero(F);
         FloatVector dot1 = dot0;
         FloatVector dot2 = dot0;
         FloatVector dot3 = dot0;
         for (int d = 0; d < context.headSize(); d++) {
-            FloatVector key = load(memory, keys + d * step);
-            dot0 = key.fma(FloatVector.broadcast(F, queries[from + d]), dot0);
-            dot1 = key.fma(FloatVector.broadcast(F, queries[from + stride + d]), dot1);
-            dot2 = key.fma(FloatVector.broadcast(F, queries[from + 2 * stride + d]), dot2);
-            dot3 = key.fma(FloatVector.broadcast(F, queries[from + 3 * stride + d]), dot3);
+            FloatVector query = FloatVector.broadcast(F, queries[from + d]);
+            dot0 = load(memory, keys0 + d * step).fma(query, dot0);
+            dot1 = load(memory, keys1 + d * step).fma(query, dot1);
+            dot2 = load(memory, keys2 + d * step).fma(query, dot2);
+            dot3 = load(memory, keys3 + d * step).fma(query, dot3);
         }
-        dot0.mul(scale).intoArray(weights, to);
-        dot1.mul(scale).intoArray(weights, to + rowSize);
-        dot2.mul(scale).intoArray(weights, to + 2 * rowSize);
-        dot3.mul(scale).intoArray(weights, to + 3 * rowSize);
+        dot0.mul(scale).intoArray(weights, token(context, vector));
+        dot1.mul(scale).intoArray(weights, token(context, vector + 1));
+        dot2.mul(scale).intoArray(weights, token(context, vector + 2));
+        dot3.mul(scale).intoArray(weights, token(context, vector + 3));
+    }
+
+    private void scoreFourByTwo(KvView context, float[] queries, int from, int stride, float scale, int vector) {
+        MemorySegment memory = context.memory();
+        long step = 4L * context.blockSize();
+        long keys0 = keys(context, vector);
+        long keys1 = keys(context, vector + 1);
+        FloatVector dot00 = FloatVector.zero(F);
+        FloatVector dot01 = dot00;
+        FloatVector dot10 = dot00;
+        FloatVector dot11 = dot00;
+        FloatVector dot20 = dot00;
+        FloatVector dot21 = dot00;
+        FloatVector dot30 = dot00;
+        FloatVector dot31 = dot00;
+        for (int d = 0; d < context.headSize(); d++) {
+            FloatVector key0 = load(memory, keys0 + d * step);
+            FloatVector key1 = load(memory, keys1 + d * step);
+            FloatVector query0 = FloatVector.broadcast(F, queries[from + d]);
+            dot00 = key0.fma(query0, dot00);
+            dot01 = key1.fma(query0, dot01);
+            FloatVector query1 = FloatVector.broadcast(F, queries[from + stride + d]);
+            dot10 = key0.fma(query1, dot10);
+            dot11 = key1.fma(query1, dot11);
+            FloatVector query2 = FloatVector.broadcast(F, queries[from + 2 * stride + d]);
+            dot20 = key0.fma(query2, dot20);
+            dot21 = key1.fma(query2, dot21);
+            FloatVector query3 = FloatVector.broadcast(F, queries[from + 3 * stride + d]);
+            dot30 = key0.fma(query3, dot30);
+            dot31 = key1.fma(query3, dot31);
+        }
+        int to = token(context, vector);
+        int next = token(context, vector + 1);
+        dot00.mul(scale).intoArray(weights, to);
+        dot01.mul(scale).intoArray(weights, next);
+        dot10.mul(scale).intoArray(weights, to + rowSize);
+        dot11.mul(scale).intoArray(weights, next + rowSize);
+        dot20.mul(scale).intoArray(weights, to + 2 * rowSize);
+        dot21.mul(scale).intoArray(weights, next + 2 * rowSize);
+        dot30.mul(scale).intoArray(weights, to + 3 * rowSize);
+        dot31.mul(scale).intoArray(weights, next + 3 * rowSize);
     }
 
     /** Turns a row of scores into weights and returns their sum. */
@@ -168,53 +241,111 @@ final class VectorAttention implements Attention {
         return Lanes.sum(lanes);
     }
 
-    /** Adds the values of tokens {@code 0 <= t < length}, weighed by each row, to the group's outputs. */
+    /** The group's outputs over tokens {@code 0 <= t < length}, which all of it sees. */
     private void weighGroup(KvView context, int length, float[] output, int to) {
-        int blockSize = context.blockSize();
         int headSize = context.headSize();
-        int whole = F.loopBound(headSize);
-        for (int t = 0; t < length; t += blockSize) {
-            long values = context.values(t / blockSize);
-            int tokens = Math.min(blockSize, length - t);
-            for (int d = 0; d < whole; d += F.length()) {
-                weighVector(context.memory(), values + 4L * d, headSize, t, tokens, output, to + d);
-            }
-            for (int q = 0; q < GROUP; q++) {
-                weighTail(context, q, t, t + tokens, output, to + q * headSize);
-            }
+        int pairs = headSize - headSize % (2 * L);
+        for (int d = 0; d < pairs; d += 2 * L) {
+            weighFourByTwo(context, d, length, output, to + d);
+        }
+        for (int q = 0; q < GROUP; q++) {
+            weighRest(context, q, pairs, 0, length, output, to + q * headSize);
         }
     }
 
-    private void weighVector(
-            MemorySegment memory, long values, int headSize, int t, int tokens, float[] output, int to) {
-        FloatVector sum0 = FloatVector.fromArray(F, output, to);
-        FloatVector sum1 = FloatVector.fromArray(F, output, to + headSize);
-        FloatVector sum2 = FloatVector.fromArray(F, output, to + 2 * headSize);
-        FloatVector sum3 = FloatVector.fromArray(F, output, to + 3 * headSize);
-        for (int i = 0; i < tokens; i++) {
-            FloatVector value = load(memory, values + 4L * i * headSize);
-            sum0 = value.fma(FloatVector.broadcast(F, weights[t + i]), sum0);
-            sum1 = value.fma(FloatVector.broadcast(F, weights[t + i + rowSize]), sum1);
-            sum2 = value.fma(FloatVector.broadcast(F, weights[t + i + 2 * rowSize]), sum2);
-            sum3 = value.fma(FloatVector.broadcast(F, weights[t + i + 3 * rowSize]), sum3);
+    private void weighFourByTwo(KvView context, int d, int length, float[] output, int to) {
+        MemorySegment memory = context.memory();
+        int blockSize = context.blockSize();
+        int headSize = context.headSize();
+        FloatVector sum00 = FloatVector.zero(F);
+        FloatVector sum01 = sum00;
+        FloatVector sum10 = sum00;
+        FloatVector sum11 = sum00;
+        FloatVector sum20 = sum00;
+        FloatVector sum21 = sum00;
+        FloatVector sum30 = sum00;
+        FloatVector sum31 = sum00;
+        for (int t = 0; t < length; t += blockSize) {
+            long values = context.values(t / blockSize) + 4L * d;
+            int tokens = Math.min(blockSize, length - t);
+            for (int i = 0; i < tokens; i++) {
+                FloatVector value0 = load(memory, values + 4L * i * headSize);
+                FloatVector value1 = load(memory, values + 4L * i * headSize + 4L * L);
+                FloatVector weight0 = FloatVector.broadcast(F, weights[t + i]);
+                sum00 = value0.fma(weight0, sum00);
+                sum01 = value1.fma(weight0, sum01);
+                FloatVector weight1 = FloatVector.broadcast(F, weights[t + i + rowSize]);
+                sum10 = value0.fma(weight1, sum10);
+                sum11 = value1.fma(weight1, sum11);
+                FloatVector weight2 = FloatVector.broadcast(F, weights[t + i + 2 * rowSize]);
+                sum20 = value0.fma(weight2, sum20);
+                sum21 = value1.fma(weight2, sum21);
+                FloatVector weight3 = FloatVector.broadcast(F, weights[t + i + 3 * rowSize]);
+                sum30 = value0.fma(weight3, sum30);
+                sum31 = value1.fma(weight3, sum31);
+            }
         }
-        sum0.intoArray(output, to);
-        sum1.intoArray(output, to + headSize);
-        sum2.intoArray(output, to + 2 * headSize);
-        sum3.intoArray(output, to + 3 * headSize);
+        sum00.intoArray(output, to);
+        sum01.intoArray(output, to + L);
+        sum10.intoArray(output, to + headSize);
+        sum11.intoArray(output, to + headSize + L);
+        sum20.intoArray(output, to + 2 * headSize);
+        sum21.intoArray(output, to + 2 * headSize + L);
+        sum30.intoArray(output, to + 3 * headSize);
+        sum31.intoArray(output, to + 3 * headSize + L);
     }
 
     /** Adds the values of tokens {@code first <= t < end}, weighed by one row, to its output. */
     private void weigh(KvView context, int row, int first, int end, float[] output, int to) {
+        int quads = context.headSize() - context.headSize() % (4 * L);
+        for (int d = 0; d < quads; d += 4 * L) {
+            weighOneByFour(context, row, d, first, end, output, to + d);
+        }
+        weighRest(context, row, quads, first, end, output, to);
+    }
+
+    private void weighOneByFour(KvView context, int row, int d, int first, int end, float[] output, int to) {
+        MemorySegment memory = context.memory();
+        int blockSize = context.blockSize();
+        long step = 4L * context.headSize();
+        FloatVector sum0 = FloatVector.fromArray(F, output, to);
+        FloatVector sum1 = FloatVector.fromArray(F, output, to + L);
+        FloatVector sum2 = FloatVector.fromArray(F, output, to + 2 * L);
+        FloatVector sum3 = FloatVector.fromArray(F, output, to + 3 * L);
+        int next;
+        for (int t = first; t < end; t = next) {
+            next = Math.min(end, t - t % blockSize + blockSize);
+            long values = context.values(t / blockSize) + t % blockSize * step + 4L * d;
+            int weight = row * rowSize + t;
+            for (int i = 0; i < next - t; i++) {
+                long value = values + i * step;
+                FloatVector w = FloatVector.broadcast(F, weights[weight + i]);
+                sum0 = load(memory, value).fma(w, sum0);
+                sum1 = load(memory, value + 4L * L).fma(w, sum1);
+                sum2 = load(memory, value + 8L * L).fma(w, sum2);
+                sum3 = load(memory, value + 12L * L).fma(w, sum3);
+            }
+        }
+        sum0.intoArray(output, to);
+        sum1.intoArray(output, to + L);
+        sum2.intoArray(output, to + 2 * L);
+        sum3.intoArray(output, to + 3 * L);
+    }
+
+    /** The dimensions from {@code from} on, which fill no register tile. */
+    private void weighRest(KvView context, int row, int from, int first, int end, float[] output, int to) {
         int blockSize = context.blockSize();
         int headSize = context.headSize();
+        if (from == headSize) {
+            return;
+        }
         int whole = F.loopBound(headSize);
         int next;
         for (int t = first; t < end; t = next) {
             next = Math.min(end, t - t % blockSize + blockSize);
             long values = context.values(t / blockSize) + 4L * (t % blockSize) * headSize;
             int weight = row * rowSize + t;
-            for (int d = 0; d < whole; d += F.length()) {
+            for (int d = from; d < whole; d += L) {
                 FloatVector sum = FloatVector.fromArray(F, output, to + d);
                 for (int i = 0; i < next - t; i++) {
                     FloatVector value = load(context.memory(), values + 4L * (i * headSize + d));
