@@ -1,0 +1,168 @@
+package io.roseinfer.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.sampling.SamplingParams;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What narrow weights cost the built-in model, over text it was not trained on: {@code text/held-out.txt}, which is
+ * {@code tools/make-models/corpus.py --seed 999331 --count 24}. Every document starts anew after an end-of-text token; logits are
+ * taken at every position, one token per step.
+ */
+class NarrowWeightsTest {
+    private static final Path TEXT = Path.of("src/test/resources/text/held-out.txt");
+
+    /** Sums over all positions. */
+    private static final class Error {
+        private double largest;
+        private double sum;
+        private double squares;
+        private long logits;
+        private long agreeing;
+        private double exactSurprise;
+        private double surprise;
+        private long positions;
+
+        void add(float[] exact, float[] narrow, int next) {
+            for (int i = 0; i < exact.length; i++) {
+                double difference = Math.abs((double) narrow[i] - exact[i]);
+                largest = Math.max(largest, difference);
+                sum += difference;
+                squares += difference * difference;
+            }
+            logits += exact.length;
+            agreeing += best(exact) == best(narrow) ? 1 : 0;
+            exactSurprise += logSumExp(exact) - exact[next];
+            surprise += logSumExp(narrow) - narrow[next];
+            positions++;
+        }
+
+        double perplexity() {
+            return Math.exp(surprise / positions);
+        }
+
+        double exactPerplexity() {
+            return Math.exp(exactSurprise / positions);
+        }
+
+        double agreement() {
+            return (double) agreeing / positions;
+        }
+
+        double rootMeanSquare() {
+            return Math.sqrt(squares / logits);
+        }
+
+        String row(Precision precision) {
+            return String.format(
+                    Locale.ROOT,
+                    "| %s | %.5f | %.5f | %+.4f%% | %.4f | %.4f | %.4f | %.2f%% | of %d positions",
+                    precision.name().toLowerCase(Locale.ROOT),
+                    exactPerplexity(),
+                    perplexity(),
+                    100 * (perplexity() / exactPerplexity() - 1),
+                    largest,
+                    sum / logits,
+                    rootMeanSquare(),
+                    100 * agreement(),
+                    positions);
+        }
+    }
+
+    private static int best(float[] logits) {
+        int best = 0;
+        for (int i = 1; i < logits.length; i++) {
+            best = logits[i] > logits[best] ? i : best;
+        }
+        return best;
+    }
+
+    private static double logSumExp(float[] logits) {
+        double largest = logits[best(logits)];
+        double sum = 0;
+        for (float logit : logits) {
+            sum += Math.exp(logit - largest);
+        }
+        return largest + Math.log(sum);
+    }
+
+    private static float[] logits(StepDriver driver) {
+        float[] logits = new float[driver.runner.spec().vocabularySize()];
+        for (int token = 0; token < logits.length; token++) {
+            logits[token] = ((CpuModelRunner) driver.runner).logit(0, token);
+        }
+        return logits;
+    }
+
+    /** Token ids of the documents, each with the end-of-text token before it and, where the context allows, after it. */
+    private static List<int[]> documents(ModelFiles files) throws IOException {
+        int end = files.spec().endOfText().getFirst();
+        return Files.readString(TEXT)
+                .replaceFirst("\n-----\n$", "")
+                .transform(text -> List.of(text.split("\n-----\n")))
+                .stream()
+                .map(text -> files.tokenizer().orElseThrow().encode(text))
+                .map(ids -> {
+                    int[] document =
+                            new int[Math.min(ids.length + 2, files.spec().contextLength())];
+                    Arrays.fill(document, end);
+                    System.arraycopy(ids, 0, document, 1, Math.min(ids.length, document.length - 1));
+                    return document;
+                })
+                .toList();
+    }
+
+    private static Error measure(Precision precision) throws IOException {
+        Error error = new Error();
+        try (ModelFiles files = ModelFiles.openBuiltin("tiny");
+                StepDriver exact = driver(files, Precision.FP32);
+                StepDriver narrow = driver(files, precision)) {
+            for (int[] document : documents(files)) {
+                StepDriver.Sequence first = new StepDriver.Sequence(document);
+                StepDriver.Sequence second = new StepDriver.Sequence(document);
+                for (int i = 0; i + 1 < document.length; i++) {
+                    exact.add(first, 1, true).step();
+                    narrow.add(second, 1, true).step();
+                    error.add(logits(exact), logits(narrow), document[i + 1]);
+                }
+            }
+        }
+        System.out.println(error.row(precision));
+        return error;
+    }
+
+    private static StepDriver driver(ModelFiles files, Precision precision) {
+        CpuOptions options = CpuOptions.defaults().withThreads(1).withPrecision(precision);
+        StepDriver driver =
+                new StepDriver(new CpuBackend(options).load(files.weights(), new RunnerLimits(1, 1, 16, 512)));
+        driver.params = SamplingParams.greedy();
+        return driver;
+    }
+
+    /** The model's own weights are bfloat16, so narrowing to that changes nothing. */
+    @Test
+    void builtinModel_bfloat16Weights_areItsOwn() throws IOException {
+        Error error = measure(Precision.BF16);
+        assertThat(error.largest).isZero();
+        assertThat(error.exactPerplexity()).isBetween(1.2, 1.3);
+    }
+
+    @Test
+    void builtinModel_int8Weights_keepItsPredictions() throws IOException {
+        Error error = measure(Precision.INT8);
+        assertThat(error.largest).isBetween(0.01, 1.0);
+        assertThat(error.rootMeanSquare()).isLessThan(0.08);
+        assertThat(error.agreement()).isGreaterThan(0.985);
+        assertThat(error.perplexity() / error.exactPerplexity()).isBetween(0.999, 1.001);
+    }
+}
