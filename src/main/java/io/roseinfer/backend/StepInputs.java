@@ -121,6 +121,13 @@ public final class StepInputs {
         set(blocks, blockCount++, block);
     }
 
+    /** Adds the first {@code count} of these blocks to the open row. */
+    public void addBlocks(int[] ids, int count) {
+        Check.that(blockCount + count <= maxBlocks, "step has more blocks than its limit");
+        MemorySegment.copy(ids, 0, memory, INT, blocks + 4L * blockCount, count);
+        blockCount += count;
+    }
+
     /** Closes the open row, whose sequence holds {@code contextLength} tokens once the step has run. */
     public void endRow(int contextLength) {
         set(contextLengths, rowCount, contextLength);
@@ -180,6 +187,11 @@ public final class StepInputs {
 
     public int block(int index) {
         return get(blocks, index);
+    }
+
+    /** Copies the blocks of all rows, int32 one after the other, in one piece. */
+    public void copyBlocks(MemorySegment target, long at) {
+        MemorySegment.copy(memory, blocks, target, at, 4L * blockCount);
     }
 
     public int sampleRow(int sample) {

@@ -37,7 +37,8 @@ final class StepDriver {
         this.runner = runner;
         this.scheduler = scheduler;
         this.vocabularySize = runner.spec().vocabularySize();
-        this.packer = new StepPacker(vocabularySize, runner.kv().blockSize());
+        this.packer = new StepPacker(
+                vocabularySize, runner.kv().blockSize(), runner.spec().contextLength());
         this.recorder = new StepRecorder(clock, scheduler, log, runner.maxInFlight());
         this.inputs = new StepInputs[runner.maxInFlight()];
         this.outputs = new StepOutputs[runner.maxInFlight() + 1];

@@ -10,10 +10,17 @@ import io.roseinfer.scheduler.StepPlan;
 final class StepPacker {
     private final int vocabularySize;
     private final int blockSize;
+    private final int[] blockIds;
 
-    StepPacker(int vocabularySize, int blockSize) {
+    /**
+     * A packer for sequences of one model.
+     *
+     * @param contextLength tokens of the longest sequence
+     */
+    StepPacker(int vocabularySize, int blockSize, int contextLength) {
         this.vocabularySize = vocabularySize;
         this.blockSize = blockSize;
+        this.blockIds = new int[Math.ceilDiv(contextLength, blockSize)];
     }
 
     void pack(StepPlan plan, StepInputs inputs) {
@@ -39,9 +46,8 @@ final class StepPacker {
             inputs.addToken(id, position, table.slot(position));
         }
         int blocks = Math.ceilDiv(end, blockSize);
-        for (int i = 0; i < blocks; i++) {
-            inputs.addBlock(table.block(i));
-        }
+        table.copyTo(blockIds, blocks);
+        inputs.addBlocks(blockIds, blocks);
         inputs.endRow(end);
         if (plan.sample(row) != StepPlan.NO_SAMPLE) {
             inputs.sampleLastRow(sequence.sampling());

@@ -28,6 +28,11 @@ public final class BlockTable {
         return blocks[index];
     }
 
+    /** Copies the ids of the first {@code count} blocks. */
+    public void copyTo(int[] target, int count) {
+        System.arraycopy(blocks, 0, target, 0, Check.index(count - 1, size, "block of a table") + 1);
+    }
+
     /** Where the key and value of a token go: block id · block size + offset. */
     public int slot(int token) {
         int blockSize = pool.blockSize();

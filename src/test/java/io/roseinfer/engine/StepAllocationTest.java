@@ -33,7 +33,7 @@ class StepAllocationTest {
 
     private final Scheduler scheduler;
     private final StepRecorder recorder;
-    private final StepPacker packer = new StepPacker(1 << 20, BLOCK_SIZE);
+    private final StepPacker packer = new StepPacker(1 << 20, BLOCK_SIZE, CONTEXT);
     private int rows;
 
     StepAllocationTest() {
