@@ -2,6 +2,7 @@ package io.roseinfer.bench;
 
 import io.roseinfer.backend.StepProfile;
 import io.roseinfer.engine.EngineStats;
+import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.LatencySummary;
 import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.StepRecord;
@@ -42,6 +43,12 @@ public record RunResult(
 
     public LatencySummary latency() {
         return LatencySummary.of(requests.stream().map(RequestResult::stamps).toList());
+    }
+
+    /** What the run's decode steps cost the engine's thread. */
+    public HostTime hostTime() {
+        return HostTime.of(
+                steps.stream().filter(step -> step.startNanos() >= startNanos).toList());
     }
 
     /** How late requests were submitted, in milliseconds. */

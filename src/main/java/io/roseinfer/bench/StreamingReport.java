@@ -1,5 +1,6 @@
 package io.roseinfer.bench;
 
+import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.LatencySummary;
 import io.roseinfer.metrics.Summary;
 import java.util.Formatter;
@@ -57,6 +58,7 @@ public final class StreamingReport {
         counts(out, run);
         submitting(out, run);
         latencies(out, run.latency());
+        host(out, run.hostTime());
         return out.toString();
     }
 
@@ -101,6 +103,20 @@ public final class StreamingReport {
         percentiles(out, "ITL", latency.interTokenMillis(), "ms");
         percentiles(out, "Latency", latency.latencyMillis(), "ms");
         out.format("Throughput (completion,total): %.2f tokens/s\n", latency.tokensPerSecond());
+    }
+
+    /** Nothing where no two decode steps followed one another. */
+    private static void host(Formatter out, HostTime time) {
+        if (time.hostMicros().count() > 0) {
+            out.format(
+                    "Host per decode step p50/p95: %.1f/%.1f us, not overlapped %.1f/%.1f us, waiting for the device %.1f/%.1f us\n",
+                    time.hostMicros().p50(),
+                    time.hostMicros().p95(),
+                    time.exposedMicros().p50(),
+                    time.exposedMicros().p95(),
+                    time.waitMicros().p50(),
+                    time.waitMicros().p95());
+        }
     }
 
     private static void percentiles(Formatter out, String label, Summary summary, String unit) {

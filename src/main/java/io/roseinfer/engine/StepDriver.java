@@ -72,12 +72,14 @@ final class StepDriver {
         packer.pack(plan, in);
         recorder.packed();
         runner.submit(in, outputs[(int) (launched % outputs.length)]);
+        recorder.submitted();
         plans[(int) (launched % plans.length)] = plan;
         launched++;
     }
 
     /** Waits for the oldest step in flight and applies it; its plan then tells what each row yielded. */
     StepPlan complete() {
+        recorder.awaiting();
         runner.await();
         recorder.awaited();
         StepPlan plan = retireOldest();

@@ -8,7 +8,7 @@ import io.roseinfer.scheduler.StepPlan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times the steps of a {@link StepDriver} and keeps their records; a flight recording that runs gets them too. Five readings of
+ * Times the steps of a {@link StepDriver} and keeps their records; a flight recording that runs gets them too. Seven readings of
  * the clock per step, and nothing is allocated unless there is such a recording.
  */
 final class StepRecorder {
@@ -55,7 +55,16 @@ final class StepRecorder {
 
     void packed() {
         drafts[slot(launched)].packed(clock.nanos());
-        launched++;
+    }
+
+    /** The device has the step. */
+    void submitted() {
+        drafts[slot(launched++)].submitted(clock.nanos());
+    }
+
+    /** The host has nothing else to do than to wait for the oldest step in flight. */
+    void awaiting() {
+        drafts[slot(completed)].awaiting(clock.nanos());
     }
 
     /** The oldest step in flight has come back. */

@@ -5,7 +5,7 @@ package io.roseinfer.metrics;
  * step to step, so that noting them allocates nothing.
  */
 public final class StepDraft {
-    static final int FIELDS = 13;
+    static final int FIELDS = 15;
 
     private static final int STEP = 0;
     private static final int START = 1;
@@ -20,14 +20,20 @@ public final class StepDraft {
     private static final int FREE_BLOCKS = 10;
     private static final int CACHED_TOKENS = 11;
     private static final int PREEMPTIONS = 12;
+    private static final int SUBMIT = 13;
+    private static final int WAIT = 14;
 
     private final long[] values = new long[FIELDS];
     private long phaseNanos;
+    private long awaitingNanos;
 
     /** Planning begins; what was noted before is forgotten step by step. */
     public void start(long nanos) {
         values[START] = nanos;
+        values[SUBMIT] = 0;
+        values[WAIT] = 0;
         phaseNanos = nanos;
+        awaitingNanos = Long.MAX_VALUE;
     }
 
     public void work(long step, int prefillTokens, int decodeRows) {
@@ -55,8 +61,19 @@ public final class StepDraft {
         endPhase(PACK, nanos);
     }
 
-    /** The device's results are there. */
+    /** The device has the step; noted within the device's phase. */
+    public void submitted(long nanos) {
+        values[SUBMIT] = nanos - phaseNanos;
+    }
+
+    /** Waiting for the device begins, within the device's phase. */
+    public void awaiting(long nanos) {
+        awaitingNanos = nanos;
+    }
+
+    /** The device's results are there, or it has lost the step. */
     public void awaited(long nanos) {
+        values[WAIT] = Math.max(0, nanos - awaitingNanos);
         endPhase(DEVICE, nanos);
     }
 
@@ -86,6 +103,8 @@ public final class StepDraft {
                 values[at + PACK],
                 values[at + DEVICE],
                 values[at + APPLY],
+                values[at + SUBMIT],
+                values[at + WAIT],
                 (int) values[at + PREFILL_TOKENS],
                 (int) values[at + DECODE_ROWS],
                 (int) values[at + WAITING],

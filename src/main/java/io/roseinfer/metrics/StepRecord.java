@@ -11,6 +11,8 @@ package io.roseinfer.metrics;
  * @param packNanos writing that into the device's arrays
  * @param deviceNanos from handing it to the device until its results were there
  * @param applyNanos taking the results in
+ * @param submitNanos of the device's time, the call that handed the step over
+ * @param waitNanos of the device's time, what the host spent waiting for it and doing nothing else
  * @param prefillTokens prompt tokens it computed
  * @param decodeRows rows that computed one generated token
  * @param waiting requests waiting when it was planned, those it admitted left out
@@ -26,6 +28,8 @@ public record StepRecord(
         long packNanos,
         long deviceNanos,
         long applyNanos,
+        long submitNanos,
+        long waitNanos,
         int prefillTokens,
         int decodeRows,
         int waiting,
@@ -37,5 +41,20 @@ public record StepRecord(
     /** When its results had been taken in. */
     public long endNanos() {
         return startNanos + planNanos + packNanos + deviceNanos + applyNanos;
+    }
+
+    /** When the device had been given it. */
+    public long submittedNanos() {
+        return startNanos + planNanos + packNanos + submitNanos;
+    }
+
+    /** When its results were there. */
+    public long awaitedNanos() {
+        return startNanos + planNanos + packNanos + deviceNanos;
+    }
+
+    /** What it cost the thread that drives the device, waiting left out. */
+    public long hostNanos() {
+        return planNanos + packNanos + submitNanos + applyNanos;
     }
 }

@@ -52,7 +52,7 @@ class StepCostBenchmarkTest {
 
     @Test
     void of_steps_leavesTheDeviceOut() {
-        StepRecord step = new StepRecord(0, 0, 2_000, 3_000, 900_000, 5_000, 0, 8, 0, 8, 1, 0, 0);
+        StepRecord step = new StepRecord(0, 0, 2_000, 3_000, 900_000, 5_000, 0, 0, 0, 8, 0, 8, 1, 0, 0);
         StepCost cost = StepCost.of(8, 0, List.of(step));
         assertThat(cost.totalMicros().p50()).isEqualTo(10);
         assertThat(StepCostReport.row(cost))

@@ -134,7 +134,21 @@ class TimelineTraceTest {
 
     private static StepRecord step(long number, long startUs, int prefillTokens, int decodeRows) {
         return new StepRecord(
-                number, Results.nanos(startUs), 1_500, 500, 20_000, 1_001, prefillTokens, decodeRows, 7, 2, 90, 16, 1);
+                number,
+                Results.nanos(startUs),
+                1_500,
+                500,
+                20_000,
+                1_001,
+                0,
+                0,
+                prefillTokens,
+                decodeRows,
+                7,
+                2,
+                90,
+                16,
+                1);
     }
 
     private static RunResult withSteps(StepRecord... steps) {

@@ -25,6 +25,7 @@ import tools.jackson.databind.JsonNode;
 /** The whole command on the simulated device. */
 class BenchStreamingCommandTest {
     private static final String MS = "\\d+\\.\\d\\d/\\d+\\.\\d\\d/\\d+\\.\\d\\d ms";
+    private static final String US = "\\d+\\.\\d/\\d+\\.\\d us";
 
     @TempDir
     Path folder;
@@ -80,7 +81,9 @@ class BenchStreamingCommandTest {
                                 "TPOT p50/p95/p99: " + MS + "/token",
                                 "ITL p50/p95/p99: " + MS,
                                 "Latency p50/p95/p99: " + MS,
-                                "Throughput \\(completion,total\\): \\d+\\.\\d\\d tokens/s")
+                                "Throughput \\(completion,total\\): \\d+\\.\\d\\d tokens/s",
+                                "Host per decode step p50/p95: " + US + ", not overlapped " + US
+                                        + ", waiting for the device " + US)
                         + "\n");
     }
 

@@ -57,6 +57,8 @@ class StepAllocationTest {
         recorder.planned(plan);
         packer.pack(plan, inputs);
         recorder.packed();
+        recorder.submitted();
+        recorder.awaiting();
         recorder.awaited();
         scheduler.apply(plan, SAMPLED);
         recorder.applied();

@@ -63,7 +63,14 @@ class StepRecordsTest {
         for (int i = 0; i < steps.size(); i++) {
             StepRecord step = steps.get(i);
             assertThat(step.step()).isEqualTo(i);
-            assertThat(List.of(step.planNanos(), step.packNanos(), step.deviceNanos(), step.applyNanos()))
+            assertThat(step.deviceNanos()).isGreaterThanOrEqualTo(step.submitNanos() + step.waitNanos());
+            assertThat(List.of(
+                            step.planNanos(),
+                            step.packNanos(),
+                            step.deviceNanos(),
+                            step.applyNanos(),
+                            step.submitNanos(),
+                            step.waitNanos()))
                     .as("phases of %s", step)
                     .allMatch(nanos -> nanos > 0);
         }

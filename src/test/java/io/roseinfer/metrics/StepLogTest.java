@@ -12,6 +12,8 @@ class StepLogTest {
         draft.start(100 * step);
         draft.planned(100 * step + 1);
         draft.packed(100 * step + 3);
+        draft.submitted(100 * step + 4);
+        draft.awaiting(100 * step + 4);
         draft.awaited(100 * step + 6);
         draft.applied(100 * step + 10);
         draft.work(step, small, small);
@@ -21,7 +23,7 @@ class StepLogTest {
 
     private static StepRecord expected(long step) {
         int small = (int) (step % 1_000_000);
-        return new StepRecord(step, 100 * step, 1, 2, 3, 4, small, small, small, small, small, step, step);
+        return new StepRecord(step, 100 * step, 1, 2, 3, 4, 1, 2, small, small, small, small, small, step, step);
     }
 
     private static StepLog logOf(int capacity, long steps) {
