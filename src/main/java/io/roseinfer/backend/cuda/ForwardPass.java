@@ -206,7 +206,7 @@ final class ForwardPass {
     private void head(Step step) {
         StepLayout in = step.layout();
         GemmPlan plan = step.kernels().head();
-        boolean fused = step.kernels().fusedNorm() && step.oneSamplePerToken() && !plan.generic();
+        boolean fused = step.kernels().fusedHeadNorm() && step.oneSamplePerToken();
         long activations = fused ? buffers.xPanels() : normalize(step, in.samples(), true);
         int tiles = weights.head().outputs() / plan.columns(true);
         gemm("head", plan, weights.head(), activations, in.samples(), fused)

@@ -5,8 +5,8 @@ import io.roseinfer.backend.cuda.StepKernels.Attention;
 /**
  * Chooses the kernels of a step from what the model, the device and the step are.
  *
- * <p>The special kernels differ from each other in the order they add in. Where results must not depend on the batch, every step
- * runs the generic kernels, which have one order.
+ * <p>The kernels differ from each other in the order they add in. Where results must not depend on the batch, every step runs
+ * those of one order: on Hopper {@link StepKernels#invariant}, elsewhere the generic ones.
  *
  * @param hopper whether the device runs the kernels of sm_90a
  * @param batchInvariant whether a row's bits may not depend on what else is in its step
@@ -21,10 +21,13 @@ record KernelChoice(ModelShape shape, int blockSize, boolean hopper, boolean bat
      * @param singles rows that bring one token
      */
     StepKernels of(int tokens, int rows, int samples, int singles) {
-        boolean special = shape.type() != ElementType.F32 && shape.headPad() == HEAD_SIZE && !batchInvariant;
+        boolean special = shape.type() != ElementType.F32 && shape.headPad() == HEAD_SIZE;
         if (!special || !hopper) {
-            boolean prefill = special && singles == 0;
+            boolean prefill = special && !batchInvariant && singles == 0;
             return StepKernels.generic(prefill ? Attention.PREFILL : Attention.GENERIC);
+        }
+        if (batchInvariant) {
+            return StepKernels.invariant(tokens, samples);
         }
         boolean decodeKernel = blockSize == BLOCK_SIZE;
         if (tokens == rows && decodeKernel) {

@@ -4,6 +4,7 @@ package io.roseinfer.backend.cuda;
  * Which kernels a step is made of.
  *
  * @param fusedNorm whether GEMMs normalise what they read by themselves; else a kernel does it for them
+ * @param fusedHeadNorm whether the head does too, where every token is sampled from
  * @param attentionStages KV blocks that the decode kernel holds at a time
  */
 record StepKernels(
@@ -13,8 +14,11 @@ record StepKernels(
         GemmPlan mlpOutput,
         GemmPlan head,
         boolean fusedNorm,
+        boolean fusedHeadNorm,
         Attention attention,
         int attentionStages) {
+    /** Tokens from which the tallest tile of the invariant choice pays. */
+    private static final int MANY_TOKENS = 256;
 
     /** Which attention kernels run. */
     enum Attention {
@@ -30,7 +34,7 @@ record StepKernels(
 
     static StepKernels generic(Attention attention) {
         GemmPlan any = GemmPlan.GENERIC;
-        return new StepKernels(any, any, any, any, any, false, attention, 0);
+        return new StepKernels(any, any, any, any, any, false, false, attention, 0);
     }
 
     /** The measured choice on Hopper for so many rows that bring one token each. */
@@ -62,7 +66,7 @@ record StepKernels(
 
     private static StepKernels decode(
             GemmPlan qkv, GemmPlan attentionOutput, GemmPlan mlpInner, GemmPlan mlpOutput, GemmPlan head, int stages) {
-        return new StepKernels(qkv, attentionOutput, mlpInner, mlpOutput, head, true, Attention.DECODE, stages);
+        return new StepKernels(qkv, attentionOutput, mlpInner, mlpOutput, head, true, true, Attention.DECODE, stages);
     }
 
     /** The choice on Hopper for steps of many tokens, so many of which are sampled from. */
@@ -76,7 +80,29 @@ record StepKernels(
                 tall,
                 decode.head(),
                 true,
+                true,
                 someSingles ? Attention.MIXED : Attention.PREFILL,
                 decode.attentionStages());
+    }
+
+    /**
+     * The choice on Hopper that gives a token's row the same bits in every step: prompt, chunk of a prompt or generated token,
+     * alone or among others. Tiles of up to 64 rows add in one order if their cluster does not change, so only their height may
+     * follow the step; the head always reads rows that a kernel has normalised, and one attention kernel serves rows of any length.
+     */
+    static StepKernels invariant(int tokens, int samples) {
+        int narrow = tokens <= 8 ? 8 : tokens <= 16 ? 16 : 32;
+        boolean many = tokens > MANY_TOKENS;
+        GemmPlan whole = many ? tile(64, 1, 6) : tile(narrow, 1, 12);
+        return new StepKernels(
+                whole,
+                whole,
+                whole,
+                tile(tokens <= 32 ? narrow : 64, 4, 8),
+                tile(samples <= 8 ? 8 : samples <= 16 ? 16 : samples <= 32 ? 32 : 64, 1, 3),
+                true,
+                false,
+                Attention.PREFILL,
+                0);
     }
 }

@@ -17,6 +17,8 @@ import io.roseinfer.sampling.TokenHistory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,7 +72,9 @@ class StepShapesTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 256, 1000})
     void tiles_ofEveryBatch_fitTheDevice(int rows) {
-        for (StepKernels kernels : new StepKernels[] {StepKernels.decode(rows), StepKernels.prefill(rows, true)}) {
+        for (StepKernels kernels : new StepKernels[] {
+            StepKernels.decode(rows), StepKernels.prefill(rows, true), StepKernels.invariant(rows, rows)
+        }) {
             for (int width : new int[] {768, 1024, 1600, 3072, 6400}) {
                 int panels = ModelShape.roundUp(width, 128) / ElementType.F16.panelWidth();
                 for (GemmPlan plan : new GemmPlan[] {
@@ -118,12 +122,31 @@ class StepShapesTest {
                 .isTrue();
     }
 
-    @Test
-    void choice_batchInvariant_isOneForAllSteps() {
-        KernelChoice choice = new KernelChoice(GPT2, 16, true, true);
-        StepKernels kernels = choice.of(1, 1, 1, 1);
-        assertThat(choice.of(64, 64, 64, 64)).isEqualTo(kernels);
-        assertThat(choice.of(4096, 16, 16, 0)).isEqualTo(kernels);
+    /** What the order of a sum depends on: how many warpgroups and blocks share it, and which kernels run. */
+    private static List<Object> orderOfSums(StepKernels kernels) {
+        List<Object> order = new ArrayList<>(
+                List.of(kernels.attention(), kernels.attentionStages(), kernels.fusedNorm(), kernels.fusedHeadNorm()));
+        for (GemmPlan plan : List.of(
+                kernels.qkv(), kernels.attentionOutput(), kernels.mlpInner(), kernels.mlpOutput(), kernels.head())) {
+            assertThat(plan.batch())
+                    .as("rows of a tile whose warpgroups take turns")
+                    .isLessThanOrEqualTo(64);
+            order.add(plan.generic());
+            order.add(plan.cluster());
+        }
+        return order;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"F16, true", "BF16, true", "F32, true", "F16, false"})
+    void choice_batchInvariant_addsInOneOrderInAllSteps(ElementType type, boolean hopper) {
+        KernelChoice choice = new KernelChoice(ModelShape.of(GPT2.spec(), type), 16, hopper, true);
+        List<Object> order = orderOfSums(choice.of(1, 1, 1, 1));
+        for (int tokens : new int[] {2, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 256, 257, 8192}) {
+            assertThat(orderOfSums(choice.of(tokens, tokens, tokens, tokens))).isEqualTo(order);
+            assertThat(orderOfSums(choice.of(tokens, 2, 1, 1))).isEqualTo(order);
+            assertThat(orderOfSums(choice.of(tokens, 2, 0, 0))).isEqualTo(order);
+        }
     }
 
     @Test

@@ -1,0 +1,142 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.TokenStream;
+import io.roseinfer.model.Gpt2Shapes;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * With {@link CudaOptions#batchInvariant}, the bits of a request's log-probabilities say that nothing around it was seen: not its
+ * neighbours, not how its prompt was cut, not that it had to start over and computed as a prompt what it had generated before.
+ */
+@RequiresCuda
+class BatchInvarianceTest {
+    private static final long SEED = 20_17;
+    private static final int REQUESTS = 80;
+    private static final int NEW_TOKENS = 40;
+
+    /** What a request yields, to the bit. */
+    private record Yield(List<Integer> ids, List<Integer> logprobBits) {
+        static Yield of(Completion completion) {
+            return new Yield(
+                    completion.tokens().stream().map(token -> token.id()).toList(),
+                    completion.tokens().stream()
+                            .map(token -> Float.floatToRawIntBits(token.logprob()))
+                            .toList());
+        }
+    }
+
+    /** Prompts of every awkward length; some begin alike. */
+    private static List<GenerationRequest> requests(SamplingParams sampling) {
+        List<GenerationRequest> requests = new ArrayList<>();
+        for (int request = 0; request < REQUESTS; request++) {
+            int[] prompt = new int[1 + (request * 37 + request % 3) % 210];
+            for (int i = 0; i < prompt.length; i++) {
+                prompt[i] = (int) (SplitMix64.uniform(SEED + (i < 40 ? request % 9 : request), i) * 50_000);
+            }
+            requests.add(GenerationRequest.ofTokens(prompt)
+                    .withMaxNewTokens(NEW_TOKENS)
+                    .withIgnoreEndOfText(true)
+                    .withSampling(sampling));
+        }
+        return requests;
+    }
+
+    private static List<Yield> run(Precision precision, EngineOptions options, Function<Engine, List<Yield>> use) {
+        CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withBatchInvariant(true);
+        try (ModelFiles files = ModelFiles.random(Gpt2Shapes.named("gpt2").orElseThrow(), 0);
+                CudaBackend backend = CudaBackend.open(cuda, Clock.system());
+                ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
+            return use.apply(engine);
+        }
+    }
+
+    private static EngineOptions options(SchedulerOptions.Builder scheduler) {
+        return EngineOptions.defaults().withScheduler(scheduler.build());
+    }
+
+    private static List<Yield> together(Engine engine, SamplingParams sampling) {
+        List<TokenStream> streams =
+                requests(sampling).stream().map(engine::submit).toList();
+        return streams.stream().map(TokenStream::completion).map(Yield::of).toList();
+    }
+
+    private static List<Yield> alone(Engine engine, SamplingParams sampling) {
+        return requests(sampling).stream().map(engine::generate).map(Yield::of).toList();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Precision.class,
+            names = {"FP16", "BF16"})
+    void bits_areThoseOfTheRequestAlone_inAnyMix(Precision precision) {
+        SamplingParams reported = SamplingParams.greedy().withLogprobs(0);
+        EngineOptions plain = options(SchedulerOptions.builder().prefixCache(false));
+        List<Yield> wanted = run(precision, plain, engine -> alone(engine, reported));
+
+        EngineOptions whole = options(SchedulerOptions.builder().maxBatchSize(REQUESTS));
+        assertThat(run(precision, whole, engine -> together(engine, reported)))
+                .as("in steps of up to %d rows, prompts whole", REQUESTS)
+                .isEqualTo(wanted);
+
+        EngineOptions chunked = options(SchedulerOptions.builder()
+                .maxBatchSize(33)
+                .chunkedPrefill(true)
+                .prefillMaxTokens(61)
+                .prefixCache(false));
+        assertThat(run(precision, chunked, engine -> together(engine, reported)))
+                .as("prompts in chunks beside generated tokens")
+                .isEqualTo(wanted);
+
+        EngineOptions scarce =
+                options(SchedulerOptions.builder().maxBatchSize(24)).withKvBlocks(40);
+        assertThat(run(precision, scarce, engine -> {
+                    List<Yield> yields = together(engine, reported);
+                    assertThat(engine.stats().preemptions()).isPositive();
+                    return yields;
+                }))
+                .as("so few blocks that requests start over")
+                .isEqualTo(wanted);
+    }
+
+    /** Without log-probabilities decode steps are replayed graphs, with padding rows in them. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Precision.class,
+            names = {"FP16", "BF16"})
+    void graphs_giveTheTokensOfTheRequestAlone(Precision precision) {
+        EngineOptions plain = options(SchedulerOptions.builder().prefixCache(false));
+        List<List<Integer>> wanted =
+                run(
+                                precision,
+                                plain,
+                                engine -> alone(engine, SamplingParams.greedy().withLogprobs(0)))
+                        .stream()
+                        .map(Yield::ids)
+                        .toList();
+        EngineOptions mixed =
+                options(SchedulerOptions.builder().maxBatchSize(70).prefillMaxBatchSize(11));
+        List<List<Integer>> seen = run(precision, mixed, engine -> together(engine, SamplingParams.greedy())).stream()
+                .map(Yield::ids)
+                .toList();
+        assertThat(seen).isEqualTo(wanted);
+    }
+}
