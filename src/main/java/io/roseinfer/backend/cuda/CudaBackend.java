@@ -38,7 +38,8 @@ public final class CudaBackend implements Backend {
 
     /** Why the first device cannot be used here, if it cannot. */
     public static Optional<BackendUnavailable> refusal() {
-        try (CudaBackend usable = open(CudaOptions.defaults(), Clock.system())) {
+        try {
+            open(CudaOptions.defaults(), Clock.system()).close();
             return Optional.empty();
         } catch (BackendUnavailable e) {
             return Optional.of(e);

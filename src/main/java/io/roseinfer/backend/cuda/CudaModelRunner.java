@@ -8,6 +8,7 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cuda.ForwardPass.Choice;
 import io.roseinfer.backend.cuda.ForwardPass.Step;
+import io.roseinfer.backend.cuda.GraphBuckets.Captured;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;
@@ -21,8 +22,8 @@ import java.util.Objects;
  * A model on a GPU. Two steps may be in flight: the second reads tokens that the first leaves on the device, so the device does
  * not wait for the host between them.
  *
- * <p>A step that draws tokens with penalties, or reports log-probabilities, is sampled on the host; the step after it then starts
- * only when that is done.
+ * <p>A step in which somebody asks for log-probabilities is sampled on the host; the step after it then starts only when that is
+ * done. Any other step chooses its tokens on the device, and is a graph if every row brings one token.
  */
 final class CudaModelRunner implements ModelRunner {
     private static final int IN_FLIGHT = 2;
@@ -52,30 +53,28 @@ final class CudaModelRunner implements ModelRunner {
             StepInputs nothing = new StepInputs(warmUp, on.limits(), maxBlocksPerRow());
             nothing.clear();
             for (int size : graphs.sizes()) {
-                capture(nothing, size);
+                capture(nothing, size, Choice.GREEDY);
+                capture(nothing, size, Choice.DRAW);
             }
         }
         on.stream().synchronize();
     }
 
     /** Runs a batch of empty rows once, so that its kernels are loaded, and captures it for both turns. */
-    private void capture(StepInputs nothing, int size) {
+    private void capture(StepInputs nothing, int size, Choice choice) {
+        StepLayout layout = new StepLayout(size, size, size);
         for (PendingStep place : on.places()) {
-            Step step = new Step(
-                    new StepLayout(size, size, size),
-                    kernels.of(size, size, size, size),
-                    true,
-                    Choice.GREEDY,
-                    place.turn);
-            on.stream()
-                    .copyToDevice(
-                            on.buffers().inputs(),
-                            place.staging,
-                            packer.pack(nothing, step.layout(), 0, place.staging));
+            Step step = new Step(layout, kernels.of(size, size, size, size), true, choice, place.turn);
+            upload(place, nothing, layout);
             on.forward().run(step);
             graphs.capture(step, on.stream(), on.forward());
         }
         on.stream().synchronize();
+    }
+
+    private void upload(PendingStep place, StepInputs in, StepLayout layout) {
+        long bytes = packer.pack(in, layout, place.number, place.staging);
+        on.stream().upload(on.buffers().inputs()[place.turn], place.staging, bytes);
     }
 
     @Override
@@ -132,26 +131,29 @@ final class CudaModelRunner implements ModelRunner {
 
     private void launch(PendingStep place, StepInputs in) {
         boolean decode = in.tokens() == in.rows() && in.samples() == in.rows();
-        int bucket = decode && place.choice == Choice.GREEDY ? graphs.bucket(in.rows()) : 0;
-        StepLayout layout = bucket > 0
-                ? new StepLayout(bucket, bucket, bucket)
-                : new StepLayout(in.tokens(), in.rows(), in.samples());
-        int singles = bucket > 0 ? bucket : singles(in);
-        Step step = new Step(
-                layout,
-                kernels.of(layout.tokens(), layout.rows(), layout.samples(), singles),
-                decode,
-                place.choice,
-                place.turn);
-        long bytes = packer.pack(in, layout, place.number, place.staging);
-        on.stream().copyToDevice(on.buffers().inputs(), place.staging, bytes);
+        Captured captured = decode ? graphs.find(in.rows(), place.choice, place.turn) : null;
+        Step step = captured != null ? captured.step() : step(place, in, decode);
+        place.mails = step.layout().samples();
+        upload(place, in, step.layout());
         if (in.copies() > 0) {
-            on.forward().copyBlocks(in.copies(), on.buffers().inputs() + layout.copies(in.blockStart(in.rows())));
+            long list = step.layout().copies(in.blockStart(in.rows()));
+            on.forward().copyBlocks(in.copies(), on.buffers().inputs()[place.turn] + list);
         }
-        graphs.find(step)
-                .ifPresentOrElse(
-                        graph -> graph.replay(on.stream()), () -> on.forward().run(step));
-        on.stream().check(Driver.record(place.end, on.stream().handle()), "recording an event");
+        if (captured != null) {
+            captured.graph().replay(on.stream());
+        } else {
+            on.forward().run(step);
+        }
+        if (!place.tellsByMail()) {
+            on.stream().check(Driver.record(place.end, on.stream().handle()), "recording an event");
+        }
+    }
+
+    /** A step as it is launched one kernel after the other. */
+    private Step step(PendingStep place, StepInputs in, boolean decode) {
+        StepLayout layout = new StepLayout(in.tokens(), in.rows(), in.samples());
+        StepKernels chosen = kernels.of(in.tokens(), in.rows(), in.samples(), singles(in));
+        return new Step(layout, chosen, decode, place.choice, place.turn);
     }
 
     private static int singles(StepInputs in) {
@@ -169,7 +171,7 @@ final class CudaModelRunner implements ModelRunner {
             if (HostSampling.needed(params)) {
                 return Choice.HOST;
             }
-            choice = params.isGreedy() ? choice : Choice.DRAW;
+            choice = params.isGreedy() && !params.hasPenalties() ? choice : Choice.DRAW;
         }
         return choice;
     }
@@ -203,7 +205,7 @@ final class CudaModelRunner implements ModelRunner {
         place.finished = true;
         StepInputs in = Objects.requireNonNull(place.inputs);
         StepOutputs out = Objects.requireNonNull(place.outputs);
-        if (place.choice == Choice.HOST || in.samples() == 0) {
+        if (!place.tellsByMail()) {
             waitForEnd(place);
         }
         if (place.choice == Choice.HOST) {
@@ -214,15 +216,21 @@ final class CudaModelRunner implements ModelRunner {
         }
     }
 
+    /**
+     * Waits for every word of the step, those of empty rows too: with the last of them the step has read its inputs, and the place
+     * may be used again.
+     */
     private void collect(PendingStep place, int samples, StepOutputs out) {
         long start = clock.nanos();
-        for (int sample = 0; sample < samples; sample++) {
+        for (int sample = place.mails - 1; sample >= 0; sample--) {
             for (int spins = 1; !place.mailbox.has(sample, place.number); spins++) {
                 Thread.onSpinWait();
                 if (spins % SPINS_PER_QUERY == 0) {
-                    ended(place, start);
+                    requireProgress(place, start, Driver.query(on.stream().handle()));
                 }
             }
+        }
+        for (int sample = 0; sample < samples; sample++) {
             int token = place.mailbox.token(sample);
             boolean usable = token >= 0 && token < spec().vocabularySize();
             out.set(sample, usable ? token : 0, usable ? StepOutputs.Status.OK : StepOutputs.Status.NON_FINITE);
@@ -239,14 +247,18 @@ final class CudaModelRunner implements ModelRunner {
 
     private void waitForEnd(PendingStep place) {
         long start = clock.nanos();
-        while (!ended(place, start)) {
+        while (!requireProgress(place, start, Driver.query(place.end))) {
             Thread.onSpinWait();
         }
     }
 
-    /** Whether the step's last launch is done; throws if the device has failed or has been silent for too long. */
-    private boolean ended(PendingStep place, long startNanos) {
-        int code = Driver.query(place.end);
+    /**
+     * Throws if the device has failed or has been silent for too long.
+     *
+     * @param code the driver's answer to the question whether the work is done
+     * @return whether it is
+     */
+    private boolean requireProgress(PendingStep place, long startNanos, int code) {
         if (code != DriverStatus.NOT_READY) {
             on.stream().check(code, "waiting for step " + place.number);
             return true;

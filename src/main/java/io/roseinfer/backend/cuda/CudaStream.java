@@ -2,14 +2,18 @@ package io.roseinfer.backend.cuda;
 
 import io.roseinfer.base.RoseException.DeviceFailure;
 import java.lang.foreign.MemorySegment;
+import org.bytedeco.cuda.cudart.CUevent_st;
 import org.bytedeco.cuda.cudart.CUstream_st;
 
 /**
- * The one stream of a runner: copies, launches and graphs in order. The first failure is final: the driver keeps a context that
- * has faulted broken, so every later use answers with the same failure and asks nothing more of the driver.
+ * The one stream of a runner: copies, launches and graphs in order. Beside it goes a second one for what a step needs from the
+ * host, which so arrives while the step before still runs. The first failure is final: the driver keeps a context that has faulted
+ * broken, so every later use answers with the same failure and asks nothing more of the driver.
  */
 final class CudaStream {
     private final CUstream_st handle;
+    private final CUstream_st uploads;
+    private final CUevent_st uploaded;
     private final LaunchLog log;
     private final String device;
     private int failure = DriverStatus.SUCCESS;
@@ -17,6 +21,8 @@ final class CudaStream {
 
     CudaStream(String device, LaunchLog log) {
         this.handle = Driver.createStream();
+        this.uploads = Driver.createStream();
+        this.uploaded = Driver.createEvent();
         this.device = device;
         this.log = log;
     }
@@ -62,6 +68,19 @@ final class CudaStream {
         }
     }
 
+    /**
+     * Copies without waiting for what is in the stream; what is put into the stream afterwards waits for the copy. Nothing in the
+     * stream may still use the target.
+     */
+    void upload(long target, MemorySegment source, long bytes) {
+        requireUsable();
+        try (Address from = new Address(source)) {
+            check(Driver.copyToDevice(target, from, bytes, uploads), "copying a step's inputs to the device");
+        }
+        check(Driver.record(uploaded, uploads), "recording an event");
+        check(Driver.await(uploaded, handle), "waiting for a step's inputs");
+    }
+
     void copyToHost(MemorySegment target, long source, long bytes) {
         requireUsable();
         try (Address to = new Address(target)) {
@@ -83,6 +102,8 @@ final class CudaStream {
     void close() {
         if (usable()) {
             Driver.synchronize(handle);
+            Driver.destroy(uploaded);
+            Driver.destroy(uploads);
             Driver.destroy(handle);
         }
     }

@@ -18,7 +18,7 @@ final class DeviceContext {
 
     /** Makes the context the calling thread's, which costs nothing if it is already. */
     void enter() {
-        if (Thread.currentThread() != owner) {
+        if (!Thread.currentThread().equals(owner)) {
             owner = Thread.currentThread();
             makeCurrent();
         }

@@ -202,6 +202,11 @@ final class Driver {
         return cuEventRecord(event, stream);
     }
 
+    /** What is put into the stream from now on waits for the event. */
+    static int await(CUevent_st event, CUstream_st stream) {
+        return cuStreamWaitEvent(stream, event, 0);
+    }
+
     static int query(CUevent_st event) {
         return cuEventQuery(event);
     }

@@ -11,13 +11,13 @@ import io.roseinfer.model.ModelSpec;
  * its source; the layouts are {@link StepLayout} and {@link StepBuffers}.
  */
 final class ForwardPass {
-    private static final float LOG2_E = 1.4426950408889634f;
+    private static final float LOG2_E = 1.442695f;
 
     /** How a step's tokens are chosen. */
     enum Choice {
         /** Every sample greedily: logits never leave the head's kernel. */
         GREEDY,
-        /** By the sampling kernel. */
+        /** By the sampling kernel, from the logits: some are drawn, or have penalties. */
         DRAW,
         /** By the host, from the logits. */
         HOST
@@ -26,7 +26,7 @@ final class ForwardPass {
     /**
      * A step as the launches depend on it; equal steps launch the same kernels over the same addresses.
      *
-     * @param turn 0 or 1, alternating: which arrays of sampled tokens are read and written
+     * @param turn 0 or 1, alternating: which inputs are read, and which arrays of sampled tokens are read and written
      */
     record Step(StepLayout layout, StepKernels kernels, boolean oneSamplePerToken, Choice choice, int turn) {}
 
@@ -96,8 +96,8 @@ final class ForwardPass {
         return kernel + "_" + shape.type().suffix();
     }
 
-    private long input(long offset) {
-        return buffers.inputs() + offset;
+    private long input(Step step, long offset) {
+        return buffers.inputs()[step.turn()] + offset;
     }
 
     private void embed(Step step) {
@@ -106,8 +106,8 @@ final class ForwardPass {
                 .grid(in.tokens(), 1)
                 .block(128)
                 .afterAll()
-                .address(input(in.tokenIds()))
-                .address(input(in.positions()))
+                .address(input(step, in.tokenIds()))
+                .address(input(step, in.positions()))
                 .address(buffers.sampled()[1 - step.turn()])
                 .address(weights.tokens())
                 .address(weights.positions())
@@ -128,7 +128,7 @@ final class ForwardPass {
         gemm("qkv", step.kernels().qkv(), matrix, activations, step.layout().tokens(), fused)
                 .address(buffers.queries())
                 .address(pool)
-                .address(input(step.layout().slots()))
+                .address(input(step, step.layout().slots()))
                 .integer(shape.attention())
                 .integer(shape.headPad())
                 .integer(blockSize)
@@ -140,7 +140,7 @@ final class ForwardPass {
         StepLayout in = step.layout();
         Attention kind = step.kernels().attention();
         if (kind == Attention.GENERIC) {
-            attend("attention_generic", in.tokens(), Math.ceilDiv(spec.heads(), 4), 0, in, pool)
+            attend("attention_generic", in.tokens(), Math.ceilDiv(spec.heads(), 4), 0, step, pool)
                     .integer(shape.headPad())
                     .integer(blockSize)
                     .integer(in.rows())
@@ -148,12 +148,12 @@ final class ForwardPass {
         }
         if (kind == Attention.DECODE || kind == Attention.MIXED) {
             int stages = step.kernels().attentionStages();
-            attend("attention_decode", spec.heads(), in.rows(), stages * 4096, in, pool)
+            attend("attention_decode", spec.heads(), in.rows(), stages * 4096, step, pool)
                     .integer(stages)
                     .launch();
         }
         if (kind == Attention.PREFILL || kind == Attention.MIXED) {
-            attend("attention_prefill", spec.heads(), in.tokens() / 64 + in.rows(), 0, in, pool)
+            attend("attention_prefill", spec.heads(), in.tokens() / 64 + in.rows(), 0, step, pool)
                     .integer(blockSize)
                     .integer(in.rows())
                     .integer(kind == Attention.MIXED ? 1 : 0)
@@ -161,17 +161,18 @@ final class ForwardPass {
         }
     }
 
-    private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, StepLayout in, long pool) {
+    private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, Step step, long pool) {
+        StepLayout in = step.layout();
         return launcher.kernel(named(kernel))
                 .grid(gridX, gridY)
                 .block(128)
                 .shared(sharedBytes)
                 .address(buffers.queries())
                 .address(pool)
-                .address(input(in.rowStarts()))
-                .address(input(in.contextLengths()))
-                .address(input(in.blockStarts()))
-                .address(input(in.blocks()))
+                .address(input(step, in.rowStarts()))
+                .address(input(step, in.contextLengths()))
+                .address(input(step, in.blockStarts()))
+                .address(input(step, in.blocks()))
                 .address(buffers.attended())
                 .integer(buffers.panelRows())
                 .integer(spec.heads());
@@ -230,7 +231,7 @@ final class ForwardPass {
                 .address(buffers.best())
                 .integer(tiles)
                 .integer(step.layout().samples())
-                .address(input(step.layout().step()))
+                .address(input(step, step.layout().step()))
                 .address(buffers.sampled()[step.turn()])
                 .address(mailboxes[step.turn()])
                 .launch();
@@ -243,10 +244,10 @@ final class ForwardPass {
                 .address(buffers.logits())
                 .integer(spec.vocabularySize())
                 .integer(shape.paddedVocabulary())
-                .address(input(step.layout().requests()))
-                .address(input(step.layout().blocks()))
+                .address(input(step, step.layout().requests()))
+                .address(input(step, step.layout().blocks()))
                 .address(buffers.seen())
-                .address(input(step.layout().step()))
+                .address(input(step, step.layout().step()))
                 .address(buffers.sampled()[step.turn()])
                 .address(buffers.sampled()[1 - step.turn()])
                 .address(mailboxes[step.turn()])
@@ -263,8 +264,8 @@ final class ForwardPass {
                 .integer(spec.width())
                 .integer(shape.stride())
                 .real(spec.layerNormEpsilon())
-                .address(samples ? input(step.layout().sampleRows()) : 0)
-                .address(input(step.layout().rowStarts()))
+                .address(samples ? input(step, step.layout().sampleRows()) : 0)
+                .address(input(step, step.layout().rowStarts()))
                 .address(buffers.normalized())
                 .integer(buffers.panelRows())
                 .launch();

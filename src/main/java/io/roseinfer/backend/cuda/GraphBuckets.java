@@ -2,22 +2,28 @@ package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.cuda.ForwardPass.Choice;
 import io.roseinfer.backend.cuda.ForwardPass.Step;
+import io.roseinfer.base.Check;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Decode steps captured as graphs, one per batch size and turn. A smaller batch fills its bucket up with empty rows. What a graph
- * was captured for is kept beside it, and a step replays it only if it is that very step.
+ * Decode steps captured as graphs, one per batch size, choice of tokens and turn. A smaller batch fills its bucket up with empty
+ * rows. What a graph was captured for is kept beside it, and the inputs of its replay are laid out by that, so a graph never runs
+ * over anything but what it assumed.
  */
 final class GraphBuckets {
-    private record Captured(Step step, StepGraph graph) {}
+    private static final int TURNS = 2;
+
+    /** A step and its graph. */
+    record Captured(Step step, StepGraph graph) {}
 
     private final int[] sizes;
-    private final List<Captured> graphs = new ArrayList<>();
+    private final @Nullable Captured[] graphs;
 
     GraphBuckets(int maxRows) {
         this.sizes = sizes(maxRows);
+        this.graphs = new Captured[sizes.length * Choice.values().length * TURNS];
     }
 
     /** No graphs. */
@@ -50,33 +56,42 @@ final class GraphBuckets {
 
     /** The smallest bucket that holds so many rows; 0 if there is none. */
     int bucket(int rows) {
-        for (int size : sizes) {
-            if (size >= rows) {
-                return size;
-            }
+        int index = indexOf(rows);
+        return index < sizes.length ? sizes[index] : 0;
+    }
+
+    private int indexOf(int rows) {
+        int index = 0;
+        while (index < sizes.length && sizes[index] < rows) {
+            index++;
         }
-        return 0;
+        return index;
+    }
+
+    private static int place(int index, Choice choice, int turn) {
+        return (index * Choice.values().length + choice.ordinal()) * TURNS + turn;
     }
 
     void capture(Step step, CudaStream stream, ForwardPass forward) {
-        String name = "graph of " + step.layout().rows() + " rows";
-        graphs.add(new Captured(step, StepGraph.capture(stream, name, () -> forward.run(step))));
+        int rows = step.layout().rows();
+        Check.that(bucket(rows) == rows, "a graph of a batch size that is no bucket");
+        String name = "graph of " + rows + (step.choice() == Choice.DRAW ? " drawn rows" : " rows");
+        StepGraph graph = StepGraph.capture(stream, name, () -> forward.run(step));
+        graphs[place(indexOf(rows), step.choice(), step.turn())] = new Captured(step, graph);
     }
 
-    /** The graph of exactly this step. */
-    Optional<StepGraph> find(Step step) {
-        if (step.choice() == Choice.GREEDY) {
-            for (Captured captured : graphs) {
-                if (captured.step().equals(step)) {
-                    return Optional.of(captured.graph());
-                }
-            }
-        }
-        return Optional.empty();
+    /** The graph that decodes so many rows, or null if there is none. */
+    @Nullable
+    Captured find(int rows, Choice choice, int turn) {
+        int index = indexOf(rows);
+        return index < sizes.length ? graphs[place(index, choice, turn)] : null;
     }
 
     void close() {
-        graphs.forEach(captured -> captured.graph().close());
-        graphs.clear();
+        for (Captured captured : graphs) {
+            if (captured != null) {
+                captured.graph().close();
+            }
+        }
     }
 }

@@ -12,6 +12,7 @@ final class HostMemory {
     private final List<MemorySegment> allocations = new ArrayList<>();
 
     /** Allocates zeroed memory, aligned to a page. */
+    @SuppressWarnings("restricted") // The driver's address and size are all that is known of its memory.
     MemorySegment allocate(String name, long bytes) {
         try (PointerPointer<Pointer> out = new PointerPointer<>(1)) {
             int code = Driver.allocateHost(out, bytes);

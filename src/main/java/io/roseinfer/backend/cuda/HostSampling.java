@@ -9,8 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Chooses tokens on the host, by the reference sampler, from logits copied off the device. For what the device's sampler is not
- * given: penalties, which need the request's history, and log-probabilities.
+ * Chooses tokens on the host, by the reference sampler, from logits copied off the device. For what the device does not report:
+ * log-probabilities. The device's sampler draws by the same rules and the same random numbers, so a token does not depend on
+ * where it was chosen, but where a draw falls within rounding of the border between two tokens.
  */
 final class HostSampling {
     /** Rows of logits that are on the host at a time. */
@@ -39,7 +40,7 @@ final class HostSampling {
 
     /** Whether a request's token can only be chosen here. */
     static boolean needed(SamplingParams params) {
-        return params.hasPenalties() || params.logprobs() >= 0;
+        return params.logprobs() >= 0;
     }
 
     /** Reads every sample's logits, which the stream has made by now, and fills the outputs. */

@@ -5,6 +5,7 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.base.Check;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenHistory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -13,11 +14,28 @@ import java.lang.foreign.ValueLayout;
  * is held against the pool here: a step that is out of range is a bug of the packer before, and must not reach the device.
  *
  * <p>A layout of more rows than the step is filled up with rows that store nothing and read nothing: one token in slot -1 and a
- * context of no tokens.
+ * context of no tokens; whatever they sample is looked at by nobody.
  */
 final class InputPacker {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+
+    private static final SampleRequest PADDING = new SampleRequest(SamplingParams.greedy(), 0, new TokenHistory() {
+        @Override
+        public int promptLength() {
+            return 0;
+        }
+
+        @Override
+        public int length() {
+            return 0;
+        }
+
+        @Override
+        public int token(int index) {
+            throw new IndexOutOfBoundsException(index);
+        }
+    });
 
     private final int vocabulary;
     private final KvGeometry kv;
@@ -32,28 +50,55 @@ final class InputPacker {
         to.set(INT, layout.step(), number);
         tokens(in, layout, to);
         rows(in, layout, to);
-        for (int sample = 0; sample < layout.samples(); sample++) {
-            boolean present = sample < in.samples();
-            int row = present ? Check.index(in.sampleRow(sample), in.rows(), "sampled row") : sample;
-            set(to, layout.sampleRows(), sample, row);
-            if (present) {
-                request(
-                        in.sampling(sample),
-                        in.contextLength(row),
-                        to,
-                        layout.requests() + (long) StepLayout.REQUEST_BYTES * sample);
-            }
-        }
         int blocks = in.blockStart(in.rows());
         for (int i = 0; i < blocks; i++) {
-            set(to, layout.blocks(), i, Check.index(in.block(i), kv.blocks(), "block"));
+            Check.index(in.block(i), kv.blocks(), "block");
         }
+        in.copyBlocks(to, layout.blocks());
         long copies = layout.copies(blocks);
         for (int i = 0; i < in.copies(); i++) {
             set(to, copies, 2 * i, Check.index(in.copySource(i), kv.blocks(), "block copied from"));
             set(to, copies, 2 * i + 1, Check.index(in.copyTarget(i), kv.blocks(), "block copied to"));
         }
-        return layout.bytes(blocks, in.copies());
+        return layout.bytes(blocks, in.copies(), samples(in, layout, to));
+    }
+
+    /** Returns how many tokens of requests were written for their penalties. */
+    private int samples(StepInputs in, StepLayout layout, MemorySegment to) {
+        int blocks = in.blockStart(in.rows());
+        long history = layout.history(blocks, in.copies());
+        int historyTokens = 0;
+        for (int sample = 0; sample < in.samples(); sample++) {
+            int row = Check.index(in.sampleRow(sample), in.rows(), "sampled row");
+            set(to, layout.sampleRows(), sample, row);
+            SampleRequest request = in.sampling(sample);
+            long at = layout.requests() + (long) StepLayout.REQUEST_BYTES * sample;
+            request(request, in.contextLength(row), to, at);
+            if (request.params().hasPenalties()) {
+                int start = layout.historyIndex(blocks, in.copies()) + historyTokens;
+                int length = in.contextLength(row);
+                history(to, at, start, length, Math.min(request.history().promptLength(), length));
+                tokensOf(in, row, request.history(), to, history + 4L * historyTokens);
+                historyTokens += length;
+            } else {
+                history(to, at, 0, 0, 0);
+            }
+        }
+        for (int sample = in.samples(); sample < layout.samples(); sample++) {
+            set(to, layout.sampleRows(), sample, sample);
+            request(PADDING, 0, to, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample);
+            history(to, layout.requests() + (long) StepLayout.REQUEST_BYTES * sample, 0, 0, 0);
+        }
+        return historyTokens;
+    }
+
+    /** A row's tokens up to the one that is sampled from, which may still be on the device. */
+    private void tokensOf(StepInputs in, int row, TokenHistory history, MemorySegment to, long at) {
+        int last = in.contextLength(row) - 1;
+        for (int i = 0; i < last; i++) {
+            set(to, at, i, Check.index(history.token(i), vocabulary, "token id"));
+        }
+        set(to, at, last, in.tokenId(in.rowStart(row + 1) - 1));
     }
 
     private void tokens(StepInputs in, StepLayout layout, MemorySegment to) {
@@ -90,7 +135,7 @@ final class InputPacker {
         }
     }
 
-    /** The struct SampleRequest of {@code sample.cu}; its history stays empty, since requests with penalties go to the host. */
+    /** The struct SampleRequest of {@code sample.cu}, but for its history. */
     private static void request(SampleRequest request, int contextLength, MemorySegment to, long at) {
         SamplingParams params = request.params();
         to.set(ValueLayout.JAVA_LONG, at, request.seed());
@@ -98,13 +143,16 @@ final class InputPacker {
         to.set(INT, at + 12, params.topK());
         to.set(FLOAT, at + 16, params.topP());
         to.set(FLOAT, at + 20, params.minP());
-        to.set(FLOAT, at + 24, 1);
-        to.set(FLOAT, at + 28, 0);
-        to.set(FLOAT, at + 32, 0);
+        to.set(FLOAT, at + 24, params.repetitionPenalty());
+        to.set(FLOAT, at + 28, params.presencePenalty());
+        to.set(FLOAT, at + 32, params.frequencyPenalty());
         to.set(INT, at + 36, contextLength);
-        to.set(INT, at + 40, 0);
-        to.set(INT, at + 44, 0);
-        to.set(INT, at + 48, 0);
+    }
+
+    private static void history(MemorySegment to, long at, int start, int length, int promptLength) {
+        to.set(INT, at + 40, start);
+        to.set(INT, at + 44, length);
+        to.set(INT, at + 48, promptLength);
     }
 
     private static void set(MemorySegment to, long array, int index, int value) {

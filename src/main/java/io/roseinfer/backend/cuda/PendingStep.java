@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
 import org.bytedeco.cuda.cudart.CUevent_st;
 import org.jspecify.annotations.Nullable;
 
-/** One of the two places for a step in flight: what goes up, what comes back, and the event behind its last launch. */
+/** One of the two places for a step in flight: what goes up, what comes back, and the event behind its last launch
+ * where nothing comes back by itself. */
 final class PendingStep {
     final int turn;
     final MemorySegment staging;
@@ -22,6 +23,9 @@ final class PendingStep {
 
     Choice choice = Choice.GREEDY;
     int number;
+    /** Tokens that the device tells, those of a bucket's empty rows included. */
+    int mails;
+
     boolean finished = true;
 
     PendingStep(int turn, MemorySegment staging, Mailbox mailbox, CUevent_st end) {
@@ -29,5 +33,10 @@ final class PendingStep {
         this.staging = staging;
         this.mailbox = mailbox;
         this.end = end;
+    }
+
+    /** Whether the device tells the tokens, and so the step's end; else there is an event behind the step. */
+    boolean tellsByMail() {
+        return choice != Choice.HOST && mails > 0;
     }
 }

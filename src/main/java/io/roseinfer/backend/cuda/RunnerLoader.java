@@ -11,7 +11,6 @@ import java.util.List;
 
 /** Builds a runner: loads the kernels, uploads the weights, gives what is left to the KV pool, captures the graphs. */
 final class RunnerLoader {
-    private final CudaOptions options;
     private final Gpt2Weights weights;
     private final RunnerLimits limits;
     private final String device;
@@ -31,7 +30,6 @@ final class RunnerLoader {
             CudaSystem system,
             CudaDevice device,
             KernelImages images) {
-        this.options = options;
         this.weights = weights;
         this.limits = limits;
         this.device = "device cuda:" + device.index();
@@ -83,11 +81,12 @@ final class RunnerLoader {
     private LoadedRunner build() {
         DeviceWeights packed = new WeightUpload(weights, shape, memory, launcher).run();
         long inputs = inputBytes();
-        long others = inputs + StepBuffers.scratchBytes(shape, limits);
+        long others = 2 * inputs + StepBuffers.scratchBytes(shape, limits);
         KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes() - others, device);
         StepBuffers buffers = StepBuffers.allocate(memory, shape, limits, inputs, kv.bytes());
         memory.seal();
         memory.forEach(this::zero, "activations", "logits and sampling", "KV pool", "step inputs");
+        stream.synchronize();
         List<PendingStep> places = new ArrayList<>();
         for (int turn = 0; turn < 2; turn++) {
             Mailbox mailbox = new Mailbox(host.allocate("tokens", 8L * limits.maxRows()));
@@ -117,7 +116,10 @@ final class RunnerLoader {
         long perRow = Math.ceilDiv(weights.spec().contextLength(), limits.blockSize());
         int rows = limits.maxRows();
         return new StepLayout(Math.max(limits.maxTokens(), rows), rows, rows)
-                .bytes(Math.toIntExact(perRow * rows), rows);
+                .bytes(
+                        Math.toIntExact(perRow * rows),
+                        rows,
+                        Math.multiplyExact(rows, weights.spec().contextLength()));
     }
 
     private void release() {

@@ -3,14 +3,14 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.RunnerLimits;
 
 /**
- * The device memory a step works in, by address. Sampled tokens alternate between two arrays from step to step, because a step
- * may read the tokens of the one before while it leaves its own.
+ * The device memory a step works in, by address. Inputs and sampled tokens alternate between two arrays from step to step: the
+ * inputs of a step go up while the one before runs, and a step may read the tokens of the one before while it leaves its own.
  *
  * @param panelRows rows that every activation buffer has room for
  */
 record StepBuffers(
         int panelRows,
-        long inputs,
+        long[] inputs,
         long pool,
         long x,
         long xPanels,
@@ -33,7 +33,7 @@ record StepBuffers(
         String sampling = "logits and sampling";
         return new StepBuffers(
                 panelRows,
-                memory.allocate("step inputs", inputBytes),
+                new long[] {memory.allocate("step inputs", inputBytes), memory.allocate("step inputs", inputBytes)},
                 memory.allocate("KV pool", poolBytes),
                 memory.allocate(scratch, 4L * panelRows * shape.stride()),
                 memory.allocate(scratch, element * panelRows * shape.stride()),

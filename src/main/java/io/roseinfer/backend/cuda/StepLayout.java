@@ -2,7 +2,8 @@ package io.roseinfer.backend.cuda;
 
 /**
  * Where each array of a step's inputs lies in the one piece that goes up: offsets in bytes, fixed by three numbers, so that a
- * graph captured for them finds its arrays where they were. The block lists and the copies, whose length varies, come last.
+ * graph captured for them finds its arrays where they were. What varies in length comes last: the block lists, the copies, and the
+ * tokens of requests whose penalties look at them, which the kernel finds by an index counted from the block lists.
  */
 record StepLayout(int tokens, int rows, int samples) {
     /** Bytes of one sample's parameters on the device. */
@@ -53,8 +54,17 @@ record StepLayout(int tokens, int rows, int samples) {
         return blocks() + 4L * blocks;
     }
 
-    /** All of it. */
-    long bytes(int blocks, int copies) {
+    long history(int blocks, int copies) {
         return copies(blocks) + 8L * copies;
+    }
+
+    /** Where in {@link #history} the first token is, as the sampling kernel counts. */
+    int historyIndex(int blocks, int copies) {
+        return blocks + 2 * copies;
+    }
+
+    /** All of it. */
+    long bytes(int blocks, int copies, int historyTokens) {
+        return history(blocks, copies) + 4L * historyTokens;
     }
 }

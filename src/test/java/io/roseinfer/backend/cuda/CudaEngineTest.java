@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.cpu.CpuBackend;
+import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
@@ -19,6 +21,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -184,7 +187,59 @@ class CudaEngineTest {
         });
     }
 
-    /** Greedy, drawn, and chosen on the host, in the same steps: each feeds the step after it. */
+    /** Every way of choosing, some with tokens of the step before in their history. */
+    private static List<GenerationRequest> drawn(Golden golden, int logprobs) {
+        List<GenerationRequest> requests = new ArrayList<>();
+        List<SamplingParams> ways = List.of(
+                SamplingParams.random(),
+                new SamplingParams(0.7f, 5, 1, 0, 1, 0, 0, logprobs),
+                new SamplingParams(1.2f, 0, 0.8f, 0, 1, 0, 0, logprobs),
+                new SamplingParams(0.9f, 0, 1, 0.05f, 1.4f, 0, 0, logprobs),
+                new SamplingParams(0, 0, 1, 0, 1.3f, 0.5f, 0.25f, logprobs),
+                new SamplingParams(1, 50, 0.9f, 0.01f, 0.9f, -0.4f, 0.6f, logprobs));
+        for (int i = 0; i < 3 * ways.size(); i++) {
+            requests.add(request(golden, i % golden.prompts())
+                    .withMaxNewTokens(40)
+                    .withSampling(ways.get(i % ways.size()).withLogprobs(logprobs))
+                    .withSeed(i));
+        }
+        return requests;
+    }
+
+    /** With log-probabilities the host chooses, by the reference sampler; without them the device does. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void drawnAndPenalisedTokens_onTheDevice_areThoseOfTheReferenceSampler(boolean graphs) {
+        Golden golden = Golden.read("builtin-tiny");
+        SchedulerOptions wide = SchedulerOptions.builder().maxBatchSize(32).build();
+        withEngine(golden, FP32.withGraphs(graphs), wide, (engine, runner) -> {
+            List<String> reference = ids(together(engine, drawn(golden, 0)));
+            assertThat(ids(together(engine, drawn(golden, -1)))).isEqualTo(reference);
+            assertThat(Set.copyOf(reference)).hasSizeGreaterThan(reference.size() / 2);
+        });
+    }
+
+    @Test
+    void drawnAndPenalisedTokens_areThoseOfTheProcessor() {
+        Golden golden = Golden.read("builtin-tiny");
+        SchedulerOptions wide = SchedulerOptions.builder().maxBatchSize(32).build();
+        EngineOptions options = EngineOptions.defaults().withScheduler(wide);
+        List<String> onTheProcessor;
+        try (ModelFiles files = golden.open();
+                CpuBackend backend = new CpuBackend(CpuOptions.defaults().withPrecision(Precision.FP32));
+                ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
+            onTheProcessor = ids(together(engine, drawn(golden, -1)));
+        }
+        withEngine(
+                golden,
+                FP32,
+                wide,
+                (engine, runner) ->
+                        assertThat(ids(together(engine, drawn(golden, -1)))).isEqualTo(onTheProcessor));
+    }
+
+    /** Greedy and penalised rows in the same steps: each feeds the step after it. */
     @Test
     void penaltiesBesideGreedyRows_leaveThemAlone() {
         Golden golden = Golden.read("builtin-tiny");

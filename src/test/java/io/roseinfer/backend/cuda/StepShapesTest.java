@@ -173,22 +173,24 @@ class StepShapesTest {
                 .hasMessageContaining("64 KV blocks of 16 tokens need");
     }
 
-    private static final TokenHistory NO_HISTORY = new TokenHistory() {
-        @Override
-        public int promptLength() {
-            return 0;
-        }
+    private static TokenHistory history(int prompt, int... tokens) {
+        return new TokenHistory() {
+            @Override
+            public int promptLength() {
+                return prompt;
+            }
 
-        @Override
-        public int length() {
-            return 0;
-        }
+            @Override
+            public int length() {
+                return tokens.length;
+            }
 
-        @Override
-        public int token(int index) {
-            throw new IndexOutOfBoundsException(index);
-        }
-    };
+            @Override
+            public int token(int index) {
+                return tokens[index];
+            }
+        };
+    }
 
     private static StepInputs oneRow(int slot) {
         StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
@@ -198,7 +200,7 @@ class StepShapesTest {
         in.addBlock(9);
         in.addBlock(2);
         in.endRow(18);
-        in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 5, NO_HISTORY));
+        in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 5, history(0)));
         return in;
     }
 
@@ -222,6 +224,45 @@ class StepShapesTest {
         assertThat(ints(memory, layout.blockStarts(), 4)).containsExactly(0, 2, 2, 2);
         assertThat(ints(memory, layout.sampleRows(), 3)).containsExactly(0, 1, 2);
         assertThat(ints(memory, layout.blocks(), 2)).containsExactly(9, 2);
+    }
+
+    /** Rows of three tokens, the last of which is on the device; a request with penalties stands between two without. */
+    @Test
+    void pack_requestWithPenalties_bringsItsTokens() {
+        SamplingParams penalised = new SamplingParams(0.5f, 7, 0.9f, 0.1f, 1.3f, 0.2f, -0.1f, -1);
+        StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
+        in.clear();
+        in.addCopy(3, 4);
+        for (int row = 0; row < 3; row++) {
+            in.beginRow();
+            in.addToken(~row, 2, 16 * row + 2);
+            in.addBlock(row);
+            in.endRow(3);
+            in.sampleLastRow(
+                    new SampleRequest(row == 1 ? penalised : SamplingParams.random(), row, history(1, 40, 41)));
+        }
+        StepLayout layout = new StepLayout(4, 4, 4);
+        MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
+        memory.fill((byte) 0x55);
+        long bytes = new InputPacker(50_257, new KvGeometry(16, 10, 1)).pack(in, layout, 1, memory);
+
+        assertThat(bytes).isEqualTo(layout.history(3, 1) + 12);
+        long request = layout.requests() + StepLayout.REQUEST_BYTES;
+        assertThat(memory.get(ValueLayout.JAVA_LONG, request)).isEqualTo(1);
+        assertThat(memory.asSlice(request + 8, 28).toArray(ValueLayout.JAVA_FLOAT))
+                .containsExactly(0.5f, Float.intBitsToFloat(7), 0.9f, 0.1f, 1.3f, 0.2f, -0.1f);
+        int[] rest = ints(memory, request + 36, 4);
+        assertThat(rest).as("position, history start, its length, the prompt's").containsExactly(3, rest[1], 3, 1);
+        assertThat(ints(memory, layout.blocks() + 4L * rest[1], 3)).containsExactly(40, 41, ~1);
+        for (int other : new int[] {0, 2, 3}) {
+            long at = layout.requests() + (long) StepLayout.REQUEST_BYTES * other;
+            assertThat(ints(memory, at + 44, 1))
+                    .as("history of sample %d", other)
+                    .containsExactly(0);
+        }
+        assertThat(memory.get(ValueLayout.JAVA_FLOAT, layout.requests() + 3L * StepLayout.REQUEST_BYTES + 8))
+                .as("temperature of a row that fills the bucket up")
+                .isZero();
     }
 
     @Test
