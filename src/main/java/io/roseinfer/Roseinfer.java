@@ -12,6 +12,8 @@ import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.EngineWarmUp;
 import io.roseinfer.format.DownloadListener;
 import io.roseinfer.format.HubSettings;
 import io.roseinfer.format.ModelHub;
@@ -25,6 +27,8 @@ import java.util.List;
 
 /** Puts a model, a device and an engine together. */
 public final class Roseinfer {
+    private static final long WARM_UP_NANOS = 500_000_000;
+
     private Roseinfer() {}
 
     /**
@@ -58,9 +62,21 @@ public final class Roseinfer {
             if (backend instanceof CpuBackend cpu) {
                 cpu.warning().ifPresent(warnings::add);
             }
+            if (backend instanceof CudaBackend) {
+                warmUp(runner, settings.engine());
+            }
             return new LoadedModel(backend, runner, files.tokenizer(), warnings);
         } catch (RuntimeException e) {
             backend.close();
+            throw e;
+        }
+    }
+
+    private static void warmUp(ModelRunner runner, EngineOptions options) {
+        try {
+            EngineWarmUp.run(runner, options, Clock.system(), WARM_UP_NANOS);
+        } catch (RuntimeException e) {
+            runner.close();
             throw e;
         }
     }

@@ -1,0 +1,60 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.base.Clock;
+import io.roseinfer.model.ModelSpec;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * Serves requests that nobody asked for, so that the first that somebody asks for finds the host's code compiled, the device's
+ * kernels loaded and its clock up. On a fast device a step takes less than the host's code takes before it is compiled, and the
+ * first hundreds of steps would be several times slower than the rest.
+ *
+ * <p>What it leaves behind is in blocks that no request holds, so it changes no result.
+ */
+public final class EngineWarmUp {
+    private static final int MAX_ROWS = 64;
+    private static final int MAX_PROMPT = 32;
+    private static final int MAX_NEW_TOKENS = 100;
+    /** The compiler takes a method that is called once a step seriously after some 600 calls. */
+    private static final int WAVES = 8;
+
+    private EngineWarmUp() {}
+
+    /**
+     * Runs a few waves of requests, one after the other, as long as there is time.
+     *
+     * @param runner is used by no engine meanwhile
+     * @param options those of the engine to come
+     * @param budgetNanos after this long no other wave begins
+     */
+    public static void run(ModelRunner runner, EngineOptions options, Clock clock, long budgetNanos) {
+        long endNanos = clock.nanos() + budgetNanos;
+        try (Engine engine = Engine.open(runner, Optional.empty(), options, clock)) {
+            for (int wave = 0; wave < WAVES && clock.nanos() < endNanos; wave++) {
+                List<TokenStream> streams =
+                        requests(runner, options).stream().map(engine::submit).toList();
+                streams.forEach(TokenStream::completion);
+            }
+        }
+    }
+
+    private static List<GenerationRequest> requests(ModelRunner runner, EngineOptions options) {
+        ModelSpec spec = runner.spec();
+        int room = (int) Math.min(
+                spec.contextLength(), (long) runner.kv().blocks() * runner.kv().blockSize());
+        int prompt = Math.max(1, Math.min(MAX_PROMPT, room - 1));
+        int newTokens = Math.max(1, Math.min(MAX_NEW_TOKENS, room - prompt));
+        int rows = Math.min(Math.min(options.scheduler().maxBatchSize(), MAX_ROWS), options.maxInflightRequests());
+        return IntStream.range(0, rows)
+                .mapToObj(row -> IntStream.rangeClosed(row, row + row % prompt)
+                        .map(id -> id % spec.vocabularySize())
+                        .toArray())
+                .map(ids -> GenerationRequest.ofTokens(ids)
+                        .withMaxNewTokens(newTokens)
+                        .withIgnoreEndOfText(true))
+                .toList();
+    }
+}

@@ -1,0 +1,53 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class EngineWarmUpTest {
+    private static final GenerationRequest REQUEST =
+            GenerationRequest.ofTokens(3, 1, 4, 1, 5).withMaxNewTokens(20).withIgnoreEndOfText(true);
+
+    private static int[] generated(SimRunner runner) {
+        try (Engine engine = Engine.open(runner, Optional.empty(), Models.options(), Models.ticking())) {
+            return engine.generate(REQUEST).ids();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void run_changesNothingThatComesAfter(int maxInFlight) {
+        SimOptions options = SimOptions.defaults().withMaxInFlight(maxInFlight);
+        int[] cold = generated(Models.runner(Models.options(), options));
+        SimRunner runner = Models.runner(Models.options(), options);
+        EngineWarmUp.run(runner, Models.options(), Models.ticking(), Long.MAX_VALUE / 2);
+        assertThat(generated(runner)).isEqualTo(cold);
+    }
+
+    @Test
+    void run_smallestPool_isEnough() {
+        EngineOptions options = Models.options().withKvBlocks(1);
+        SimRunner runner = Models.runner(options, SimOptions.defaults());
+        EngineWarmUp.run(runner, options, Models.ticking(), Long.MAX_VALUE / 2);
+        assertThat(runner.kv().blocks()).isEqualTo(1);
+    }
+
+    @Test
+    void run_timeThatIsUp_beginsNoOtherWave() {
+        AtomicLong steps = new AtomicLong();
+        SimOptions options = SimOptions.defaults().withOnStep(step -> steps.incrementAndGet());
+        EngineWarmUp.run(Models.runner(Models.options(), options), Models.options(), Models.ticking(), 2);
+        long ofOneWave = steps.getAndSet(0);
+        EngineWarmUp.run(
+                Models.runner(Models.options(), options), Models.options(), Models.ticking(), Long.MAX_VALUE / 2);
+        assertThat(ofOneWave).isPositive().isLessThan(steps.get());
+    }
+}
