@@ -119,15 +119,26 @@ struct Weights {
         return exponent >= threshold ? static_cast<double>(expf(exponent)) : 0;
     }
 
-    // Σ of 1 or of the weight over the tokens ranking at least `rank`; the running total up to and including that rank.
+    // Σ of 1 or of the weight over the tokens ranking at least `rank`; the running total up to and including that rank. A thread
+    // asks for several logits before it looks at the first: nothing else hides how far away the cache is.
     template <bool WEIGH>
     __device__ double through(uint32_t rank) const {
+        constexpr int AHEAD = 8;
         double sum = 0;
-        for (int i = threadIdx.x; i < vocabulary; i += THREADS) {
-            float logit = logits[i];
-            if (logit_rank(logit, i, vocabulary) < rank) continue;
-            double w = weight(logit);
-            sum += WEIGH ? w : static_cast<double>(w > 0);
+        for (int base = threadIdx.x; base < vocabulary; base += AHEAD * THREADS) {
+            float logit[AHEAD];
+#pragma unroll
+            for (int k = 0; k < AHEAD; k++) {
+                int i = base + k * THREADS;
+                logit[k] = i < vocabulary ? logits[i] : 0;
+            }
+#pragma unroll
+            for (int k = 0; k < AHEAD; k++) {
+                int i = base + k * THREADS;
+                if (i >= vocabulary || logit_rank(logit[k], i, vocabulary) < rank) continue;
+                double w = weight(logit[k]);
+                sum += WEIGH ? w : static_cast<double>(w > 0);
+            }
         }
         return over_block(sum, [](double a, double b) { return a + b; });
     }
