@@ -5,6 +5,9 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 /**
@@ -15,7 +18,7 @@ import java.util.stream.IntStream;
  * <p>What it leaves behind is in blocks that no request holds, so it changes no result.
  */
 public final class EngineWarmUp {
-    private static final int MAX_ROWS = 64;
+    private static final int MAX_ROWS = 256;
     private static final int MAX_PROMPT = 32;
     private static final int MAX_NEW_TOKENS = 100;
     /** The compiler takes a method that is called once a step seriously after some 600 calls. */
@@ -34,9 +37,23 @@ public final class EngineWarmUp {
         long endNanos = clock.nanos() + budgetNanos;
         try (Engine engine = Engine.open(runner, Optional.empty(), options, clock)) {
             for (int wave = 0; wave < WAVES && clock.nanos() < endNanos; wave++) {
-                List<TokenStream> streams =
-                        requests(runner, options).stream().map(engine::submit).toList();
-                streams.forEach(TokenStream::completion);
+                serve(engine, requests(runner, options));
+            }
+        }
+    }
+
+    /** Returns when all have ended, each read token by token on a thread of its own, as a server's connection would. */
+    private static void serve(Engine engine, List<GenerationRequest> requests) {
+        List<Future<Completion>> ends;
+        try (ExecutorService readers = Executors.newVirtualThreadPerTaskExecutor()) {
+            ends = requests.stream()
+                    .map(engine::submit)
+                    .map(stream -> readers.submit(stream::completion))
+                    .toList();
+        }
+        for (Future<Completion> end : ends) {
+            if (end.state() == Future.State.FAILED && end.exceptionNow() instanceof RuntimeException failure) {
+                throw failure;
             }
         }
     }
