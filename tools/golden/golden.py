@@ -49,7 +49,7 @@ def load(directory: Path) -> GPT2LMHeadModel:
 
 @torch.no_grad()
 def logits_of(model, ids: list[int]) -> torch.Tensor:
-    return model(torch.tensor([ids])).logits[0]
+    return model(torch.tensor([ids], device=model.device)).logits[0]
 
 
 @torch.no_grad()

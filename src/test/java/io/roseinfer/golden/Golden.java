@@ -10,10 +10,10 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URISyntaxException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
@@ -26,24 +26,41 @@ public final class Golden {
     /** All folders. */
     public static final List<String> ALL = List.of("odd-heads", "untied", "relu", "builtin-tiny", "gpt2-random");
 
+    /** The folders with what transformers computes on a GPU, in float32 and float16. */
+    public static final List<String> ON_GPU = List.of("builtin-tiny", "gpt2-random");
+
+    /** A safetensors file in memory. */
+    private record Tensors(byte[] file, JsonNode header, long dataStart) {
+        static Tensors read(Path path) throws IOException {
+            byte[] file = Files.readAllBytes(path);
+            int headerBytes = (int) MemorySegment.ofArray(file).get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
+            return new Tensors(file, StrictJson.parse(Arrays.copyOfRange(file, 8, 8 + headerBytes)), 8L + headerBytes);
+        }
+
+        Tensor get(String tensorName) {
+            JsonNode info = header.get(tensorName);
+            List<Long> shape = new ArrayList<>();
+            info.get("shape").forEach(d -> shape.add(d.longValue()));
+            long begin = info.get("data_offsets").get(0).longValue();
+            long end = info.get("data_offsets").get(1).longValue();
+            MemorySegment data = MemorySegment.ofArray(file).asSlice(dataStart + begin, end - begin);
+            DType type = DType.named(info.get("dtype").asString()).orElseThrow();
+            return new Tensor(type, shape.stream().mapToLong(Long::longValue).toArray(), data);
+        }
+    }
+
     private final String name;
     private final JsonNode expected;
-    private final byte[] tensors;
-    private final JsonNode tensorHeader;
-    private final long dataStart;
+    private final Tensors tensors;
 
     private Golden(String name) {
         this.name = name;
         try {
             this.expected = StrictJson.parse(Files.readAllBytes(directory(name).resolve("expected.json")));
-            this.tensors = Files.readAllBytes(directory(name).resolve("tensors.safetensors"));
+            this.tensors = Tensors.read(directory(name).resolve("tensors.safetensors"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        int headerBytes = (int) MemorySegment.ofArray(tensors).get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
-        this.tensorHeader = StrictJson.parse(
-                new String(tensors, 8, headerBytes, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8));
-        this.dataStart = 8L + headerBytes;
     }
 
     public static Golden read(String name) {
@@ -104,14 +121,21 @@ public final class Golden {
         return values;
     }
 
-    /** A stored tensor, F32. */
+    /** A stored tensor, computed in float64 and kept as F32. */
     public Tensor tensor(String tensorName) {
-        JsonNode info = tensorHeader.get(tensorName);
-        List<Long> shape = new ArrayList<>();
-        info.get("shape").forEach(d -> shape.add(d.longValue()));
-        long begin = info.get("data_offsets").get(0).longValue();
-        long end = info.get("data_offsets").get(1).longValue();
-        MemorySegment data = MemorySegment.ofArray(tensors).asSlice(dataStart + begin, end - begin);
-        return new Tensor(DType.F32, shape.stream().mapToLong(Long::longValue).toArray(), data);
+        return tensors.get(tensorName);
+    }
+
+    /**
+     * The same tensor as transformers computes it on a GPU.
+     *
+     * @param type {@code fp32} or {@code fp16}
+     */
+    public Tensor onGpu(String type, String tensorName) {
+        try {
+            return Tensors.read(directory(name).resolve("gpu.safetensors")).get(type + "." + tensorName);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

@@ -14,6 +14,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Objects;
@@ -274,7 +275,25 @@ final class CudaModelRunner implements ModelRunner {
         return on.memory().uses();
     }
 
-    /** Fills a block with NaN: whatever reads a slot that no token wrote then shows in its results. */
+    /** The logits of a sample of the step awaited last, whose tokens the host must have chosen. For holding devices together. */
+    float[] logits(int sample) {
+        Check.that(submitted == awaited, "logits are read while a step is in flight");
+        on.context().enter();
+        float[] logits = new float[spec().vocabularySize()];
+        try (Arena reading = Arena.ofConfined()) {
+            MemorySegment row = reading.allocate(4L * logits.length, 64);
+            long stride = 4L * on.shape().paddedVocabulary();
+            on.stream().copyToHost(row, on.buffers().logits() + stride * sample, row.byteSize());
+            on.stream().synchronize();
+            MemorySegment.copy(row, ValueLayout.JAVA_FLOAT, 0, logits, 0, logits.length);
+        }
+        return logits;
+    }
+
+    /**
+     * Fills a block with NaN once all steps submitted so far are done with it: whatever reads a slot that no token wrote then
+     * shows in its results.
+     */
     void poison(int block) {
         Check.index(block, on.kv().blocks(), "block");
         on.context().enter();
@@ -286,7 +305,6 @@ final class CudaModelRunner implements ModelRunner {
                             0xff,
                             layerBlock);
         }
-        on.stream().synchronize();
     }
 
     /** Frees everything; does nothing the second time. A device that has failed is left to the end of the process. */

@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
-import io.roseinfer.backend.cpu.StepDriver.Sampled;
+import io.roseinfer.backend.StepDriver;
+import io.roseinfer.backend.StepDriver.Sampled;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.tensor.DType;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepDriver;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.model.ModelFiles;
 import io.roseinfer.tensor.Tensor;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.roseinfer.backend.Operator;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepDriver;
 import io.roseinfer.backend.StepProfile;
 import io.roseinfer.backend.StepProfile.Kind;
 import io.roseinfer.backend.StepProfile.Part;

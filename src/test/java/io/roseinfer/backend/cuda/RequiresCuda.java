@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(RequiresCuda.Condition.class)
-@interface RequiresCuda {
+public @interface RequiresCuda {
 
     /** Asks the backend itself. */
     final class Condition implements ExecutionCondition {

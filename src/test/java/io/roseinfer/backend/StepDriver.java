@@ -1,8 +1,5 @@
-package io.roseinfer.backend.cpu;
+package io.roseinfer.backend;
 
-import io.roseinfer.backend.ModelRunner;
-import io.roseinfer.backend.StepInputs;
-import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
@@ -11,20 +8,20 @@ import java.util.Arrays;
 import java.util.List;
 
 /** Drives a runner by hand: sequences with blocks of their own, and steps of any mix of their tokens. */
-final class StepDriver implements AutoCloseable {
-    static final int TOPS = SamplingParams.MAX_LOGPROBS;
+public final class StepDriver implements AutoCloseable {
+    public static final int TOPS = SamplingParams.MAX_LOGPROBS;
 
     /** A sequence: its tokens, how many of them have been computed, its blocks. */
-    static final class Sequence implements TokenHistory {
-        int[] tokens;
-        int computed;
-        int[] blocks = {};
+    public static final class Sequence implements TokenHistory {
+        public int[] tokens;
+        public int computed;
+        public int[] blocks = {};
 
-        Sequence(int... tokens) {
+        public Sequence(int... tokens) {
             this.tokens = tokens;
         }
 
-        void append(int token) {
+        public void append(int token) {
             tokens = Arrays.copyOf(tokens, tokens.length + 1);
             tokens[tokens.length - 1] = token;
         }
@@ -46,15 +43,16 @@ final class StepDriver implements AutoCloseable {
     }
 
     /** What a sample yielded. */
-    record Sampled(StepOutputs.Status status, int token, float logprob, List<Integer> tops, List<Float> logprobs) {}
+    public record Sampled(
+            StepOutputs.Status status, int token, float logprob, List<Integer> tops, List<Float> logprobs) {}
 
-    final ModelRunner runner;
-    final StepInputs inputs;
-    final StepOutputs outputs;
-    SamplingParams params = SamplingParams.greedy().withLogprobs(TOPS);
+    public final ModelRunner runner;
+    public final StepInputs inputs;
+    public final StepOutputs outputs;
+    public SamplingParams params = SamplingParams.greedy().withLogprobs(TOPS);
     private int nextBlock;
 
-    StepDriver(ModelRunner runner) {
+    public StepDriver(ModelRunner runner) {
         this.runner = runner;
         this.inputs = runner.newInputs();
         this.outputs = runner.newOutputs();
@@ -62,7 +60,7 @@ final class StepDriver implements AutoCloseable {
     }
 
     /** Adds the sequence's next {@code count} tokens to the step. */
-    StepDriver add(Sequence sequence, int count, boolean sample) {
+    public StepDriver add(Sequence sequence, int count, boolean sample) {
         int blockSize = runner.kv().blockSize();
         int length = sequence.computed + count;
         inputs.beginRow();
@@ -86,7 +84,7 @@ final class StepDriver implements AutoCloseable {
         return this;
     }
 
-    List<Sampled> step() {
+    public List<Sampled> step() {
         runner.submit(inputs, outputs);
         runner.await();
         List<Sampled> results = new ArrayList<>();
@@ -104,7 +102,7 @@ final class StepDriver implements AutoCloseable {
     }
 
     /** Computes a whole prompt in chunks of at most {@code chunk} tokens, then {@code more} tokens greedily, alone. */
-    List<Sampled> alone(int[] prompt, int chunk, int more) {
+    public List<Sampled> alone(int[] prompt, int chunk, int more) {
         Sequence sequence = new Sequence(prompt);
         while (prompt.length - sequence.computed > chunk) {
             add(sequence, chunk, false).step();

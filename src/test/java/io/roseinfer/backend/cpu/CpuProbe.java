@@ -1,0 +1,22 @@
+package io.roseinfer.backend.cpu;
+
+import io.roseinfer.backend.ModelRunner;
+
+/** Looks into a CPU runner for tests in other packages, with what its own package can see. */
+public final class CpuProbe {
+    private CpuProbe() {}
+
+    /** The logits of a sample of the step awaited last, a whole vocabulary. */
+    public static float[] logits(ModelRunner runner, int sample) {
+        float[] logits = new float[runner.spec().vocabularySize()];
+        for (int token = 0; token < logits.length; token++) {
+            logits[token] = ((CpuModelRunner) runner).logit(sample, token);
+        }
+        return logits;
+    }
+
+    /** Fills a block with NaN; no step is in flight. */
+    public static void poison(ModelRunner runner, int block) {
+        ((CpuModelRunner) runner).poison(block);
+    }
+}

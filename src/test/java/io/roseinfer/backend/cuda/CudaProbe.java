@@ -1,0 +1,23 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.ModelRunner;
+
+/** Looks into a CUDA runner for tests in other packages, with what its own package can see. */
+public final class CudaProbe {
+    private CudaProbe() {}
+
+    /** The logits of a sample of the step awaited last, a whole vocabulary; it must have been sampled on the host. */
+    public static float[] logits(ModelRunner runner, int sample) {
+        return ((CudaModelRunner) runner).logits(sample);
+    }
+
+    /** Fills a block with NaN, before any step submitted later. */
+    public static void poison(ModelRunner runner, int block) {
+        ((CudaModelRunner) runner).poison(block);
+    }
+
+    /** Device memory that no process holds, in bytes; a runner is loaded on this thread. */
+    public static long freeBytes() {
+        return Driver.freeBytes();
+    }
+}

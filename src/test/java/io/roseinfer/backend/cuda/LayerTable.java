@@ -1,0 +1,181 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.Backend;
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepDriver;
+import io.roseinfer.backend.cpu.CpuBackend;
+import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.backend.cpu.CpuProbe;
+import io.roseinfer.base.Clock;
+import io.roseinfer.format.WeightSource;
+import io.roseinfer.golden.Difference;
+import io.roseinfer.golden.Golden;
+import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.WeightSlot;
+import io.roseinfer.tensor.DType;
+import io.roseinfer.tensor.Tensor;
+import java.lang.foreign.Arena;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+
+/**
+ * Prints how far the logits of a GPU in each type are from those of the processor in fp32, for the first 1, 2, … blocks of a model
+ * with its final norm and head behind them: where an error comes in, and how it grows. A row is one number of blocks; the logits
+ * are those after every fourth token of a prompt and its greedy continuation, computed in one step and one token at a time.
+ *
+ * <pre>bin/java-with-flags -cp 'lib/*:test-classes:test-lib/*' io.roseinfer.backend.cuda.LayerTable builtin-tiny gpt2-random</pre>
+ */
+final class LayerTable {
+    private static final int EVERY = 4;
+
+    private LayerTable() {}
+
+    /** A checkpoint that is read once and kept, since it is loaded many times over. */
+    private static final class Kept implements WeightSource {
+        private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+
+        Kept(Gpt2Weights weights, Arena arena) {
+            ModelSpec spec = weights.spec();
+            for (WeightSlot slot : WeightSlot.values()) {
+                for (int layer = 0; layer < (slot.perLayer() ? spec.layers() : 1); layer++) {
+                    if (slot != WeightSlot.HEAD || !spec.tiedHead()) {
+                        tensors.put(slot.tensorName(layer), weights.read(slot, layer, arena));
+                    }
+                }
+            }
+        }
+
+        @Override
+        public String description() {
+            return "kept weights";
+        }
+
+        @Override
+        public Set<String> names() {
+            return tensors.keySet();
+        }
+
+        @Override
+        public Optional<Info> info(String name) {
+            return Optional.ofNullable(tensors.get(name)).map(t -> new Info(t.dtype(), t.shape()));
+        }
+
+        @Override
+        public Tensor read(String name, Arena arena) {
+            return Objects.requireNonNull(tensors.get(name));
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private static ModelSpec first(ModelSpec s, int layers) {
+        return new ModelSpec(
+                s.name(),
+                s.vocabularySize(),
+                s.contextLength(),
+                s.width(),
+                layers,
+                s.heads(),
+                s.innerWidth(),
+                s.activation(),
+                s.layerNormEpsilon(),
+                s.scaleAttention(),
+                s.scaleAttentionByLayer(),
+                s.tiedHead(),
+                s.endOfText());
+    }
+
+    /** The logits behind every fourth token, row after row: computed in one step each, and token by token. */
+    private static List<float[]> logits(
+            Supplier<Backend> device,
+            Gpt2Weights weights,
+            int[] tokens,
+            BiFunction<ModelRunner, Integer, float[]> read) {
+        RunnerLimits limits = new RunnerLimits(1, weights.spec().contextLength(), 16, 128);
+        int rows = tokens.length / EVERY;
+        int vocabulary = weights.spec().vocabularySize();
+        float[] prefill = new float[rows * vocabulary];
+        float[] decode = new float[rows * vocabulary];
+        try (Backend backend = device.get();
+                StepDriver driver = new StepDriver(backend.load(weights, limits))) {
+            StepDriver.Sequence sequence = new StepDriver.Sequence(tokens);
+            for (int row = 0; row < rows; row++) {
+                int length = (row + 1) * EVERY;
+                driver.add(new StepDriver.Sequence(Arrays.copyOf(tokens, length)), length, true)
+                        .step();
+                System.arraycopy(read.apply(driver.runner, 0), 0, prefill, row * vocabulary, vocabulary);
+                while (sequence.computed < length) {
+                    driver.add(sequence, 1, true).step();
+                }
+                System.arraycopy(read.apply(driver.runner, 0), 0, decode, row * vocabulary, vocabulary);
+            }
+        }
+        return List.of(prefill, decode);
+    }
+
+    private static Backend cuda(Precision precision) {
+        return CudaBackend.open(CudaOptions.defaults().withPrecision(precision).withGraphs(false), Clock.system());
+    }
+
+    private static void print(String name) {
+        Golden golden = Golden.read(name);
+        int prompt = golden.prompts() - 1;
+        int[] ids = golden.ids(prompt);
+        int[] greedy = golden.greedy(prompt);
+        int[] tokens = Arrays.copyOf(ids, 64);
+        System.arraycopy(greedy, 0, tokens, ids.length, 64 - ids.length);
+        try (ModelFiles files = golden.open();
+                Arena arena = Arena.ofShared()) {
+            Kept kept = new Kept(files.weights(), arena);
+            DType stored = files.weights().dtype(WeightSlot.TOKEN_EMBEDDING);
+            System.out.printf("%n%s (%s), logits of CUDA less those of the CPU in fp32%n", name, stored);
+            System.out.println("| blocks | largest logit | fp32 prefill | fp32 decode | fp16 prefill | fp16 decode"
+                    + " | bf16 prefill | bf16 decode |");
+            System.out.println("|---|---|---|---|---|---|---|---|");
+            for (int layers = 1; layers <= files.spec().layers(); layers++) {
+                Gpt2Weights weights = Gpt2Weights.bind(first(files.spec(), layers), kept);
+                CpuOptions fp32 = CpuOptions.defaults().withPrecision(Precision.FP32);
+                float[] expected = logits(() -> new CpuBackend(fp32), weights, tokens, CpuProbe::logits)
+                        .getFirst();
+                System.out.printf("| %d | %.2f |", layers, largest(expected));
+                for (Precision precision : new Precision[] {Precision.FP32, Precision.FP16, Precision.BF16}) {
+                    for (float[] seen : logits(() -> cuda(precision), weights, tokens, CudaProbe::logits)) {
+                        System.out.print(" " + Difference.of(seen, expected) + " |");
+                    }
+                }
+                System.out.println();
+            }
+        }
+    }
+
+    private static float largest(float[] values) {
+        float largest = 0;
+        for (float value : values) {
+            largest = Math.max(largest, Math.abs(value));
+        }
+        return largest;
+    }
+
+    /**
+     * Prints a table per golden.
+     *
+     * @param args names of goldens
+     */
+    public static void main(String[] args) {
+        for (String name : args) {
+            print(name);
+        }
+    }
+}
