@@ -64,7 +64,7 @@ final class SimulatedEngine implements AutoCloseable {
     }
 
     /** The loop keeps its scheduler to itself, and rightly; only its checkers want to see more. */
-    private static Scheduler schedulerOf(EngineLoop loop) {
+    static Scheduler schedulerOf(EngineLoop loop) {
         try {
             var field = EngineLoop.class.getDeclaredField("scheduler");
             field.setAccessible(true);

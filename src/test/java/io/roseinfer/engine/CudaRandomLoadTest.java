@@ -1,0 +1,31 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.cuda.RequiresCuda;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+
+/** A few seconds of {@link CudaRandomLoad}; minutes of it are run by hand. */
+@RequiresCuda
+class CudaRandomLoadTest {
+    private static final int TURNS = 1500;
+
+    @ParameterizedTest
+    @FieldSource("io.roseinfer.engine.CudaRandomLoad#SETUPS")
+    void randomLoadWithCancels_yieldsWhatRequestsYieldAlone_andHoldsNoMoreMemory(
+            CudaRandomLoad.Setup setup, TestReporter out) {
+        long seed = Long.getLong("roseinfer.seed", 11);
+        long[] freeBytes = new long[3];
+        AtomicInteger turn = new AtomicInteger();
+        RandomLoad.Tally tally = CudaRandomLoad.run(setup, seed, () -> turn.getAndIncrement() < TURNS, freeBytes);
+        out.publishEntry(setup.name() + ", seed " + seed, tally.toString());
+        assertThat(freeBytes[2]).as("free device memory at the end").isEqualTo(freeBytes[0]);
+        assertThat(tally.completed()).isPositive();
+        assertThat(tally.cancelled()).isPositive();
+        assertThat(tally.preemptions()).isPositive();
+        assertThat(tally.cachedTokens()).isPositive();
+    }
+}

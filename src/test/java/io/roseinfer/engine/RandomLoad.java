@@ -1,0 +1,229 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.base.Clock;
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.kv.KvProbe;
+import io.roseinfer.metrics.StepLog;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.IntConsumer;
+
+/**
+ * Random requests and cancels on a real device, through the real loop turned by hand. Prompts share beginnings, the KV pool is too
+ * small for all that run, and blocks are filled with NaN as soon as nobody may read them. Whatever a request yields must be what
+ * it yields alone on the same device, whole or, if it was cancelled, as far as it came.
+ */
+final class RandomLoad {
+    private static final int TEMPLATES = 96;
+    private static final int FAMILIES = 4;
+    private static final int SHARED_TOKENS = 50;
+
+    /** A request that is made again and again, and what it yields alone. */
+    private record Template(GenerationRequest request, long seed, int[] solo) {
+        Template withSolo(int[] ids) {
+            return new Template(request, seed, ids);
+        }
+    }
+
+    private record Running(LiveRequest live, Template template) {}
+
+    /** What a load came to. */
+    record Tally(
+            int requests,
+            int completed,
+            int cancelled,
+            long tokens,
+            long steps,
+            long preemptions,
+            long cachedTokens,
+            long poisonedBlocks) {
+        @Override
+        public String toString() {
+            return requests + " requests, " + completed + " completed, " + cancelled + " cancelled, " + tokens
+                    + " tokens, " + steps + " steps, " + preemptions + " preemptions, " + cachedTokens
+                    + " prompt tokens from the cache, " + poisonedBlocks + " blocks filled with NaN";
+        }
+    }
+
+    private final ModelRunner runner;
+    private final IntConsumer poison;
+    private final Dice dice;
+    private final SchedulerOptions options;
+    private final List<Template> templates = new ArrayList<>();
+    private final List<Running> running = new ArrayList<>();
+    private final boolean[] readable;
+    private EngineLoop loop;
+    private KvBlockPool pool;
+    private int requests;
+    private int completed;
+    private int cancelled;
+    private long tokens;
+    private long poisoned;
+
+    /**
+     * Works every kind of request off alone, so that it is known what they yield.
+     *
+     * @param poison fills a block with NaN before the next step
+     */
+    RandomLoad(ModelRunner runner, SchedulerOptions options, IntConsumer poison, long seed) {
+        this.runner = runner;
+        this.options = options;
+        this.poison = poison;
+        this.dice = new Dice(seed, "load");
+        this.readable = new boolean[runner.kv().blocks()];
+        SchedulerOptions alone =
+                SchedulerOptions.builder().maxBatchSize(1).prefixCache(false).build();
+        open(alone);
+        Dice kinds = new Dice(seed, "templates");
+        for (int i = 0; i < TEMPLATES; i++) {
+            Template template = template(kinds, seed);
+            LiveRequest live = submit(template);
+            while (!live.buffer().isEnded()) {
+                loop.doWork();
+            }
+            templates.add(template.withSolo(ids(live)));
+        }
+        loop.quiesce();
+        open(options);
+    }
+
+    private void open(SchedulerOptions scheduler) {
+        loop = new EngineLoop(runner, scheduler, 1, Clock.system(), new StepLog(16), () -> {});
+        pool = SimulatedEngine.schedulerOf(loop).pool();
+    }
+
+    private Template template(Dice kinds, long seed) {
+        int vocabulary = runner.spec().vocabularySize();
+        int family = kinds.below(FAMILIES + 2);
+        int shared = family < FAMILIES ? kinds.between(0, SHARED_TOKENS) : 0;
+        int longest = runner.spec().contextLength() - SHARED_TOKENS - 1;
+        int[] prompt = new int[shared + kinds.between(1, Math.min(longest, kinds.chance(0.2) ? 180 : 30))];
+        Dice common = new Dice(seed, "family " + family);
+        for (int i = 0; i < prompt.length; i++) {
+            prompt[i] = (i < shared ? common : kinds).below(vocabulary);
+        }
+        SamplingParams sampling =
+                switch (kinds.below(8)) {
+                    case 0, 1 -> new SamplingParams(0.9f, 40, 0.95f, 0, 1, 0, 0, -1);
+                    case 2 -> new SamplingParams(1, 0, 1, 0.05f, 1, 0, 0, -1);
+                    case 3 -> new SamplingParams(0, 0, 1, 0, 1.2f, 0.1f, 0.1f, 2);
+                    default -> SamplingParams.greedy();
+                };
+        int most = kinds.chance(0.2) ? 160 : 40;
+        GenerationRequest request = GenerationRequest.ofTokens(prompt)
+                .withMaxNewTokens(kinds.between(1, most))
+                .withSampling(sampling)
+                .withIgnoreEndOfText(kinds.coin());
+        return new Template(request, kinds.below(1 << 20), new int[0]);
+    }
+
+    private LiveRequest submit(Template template) {
+        int[] prompt = ((Prompt.Tokens) template.request().prompt()).ids();
+        LiveRequest live = new LiveRequest(
+                requests++, template.request(), template.seed(), runner.spec().contextLength(), Optional.empty());
+        live.buffer().tokenized(prompt, 0);
+        loop.submit(live);
+        return live;
+    }
+
+    private static int[] ids(LiveRequest live) {
+        int count = 0;
+        while (live.buffer().isPublished(count)) {
+            count++;
+        }
+        int[] ids = new int[count];
+        for (int i = 0; i < count; i++) {
+            ids[i] = live.buffer().id(i);
+        }
+        return ids;
+    }
+
+    /** Some requests come, some are called off, the loop turns once. */
+    void turn() {
+        int most = 3 * options.maxBatchSize();
+        for (int i = dice.chance(0.2) ? dice.between(1, options.maxBatchSize()) : dice.below(3);
+                i > 0 && running.size() < most;
+                i--) {
+            Template template = templates.get(dice.below(TEMPLATES));
+            running.add(new Running(submit(template), template));
+        }
+        while (!running.isEmpty() && dice.chance(0.08)) {
+            loop.cancel(running.get(dice.below(running.size())).live());
+        }
+        loop.doWork();
+        poisonWhatIsFree();
+        collect();
+    }
+
+    private void poisonWhatIsFree() {
+        for (int block = 0; block < readable.length; block++) {
+            boolean free = KvProbe.isFree(pool, block);
+            if (free && readable[block]) {
+                poison.accept(block);
+                poisoned++;
+            }
+            readable[block] = !free;
+        }
+    }
+
+    private void collect() {
+        for (int i = running.size() - 1; i >= 0; i--) {
+            if (running.get(i).live().buffer().isEnded()) {
+                check(running.remove(i));
+            }
+        }
+    }
+
+    private void check(Running ended) {
+        LiveRequest live = ended.live();
+        int[] solo = ended.template().solo();
+        int[] seen = ids(live);
+        tokens += seen.length;
+        FinishReason reason = live.buffer().reason().orElseThrow();
+        boolean called = reason == FinishReason.CANCELLED;
+        Require.that(
+                called || reason == FinishReason.LENGTH || reason == FinishReason.STOP,
+                "request %d ended with %s",
+                live.id(),
+                reason);
+        int[] expected = called ? Arrays.copyOf(solo, Math.min(seen.length, solo.length)) : solo;
+        Require.that(
+                Arrays.equals(seen, expected),
+                "request %d of %s yields %s, alone %s",
+                live.id(),
+                ended.template().request().sampling(),
+                Arrays.toString(seen),
+                Arrays.toString(expected));
+        cancelled += called ? 1 : 0;
+        completed += called ? 0 : 1;
+    }
+
+    /** Works off what there is, and fails unless every block and request is accounted for. */
+    Tally finish() {
+        while (loop.hasWork()) {
+            loop.doWork();
+            poisonWhatIsFree();
+        }
+        collect();
+        loop.check();
+        EngineStats stats = loop.stats();
+        Require.that(running.isEmpty(), "%d requests never ended", running.size());
+        Require.that(stats.blocksInUse() == 0, "%d blocks are held by nobody", stats.blocksInUse());
+        Require.that(stats.active() + stats.waiting() == 0, "%d requests are still known", stats.active());
+        return new Tally(
+                requests - TEMPLATES,
+                completed,
+                cancelled,
+                tokens,
+                stats.steps(),
+                stats.preemptions(),
+                stats.cachedTokens(),
+                poisoned);
+    }
+}

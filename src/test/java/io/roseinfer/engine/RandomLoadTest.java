@@ -1,0 +1,43 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.cpu.CpuBackend;
+import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.backend.cpu.CpuProbe;
+import io.roseinfer.golden.Golden;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.scheduler.SchedulerOptions;
+import org.junit.jupiter.api.Test;
+
+/** What {@link RandomLoad} demands of a GPU, on the processor. */
+class RandomLoadTest {
+    private static final SchedulerOptions OPTIONS = SchedulerOptions.builder()
+            .maxBatchSize(12)
+            .chunkedPrefill(true)
+            .prefillMaxTokens(64)
+            .build();
+
+    @Test
+    void randomLoadWithCancels_yieldsWhatRequestsYieldAlone() {
+        long seed = Long.getLong("roseinfer.seed", 7);
+        EngineOptions options = EngineOptions.defaults().withScheduler(OPTIONS).withKvBlocks(16);
+        CpuOptions cpu = CpuOptions.defaults().withPrecision(Precision.FP32);
+        try (ModelFiles files = Golden.read("odd-heads").open();
+                CpuBackend backend = new CpuBackend(cpu);
+                ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()))) {
+            RandomLoad load = new RandomLoad(runner, OPTIONS, block -> CpuProbe.poison(runner, block), seed);
+            for (int turn = 0; turn < 120; turn++) {
+                load.turn();
+            }
+            RandomLoad.Tally tally = load.finish();
+            assertThat(tally.completed()).as("seed %d: %s", seed, tally).isPositive();
+            assertThat(tally.cancelled()).isPositive();
+            assertThat(tally.preemptions()).isPositive();
+            assertThat(tally.cachedTokens()).isPositive();
+            assertThat(tally.poisonedBlocks()).isPositive();
+        }
+    }
+}
