@@ -46,6 +46,11 @@ public interface ModelRunner extends AutoCloseable {
         return Optional.empty();
     }
 
+    /** Where a profiler is shown what the engine does; nowhere, unless one is attached. */
+    default ProfilerRanges ranges() {
+        return ProfilerRanges.NONE;
+    }
+
     /** Every allocation this runner made, largest first. */
     List<MemoryUse> memory();
 

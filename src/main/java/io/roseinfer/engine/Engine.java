@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.ProfilerRanges.Range;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
@@ -79,6 +80,15 @@ public final class Engine implements AutoCloseable {
      * @throws EngineStopped if the engine is closed or has failed
      */
     public TokenStream submit(GenerationRequest request) {
+        runner.ranges().begin(Range.SUBMIT);
+        try {
+            return accept(request);
+        } finally {
+            runner.ranges().end();
+        }
+    }
+
+    private TokenStream accept(GenerationRequest request) {
         requireTokenizer(request);
         manager.reserve();
         long id = nextId.getAndIncrement();

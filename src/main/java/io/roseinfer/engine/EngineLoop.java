@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.ProfilerRanges.Range;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
@@ -93,11 +94,19 @@ final class EngineLoop {
 
     /** One turn. */
     void doWork() {
+        runner.ranges().begin(Range.STEP);
+        try {
+            turn();
+        } finally {
+            runner.ranges().end();
+        }
+    }
+
+    private void turn() {
         takeCommands();
         turnNanos = clock.nanos();
         while (driver.canLaunch()) {
-            driver.begin();
-            StepPlan plan = scheduler.plan();
+            StepPlan plan = plan();
             if (plan.isEmpty()) {
                 break;
             }
@@ -111,6 +120,14 @@ final class EngineLoop {
         if (undelivered == null) {
             deliverEndings();
         }
+    }
+
+    private StepPlan plan() {
+        runner.ranges().begin(Range.PLAN);
+        driver.begin();
+        StepPlan plan = scheduler.plan();
+        runner.ranges().end();
+        return plan;
     }
 
     private void takeCommands() {
@@ -194,11 +211,13 @@ final class EngineLoop {
 
     /** Hands the tokens of the step completed last to their streams, then the endings there are. */
     private void deliver() {
+        runner.ranges().begin(Range.EMIT);
         if (undelivered != null) {
             deliverTokens(undelivered);
             undelivered = null;
         }
         deliverEndings();
+        runner.ranges().end();
     }
 
     private void deliverTokens(StepPlan plan) {

@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.ProfilerRanges.Range;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.StepOutputs.Status;
@@ -69,7 +70,9 @@ final class StepDriver {
         Check.that(canLaunch() && !plan.isEmpty(), "an empty step, or one too many, is launched");
         StepInputs in = inputs[(int) (launched % inputs.length)];
         recorder.planned(plan);
+        runner.ranges().begin(Range.PACK);
         packer.pack(plan, in);
+        runner.ranges().end();
         recorder.packed();
         runner.submit(in, outputs[(int) (launched % outputs.length)]);
         recorder.submitted();

@@ -7,6 +7,9 @@
  * while a model is loaded and never afterwards. One thread uses a runner, and everything it asks of the device goes through one
  * stream.
  *
+ * <p>{@link io.roseinfer.backend.cuda.Nvtx} is the other way to a native library: profilers give a program one, and it is called
+ * by the JDK's own foreign functions, because NVTX 3 is a C header and no preset carries it.
+ *
  * <p>Why not the runtime interface, or a library of kernels: the driver's interface needs no toolkit on the machine, takes PTX as
  * it is, and has every launch attribute; kernels of our own are the point.
  */
