@@ -51,9 +51,14 @@ public final class LoadedModel implements AutoCloseable {
         return warnings;
     }
 
+    /** The same options with the block size the model was loaded with, which attention that is not paged sets. */
+    public EngineOptions fitting(EngineOptions options) {
+        return options.withBlockSize(runner.kv().blockSize());
+    }
+
     /** Serves with options that ask for no more than the model was loaded for. Closing the engine leaves the model loaded. */
     public Engine serve(EngineOptions options) {
-        return Engine.open(runner, tokenizer, options, Clock.system());
+        return Engine.open(runner, tokenizer, fitting(options), Clock.system());
     }
 
     @Override

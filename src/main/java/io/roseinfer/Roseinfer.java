@@ -3,13 +3,19 @@ package io.roseinfer;
 import io.roseinfer.backend.Backend;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.ProfilerRanges;
+import io.roseinfer.backend.RangedRunner;
+import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
+import io.roseinfer.backend.cuda.NvtxRanges;
 import io.roseinfer.backend.sim.SimBackend;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
@@ -20,14 +26,18 @@ import io.roseinfer.format.ModelHub;
 import io.roseinfer.format.ModelRef;
 import io.roseinfer.model.Gpt2Shapes;
 import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.ModelSpec;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Puts a model, a device and an engine together. */
 public final class Roseinfer {
     private static final long WARM_UP_NANOS = 500_000_000;
+    /** Where a profiler names the library that hears of ranges. */
+    private static final String PROFILER_LIBRARY = "NVTX_INJECTION64_PATH";
 
     private Roseinfer() {}
 
@@ -55,15 +65,17 @@ public final class Roseinfer {
     public static LoadedModel load(Settings settings, DownloadListener downloads) {
         Backend backend = backend(settings);
         try (ModelFiles files = files(settings, downloads)) {
-            ModelRunner runner =
-                    backend.load(files.weights(), EngineLimits.runnerLimits(settings.engine(), files.spec()));
             List<String> warnings =
                     new ArrayList<>(files.tokenizer().map(Tokenizer::warnings).orElse(List.of()));
+            ProfilerRanges ranges = ranges(settings, backend, warnings);
+            EngineOptions engine = engineOptions(settings, backend, files.spec());
+            ModelRunner loaded = backend.load(files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
+            ModelRunner runner = ranges == ProfilerRanges.NONE ? loaded : new RangedRunner(loaded, ranges);
             if (backend instanceof CpuBackend cpu) {
                 cpu.warning().ifPresent(warnings::add);
             }
             if (backend instanceof CudaBackend) {
-                warmUp(runner, settings.engine());
+                warmUp(runner, engine);
             }
             return new LoadedModel(backend, runner, files.tokenizer(), warnings);
         } catch (RuntimeException e) {
@@ -78,6 +90,33 @@ public final class Roseinfer {
         } catch (RuntimeException e) {
             runner.close();
             throw e;
+        }
+    }
+
+    /** Without paged attention a sequence has one block, which is as long as the context and therefore contiguous. */
+    private static EngineOptions engineOptions(Settings settings, Backend backend, ModelSpec spec) {
+        if (settings.cuda().pagedAttention() || !(backend instanceof CudaBackend)) {
+            return settings.engine();
+        }
+        if (spec.contextLength() > RunnerLimits.MAX_BLOCK_SIZE) {
+            throw new BadInput(spec.name() + " has a context of " + spec.contextLength()
+                    + " tokens; attention that is not paged takes up to " + RunnerLimits.MAX_BLOCK_SIZE
+                    + ", so leave out --no-paged-attn");
+        }
+        return settings.engine().withBlockSize(spec.contextLength());
+    }
+
+    /** The profiler's ranges if they are wanted and can be had; else a warning. */
+    private static ProfilerRanges ranges(Settings settings, Backend backend, List<String> warnings) {
+        if (!settings.cuda().profilerRanges() || !(backend instanceof CudaBackend)) {
+            return ProfilerRanges.NONE;
+        }
+        try {
+            return NvtxRanges.attach(Optional.ofNullable(settings.environment().get(PROFILER_LIBRARY))
+                    .map(Path::of));
+        } catch (BackendUnavailable e) {
+            warnings.add(e.getMessage());
+            return ProfilerRanges.NONE;
         }
     }
 
@@ -104,7 +143,8 @@ public final class Roseinfer {
     private static Backend cuda(Settings settings) {
         CudaOptions options = CudaOptions.defaults()
                 .withPrecision(settings.precision())
-                .withGraphs(settings.cudaGraphs())
+                .withDevice(settings.cuda().index())
+                .withGraphs(settings.cuda().graphs())
                 .withBatchInvariant(settings.batchInvariant());
         return CudaBackend.open(options, Clock.system());
     }

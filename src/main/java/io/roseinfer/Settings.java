@@ -14,7 +14,7 @@ import java.util.Map;
  * @param offline forbids downloads
  * @param environment where {@code HF_HOME} and its kin are looked up
  * @param weightSeed seed of {@code random:} weights
- * @param cudaGraphs whether CUDA replays decode steps as graphs
+ * @param cuda what only matters on CUDA
  * @param batchInvariant whether results on CUDA are the same to the bit whatever the batch; on the CPU they always are
  * @param engine the engine's knobs, which size the runner
  */
@@ -26,7 +26,7 @@ public record Settings(
         boolean offline,
         Map<String, String> environment,
         long weightSeed,
-        boolean cudaGraphs,
+        Cuda cuda,
         boolean batchInvariant,
         EngineOptions engine) {
 
@@ -38,6 +38,23 @@ public record Settings(
         CUDA,
         /** A fake model whose tokens are hashes: the scheduler without the arithmetic. */
         SIM
+    }
+
+    /**
+     * Settings for CUDA.
+     *
+     * @param index which of the visible GPUs
+     * @param graphs whether decode steps are replayed as graphs
+     * @param pagedAttention whether a sequence's keys and values rest in blocks all over the pool; otherwise each sequence has
+     *     one contiguous region as long as the model's context
+     * @param profilerRanges whether a profiler that has started this process is shown what the engine does
+     */
+    public record Cuda(int index, boolean graphs, boolean pagedAttention, boolean profilerRanges) {
+
+        /** The first GPU, with graphs and paged attention, without ranges. */
+        public static Cuda defaults() {
+            return new Cuda(0, true, true, false);
+        }
     }
 
     public Settings {
@@ -54,53 +71,52 @@ public record Settings(
                 false,
                 System.getenv(),
                 0,
-                true,
+                Cuda.defaults(),
                 false,
                 EngineOptions.defaults());
     }
 
     public Settings withDevice(Device value) {
         return new Settings(
-                model, value, precision, threads, offline, environment, weightSeed, cudaGraphs, batchInvariant, engine);
+                model, value, precision, threads, offline, environment, weightSeed, cuda, batchInvariant, engine);
     }
 
     public Settings withPrecision(Precision value) {
         return new Settings(
-                model, device, value, threads, offline, environment, weightSeed, cudaGraphs, batchInvariant, engine);
+                model, device, value, threads, offline, environment, weightSeed, cuda, batchInvariant, engine);
     }
 
     public Settings withThreads(int value) {
         return new Settings(
-                model, device, precision, value, offline, environment, weightSeed, cudaGraphs, batchInvariant, engine);
+                model, device, precision, value, offline, environment, weightSeed, cuda, batchInvariant, engine);
     }
 
     public Settings withOffline(boolean value) {
         return new Settings(
-                model, device, precision, threads, value, environment, weightSeed, cudaGraphs, batchInvariant, engine);
+                model, device, precision, threads, value, environment, weightSeed, cuda, batchInvariant, engine);
     }
 
     public Settings withEnvironment(Map<String, String> value) {
         return new Settings(
-                model, device, precision, threads, offline, value, weightSeed, cudaGraphs, batchInvariant, engine);
+                model, device, precision, threads, offline, value, weightSeed, cuda, batchInvariant, engine);
     }
 
     public Settings withWeightSeed(long value) {
         return new Settings(
-                model, device, precision, threads, offline, environment, value, cudaGraphs, batchInvariant, engine);
+                model, device, precision, threads, offline, environment, value, cuda, batchInvariant, engine);
     }
 
-    public Settings withCudaGraphs(boolean value) {
+    public Settings withCuda(Cuda value) {
         return new Settings(
                 model, device, precision, threads, offline, environment, weightSeed, value, batchInvariant, engine);
     }
 
     public Settings withBatchInvariant(boolean value) {
-        return new Settings(
-                model, device, precision, threads, offline, environment, weightSeed, cudaGraphs, value, engine);
+        return new Settings(model, device, precision, threads, offline, environment, weightSeed, cuda, value, engine);
     }
 
     public Settings withEngine(EngineOptions value) {
         return new Settings(
-                model, device, precision, threads, offline, environment, weightSeed, cudaGraphs, batchInvariant, value);
+                model, device, precision, threads, offline, environment, weightSeed, cuda, batchInvariant, value);
     }
 }

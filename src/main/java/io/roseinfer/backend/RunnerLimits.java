@@ -11,10 +11,17 @@ import io.roseinfer.base.RoseException.BadInput;
  * @param kvBlocks blocks in the KV pool; 0 lets the backend choose from the memory there is
  */
 public record RunnerLimits(int maxRows, int maxTokens, int blockSize, int kvBlocks) {
+    /** Most tokens in a KV block. */
+    public static final int MAX_BLOCK_SIZE = 1024;
+
     public RunnerLimits {
         require(maxRows >= 1, "rows per step", maxRows, "at least 1");
         require(maxTokens >= 1, "tokens per step", maxTokens, "at least 1");
-        require(blockSize >= 1 && blockSize <= 1024, "KV block size", blockSize, "1 to 1024 tokens");
+        require(
+                blockSize >= 1 && blockSize <= MAX_BLOCK_SIZE,
+                "KV block size",
+                blockSize,
+                "1 to " + MAX_BLOCK_SIZE + " tokens");
         require(kvBlocks >= 0, "KV blocks", kvBlocks, "positive, or 0 to let the backend choose");
     }
 

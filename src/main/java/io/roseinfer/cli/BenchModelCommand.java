@@ -83,7 +83,7 @@ final class BenchModelCommand implements io.roseinfer.cli.Command {
                 new ModelBenchmark.Settings(points, context, decodeSteps, warmupRuns, repeatRuns);
         EngineOptions engine = settings.engineOptions(EngineOptions.defaults().withBlockSize(blockSize));
         try (LoadedModel loaded = model.load(engine, terminal)) {
-            model.features(loaded.device(), terminal);
+            model.features(loaded, terminal);
             ModelBenchmark benchmark = new ModelBenchmark(loaded.runner(), settings, terminal.clock());
             terminal.print(ModelReport.header(
                     model.model(), Choices.word(model.dtype()), loaded.deviceDescription(), settings));

@@ -1,7 +1,6 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
-import io.roseinfer.Settings.Device;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.RunListener.Phase;
 import io.roseinfer.bench.SchedulerBenchmark;
@@ -49,11 +48,11 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
 
     @Option(
             names = "--backend",
-            paramLabel = "<auto|cpu|cuda|sim>",
+            paramLabel = "<auto|cpu|cuda[:N]|sim>",
             converter = Choices.Device.class,
             description = "The same as --device.",
             showDefaultValue = Visibility.NEVER)
-    private Optional<Device> backend = Optional.empty();
+    private Optional<Choices.Place> backend = Optional.empty();
 
     @Mixin
     private StepCostFlags cost = new StepCostFlags();
@@ -124,7 +123,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
 
     private void run(SchedulerBenchmark.Mode drive, Workload requests, EngineOptions options, Terminal terminal) {
         try (LoadedModel loaded = model.load(options, terminal)) {
-            model.features(loaded.device(), terminal);
+            model.features(loaded, terminal);
             Tokenizer tokenizer = loaded.tokenizer()
                     .orElseThrow(() -> new BadInput("--model " + loaded.spec().name()
                             + " has no tokenizer for --prompt; put tokenizer.json beside its weights"));

@@ -123,12 +123,12 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
         Workload requests = workload.workload(maxNewTokens, sampling.params(terminal));
         EngineOptions options = withTimeline(delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal)));
         try (LoadedModel loaded = model.load(options, terminal)) {
-            ModelOptions.Features features = model.features(loaded.device(), terminal);
+            ModelOptions.Features features = model.features(loaded, terminal);
             Workload prepared = pretok ? requests.pretokenized(tokenizer(loaded)::encode) : requests;
             StreamingReport report = new StreamingReport(setup(loaded, features), schedule);
             RunPrinter printer = new RunPrinter(report, terminal);
             StreamingBenchmark benchmark = new StreamingBenchmark(
-                    () -> Engine.open(loaded.runner(), loaded.tokenizer(), options, terminal.clock()),
+                    () -> Engine.open(loaded.runner(), loaded.tokenizer(), loaded.fitting(options), terminal.clock()),
                     prepared,
                     schedule,
                     terminal.clock(),

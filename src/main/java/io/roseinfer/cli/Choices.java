@@ -6,6 +6,8 @@ import io.roseinfer.bench.SchedulerBenchmark;
 import io.roseinfer.bench.SubmitSchedule;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -40,9 +42,31 @@ final class Choices {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 
-    static final class Device extends Choice<Settings.Device> {
-        Device() {
-            super(Settings.Device.class);
+    /**
+     * A device, and which one of its kind.
+     *
+     * @param index 0 for the first, and for kinds there is one of
+     */
+    record Place(Settings.Device kind, int index) {
+        /** As the flag spells it. */
+        @Override
+        public String toString() {
+            return word(kind) + (index > 0 ? ":" + index : "");
+        }
+    }
+
+    /** A device's name; {@code cuda:1} is the second GPU. */
+    static final class Device implements ITypeConverter<Place> {
+        private static final Pattern GPU = Pattern.compile("cuda:(\\d{1,3})");
+
+        private static final Choice<Settings.Device> KIND = new Choice<>(Settings.Device.class) {};
+
+        @Override
+        public Place convert(String text) {
+            Matcher gpu = GPU.matcher(text);
+            return gpu.matches()
+                    ? new Place(Settings.Device.CUDA, Integer.parseInt(gpu.group(1)))
+                    : new Place(KIND.convert(text), 0);
         }
     }
 

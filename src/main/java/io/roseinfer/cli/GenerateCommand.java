@@ -98,8 +98,9 @@ final class GenerateCommand implements io.roseinfer.cli.Command {
                         .prefixCache(false)
                         .build());
         try (LoadedModel loaded = model.load(options, terminal)) {
-            model.features(loaded.device(), terminal);
-            try (Engine engine = Engine.open(loaded.runner(), loaded.tokenizer(), options, terminal.clock());
+            model.features(loaded, terminal);
+            try (Engine engine = Engine.open(
+                            loaded.runner(), loaded.tokenizer(), loaded.fitting(options), terminal.clock());
                     TokenStream stream = engine.submit(request)) {
                 boolean asText = loaded.tokenizer().isPresent();
                 Interrupt.endsStream(stream, () -> print(stream, asText, terminal));

@@ -5,6 +5,7 @@ import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.Settings.Device;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.ProfilerRanges;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
@@ -26,11 +27,11 @@ final class ModelOptions {
 
     @Option(
             names = "--device",
-            paramLabel = "<auto|cpu|cuda>",
+            paramLabel = "<auto|cpu|cuda[:N]>",
             converter = Choices.Device.class,
-            description = "Where to run (default: auto, which is the best device there is).",
+            description = "Where to run; cuda:1 is the second GPU (default: auto, which is the best device there is).",
             showDefaultValue = Visibility.NEVER)
-    private Optional<Device> device = Optional.empty();
+    private Optional<Choices.Place> device = Optional.empty();
 
     @Option(
             names = "--dtype",
@@ -55,7 +56,10 @@ final class ModelOptions {
     @Option(
             names = "--paged-attn",
             negatable = true,
-            description = "Read the KV cache through block tables (default: on; the CPU always does).")
+            description = {
+                "Keep a sequence's keys and values in blocks anywhere in the pool (default: on; the CPU always does).",
+                "Without it, on CUDA, every sequence reserves one contiguous region as long as the context."
+            })
     private @Nullable Boolean pagedAttention;
 
     @Option(
@@ -64,7 +68,7 @@ final class ModelOptions {
             description = "Replay decode steps as CUDA graphs (default: on where there is CUDA).")
     private @Nullable Boolean cudaGraph;
 
-    @Option(names = "--nvtx", description = "Emit profiler ranges on CUDA.")
+    @Option(names = "--nvtx", description = "Show the profiler that started this program what the engine does (CUDA).")
     private boolean nvtx;
 
     @Option(
@@ -74,16 +78,20 @@ final class ModelOptions {
     private @Nullable Boolean batchInvariant;
 
     /** {@code --backend}, which says the same as {@code --device}. */
-    void alsoNamed(Device value) {
-        if (device.isPresent() && device.get() != value) {
-            throw new BadInput("--backend " + Choices.word(value) + " and --device " + Choices.word(device.get())
+    void alsoNamed(Choices.Place value) {
+        if (device.isPresent() && !device.get().equals(value)) {
+            throw new BadInput("--backend " + value + " and --device " + device.get()
                     + " contradict each other; they are one flag, so give one of them");
         }
         device = Optional.of(value);
     }
 
     boolean isSimulated() {
-        return device.equals(Optional.of(Device.SIM));
+        return kind() == Device.SIM;
+    }
+
+    private Device kind() {
+        return device.map(Choices.Place::kind).orElse(Device.AUTO);
     }
 
     String model() {
@@ -101,12 +109,12 @@ final class ModelOptions {
     LoadedModel load(EngineOptions engine, Terminal terminal) {
         warnAboutThreads(terminal);
         Settings settings = Settings.of(model)
-                .withDevice(device.orElse(Device.AUTO))
+                .withDevice(kind())
                 .withPrecision(dtype)
                 .withThreads(threads.orElse(0))
                 .withOffline(offline)
                 .withEnvironment(terminal.environment())
-                .withCudaGraphs(!Boolean.FALSE.equals(cudaGraph))
+                .withCuda(cuda())
                 .withBatchInvariant(Boolean.TRUE.equals(batchInvariant))
                 .withEngine(engine);
         try (Downloads downloads = new Downloads(terminal)) {
@@ -117,9 +125,14 @@ final class ModelOptions {
         }
     }
 
+    private Settings.Cuda cuda() {
+        int index = device.map(Choices.Place::index).orElse(0);
+        return new Settings.Cuda(index, !Boolean.FALSE.equals(cudaGraph), !Boolean.FALSE.equals(pagedAttention), nvtx);
+    }
+
     /** Who asked for {@code auto}, or has a GPU, should not have to guess what it came to. */
     private void tellChoice(LoadedModel loaded, Terminal terminal) {
-        boolean wondering = device.isEmpty() ? Machine.here().gpu().isPresent() : device.get() == Device.AUTO;
+        boolean wondering = device.isEmpty() ? Machine.here().gpu().isPresent() : kind() == Device.AUTO;
         if (wondering && loaded.device().equals(Choices.word(Device.CPU))) {
             String why = CudaBackend.refusal()
                     .map(refusal -> refusal.getMessage()
@@ -140,15 +153,14 @@ final class ModelOptions {
     }
 
     /** What is in force on a device, with one note for each flag that has no effect there. */
-    Features features(String deviceName, Terminal terminal) {
+    Features features(LoadedModel loaded, Terminal terminal) {
+        String deviceName = loaded.device();
         if (deviceName.equals(Choices.word(Device.CUDA))) {
-            if (Boolean.FALSE.equals(pagedAttention)) {
-                terminal.note("--no-paged-attn has no effect on cuda: attention is always paged there");
-            }
-            if (nvtx) {
-                terminal.note("--nvtx has no effect: this build emits no profiler ranges");
-            }
-            return new Features(true, !Boolean.FALSE.equals(cudaGraph), false, Boolean.TRUE.equals(batchInvariant));
+            return new Features(
+                    !Boolean.FALSE.equals(pagedAttention),
+                    !Boolean.FALSE.equals(cudaGraph),
+                    loaded.runner().ranges() != ProfilerRanges.NONE,
+                    Boolean.TRUE.equals(batchInvariant));
         }
         for (Without without : List.of(
                 new Without(Boolean.FALSE.equals(pagedAttention), "--no-paged-attn", "attention is always paged there"),

@@ -62,6 +62,8 @@ class UsageTest {
     @ParameterizedTest
     @CsvSource({
         "--device, gpu, 'auto, cpu, cuda, sim'",
+        "--device, cuda:x, 'auto, cpu, cuda, sim'",
+        "--device, cpu:1, 'auto, cpu, cuda, sim'",
         "--dtype, fp8, 'auto, fp32, bf16, fp16, int8'",
         "--submit-schedule, poisson, 'relative, absolute'"
     })

@@ -30,8 +30,9 @@ record KernelChoice(ModelShape shape, int blockSize, boolean hopper, boolean bat
             return StepKernels.invariant(tokens, samples);
         }
         boolean decodeKernel = blockSize == BLOCK_SIZE;
-        if (tokens == rows && decodeKernel) {
-            return StepKernels.decode(rows);
+        if (tokens == rows) {
+            StepKernels decode = StepKernels.decode(rows);
+            return decodeKernel ? decode : decode.with(Attention.PREFILL);
         }
         return StepKernels.prefill(Math.max(samples, 1), decodeKernel && singles > 0);
     }

@@ -37,6 +37,12 @@ record StepKernels(
         return new StepKernels(any, any, any, any, any, false, false, attention, 0);
     }
 
+    /** The same with other attention kernels. */
+    StepKernels with(Attention other) {
+        return new StepKernels(
+                qkv, attentionOutput, mlpInner, mlpOutput, head, fusedNorm, fusedHeadNorm, other, attentionStages);
+    }
+
     /** The measured choice on Hopper for so many rows that bring one token each. */
     static StepKernels decode(int rows) {
         if (rows <= 8) {

@@ -76,7 +76,14 @@ class CudaBackendTest {
         DeviceContext context = new DeviceContext(0);
         try (BytePointer image = new BytePointer(ptx.getBytes(StandardCharsets.US_ASCII))) {
             int code = Driver.loadModule(new CUmod_st(), image);
-            assertThat(DriverStatus.describe(code)).isEqualTo("PTX newer than the driver (CUDA error 222)");
+            KernelImages images = KernelImages.require();
+            KernelImages.File file = images.files().getFirst();
+            BackendUnavailable refusal = KernelModules.refused(file, images, CudaSystem.find(), code);
+            assertThat(refusal)
+                    .hasMessageContaining(file.name() + ", made by nvcc ")
+                    .hasMessageContaining(
+                            "PTX newer than the driver (CUDA error 222); rebuild roseinfer with an nvcc no newer");
+            assertThat(refusal.exitCode()).isEqualTo(4);
         } finally {
             context.close();
         }

@@ -150,6 +150,12 @@ class StepShapesTest {
     }
 
     @Test
+    void choice_blocksAsLongAsTheContext_keepsDecodeGemmsAndAttendsByThePrefillKernel() {
+        StepKernels contiguous = new KernelChoice(GPT2, 1024, true, false).of(64, 64, 64, 64);
+        assertThat(contiguous).isEqualTo(StepKernels.decode(64).with(Attention.PREFILL));
+    }
+
+    @Test
     void buckets_ofAnyLimit_holdEveryBatch() {
         for (int maxRows = 1; maxRows <= 600; maxRows++) {
             GraphBuckets buckets = new GraphBuckets(maxRows);

@@ -1,0 +1,71 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.base.Clock;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.TokenStream;
+import io.roseinfer.golden.Golden;
+import io.roseinfer.model.ModelFiles;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Keys and values in one region per sequence, as long as the context, against blocks all over the pool. */
+@RequiresCuda
+class CudaContiguousTest {
+
+    /** The prompts of a golden, all at the same time, and long enough to cross blocks. */
+    private static List<String> tokens(Golden golden, CudaOptions cuda, boolean paged) {
+        try (ModelFiles files = golden.open();
+                CudaBackend backend = CudaBackend.open(cuda, Clock.system())) {
+            EngineOptions options = paged
+                    ? EngineOptions.defaults()
+                    : EngineOptions.defaults().withBlockSize(files.spec().contextLength());
+            try (ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                    Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
+                List<TokenStream> streams = new ArrayList<>();
+                for (int prompt = 0; prompt < golden.prompts(); prompt++) {
+                    streams.add(engine.submit(GenerationRequest.ofTokens(golden.ids(prompt))
+                            .withMaxNewTokens(golden.greedy(prompt).length)
+                            .withIgnoreEndOfText(true)));
+                }
+                return streams.stream()
+                        .map(stream -> Arrays.toString(stream.completion().ids()))
+                        .toList();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "builtin-tiny, FP16, true",
+        "builtin-tiny, FP16, false",
+        "builtin-tiny, FP32, true",
+        "gpt2-random, FP16, true",
+        "gpt2-random, FP32, true",
+        "odd-heads, FP16, true",
+        "odd-heads, FP32, false",
+    })
+    void contiguous_givesTheTokensOfPaged(String name, Precision precision, boolean graphs) {
+        Golden golden = Golden.read(name);
+        CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withGraphs(graphs);
+        assertThat(tokens(golden, cuda, false)).isEqualTo(tokens(golden, cuda, true));
+    }
+
+    /** One attention kernel on both sides, so that no order of adding differs and near ties cannot turn over. */
+    @ParameterizedTest
+    @CsvSource({"builtin-tiny, BF16", "builtin-tiny, FP16", "relu, BF16", "untied, FP16"})
+    void contiguous_batchInvariant_givesTheTokensOfPaged(String name, Precision precision) {
+        Golden golden = Golden.read(name);
+        CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withBatchInvariant(true);
+        assertThat(tokens(golden, cuda, false)).isEqualTo(tokens(golden, cuda, true));
+    }
+}

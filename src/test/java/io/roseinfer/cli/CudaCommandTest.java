@@ -1,0 +1,52 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.cuda.RequiresCuda;
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The command line on a real GPU: its flags, and what it answers when it cannot do what they ask. */
+@RequiresCuda
+class CudaCommandTest {
+    private static Outcome bench(String... flags) {
+        List<String> args = new ArrayList<>(List.of("bench", "--num-requests", "4", "--max-new-tokens", "8"));
+        args.addAll(List.of(flags));
+        if (!args.contains("--device")) {
+            args.addAll(List.of("--device", "cuda"));
+        }
+        return CliRunner.run(args.toArray(String[]::new));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--device, cuda:99, 4, device cuda:99 does not exist; visible are 0 to ",
+        "--kv-blocks, 100000000, 5, 100000000 KV blocks of 16 tokens need ",
+        "--kv-blocks, 1, 2, and the pool has 1; raise --kv-blocks",
+        "--dtype, int8, 2, dtype int8 is not available on cuda"
+    })
+    void bench_whatTheDeviceCannotDo_isToldInOneLine(String flag, String value, int code, String message) {
+        Outcome outcome = bench(flag, value, "--prompt", "one two three four five six seven eight nine ten");
+        assertThat(outcome.err()).contains(message).hasLineCount(1);
+        assertThat(outcome.code()).isEqualTo(code);
+    }
+
+    @Test
+    void bench_withoutPagedAttention_runsAndSaysSo() {
+        Outcome outcome = bench("--no-paged-attn");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out()).contains("Paged attention: False");
+    }
+
+    @Test
+    void bench_nvtxWithoutAProfiler_runsAndSaysWhatIsMissing() {
+        Outcome outcome = bench("--nvtx");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.err()).contains("NVTX_INJECTION64_PATH is not set");
+        assertThat(outcome.out()).contains("NVTX: False");
+    }
+}
