@@ -6,26 +6,32 @@ import java.io.InputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.stream.Collectors;
 
 /**
  * The compiled kernels this build carries, as resources beside a manifest that says with which toolkit they were made and what
- * each file hashes to. A build without nvcc carries none.
+ * each file hashes to. A build without nvcc carries none. Every file there is as PTX, which any newer device and driver take and
+ * compile at start; the largest targets come as machine code (cubin) too, which loads at once but on its own chip only.
  *
  * @param toolkit version of nvcc, such as {@code 13.0}
  * @param sourceHash SHA-256 over the sources
  * @param files name and SHA-256 of each file
  */
 public record KernelImages(String toolkit, String sourceHash, List<File> files) {
-    private static final String FOLDER = "ptx/";
+    private static final String FOLDER = "kernels/";
+    private static final String PTX = ".ptx";
+    private static final String CUBIN = ".cubin";
 
-    /** The targets there are, most specific first; a file is called {@code module.target.ptx}. */
+    /** The targets there are, most specific first; a file is called {@code module.target.ptx} or {@code module.target.cubin}. */
     private static final List<String> TARGETS = List.of("sm_90a", "sm_80");
 
-    /** One file of PTX. */
+    /** One file of PTX or machine code. */
     public record File(String name, String sha256) {
         String module() {
             return name.substring(0, name.indexOf('.'));
@@ -33,6 +39,10 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files) 
 
         String target() {
             return name.substring(name.indexOf('.') + 1, name.lastIndexOf('.'));
+        }
+
+        boolean compiled() {
+            return name.endsWith(CUBIN);
         }
     }
 
@@ -55,12 +65,20 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files) 
         }
     }
 
-    /** Such as {@code PTX for sm_80, sm_90a, made by nvcc 13.0}. */
+    /** Such as {@code PTX for sm_80, sm_90a, machine code for sm_90a, made by nvcc 13.0}. */
     public String description() {
-        return "PTX for "
-                + String.join(
-                        ", ",
-                        files.stream().map(File::target).distinct().sorted().toList()) + ", made by nvcc " + toolkit;
+        String compiled = targets(true);
+        return "PTX for " + targets(false) + (compiled.isEmpty() ? "" : ", machine code for " + compiled)
+                + ", made by nvcc " + toolkit;
+    }
+
+    private String targets(boolean compiled) {
+        return files.stream()
+                .filter(file -> file.compiled() == compiled)
+                .map(File::target)
+                .distinct()
+                .sorted()
+                .collect(Collectors.joining(", "));
     }
 
     /** What this build carries, or the message for who asked for it. */
@@ -74,7 +92,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files) 
     static KernelImages of(Properties manifest) {
         List<File> files = new ArrayList<>();
         for (String key : manifest.stringPropertyNames()) {
-            if (key.endsWith(".ptx")) {
+            if (key.endsWith(PTX) || key.endsWith(CUBIN)) {
                 files.add(new File(key, manifest.getProperty(key)));
             }
         }
@@ -96,25 +114,34 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files) 
                         + "." + device.minor() + "; 8.0 or more is needed (A100 and newer); use --device cpu");
     }
 
-    /** The files of one target. */
+    /** The PTX of one target, a file to a module. */
     List<File> of(String target) {
-        return files.stream().filter(file -> file.target().equals(target)).toList();
+        return files.stream()
+                .filter(file -> !file.compiled() && file.target().equals(target))
+                .toList();
+    }
+
+    /** What a module may be loaded from, best first: its machine code, if there is some, then the PTX itself. */
+    List<File> forms(File ptx) {
+        return files.stream()
+                .filter(file ->
+                        file.module().equals(ptx.module()) && file.target().equals(ptx.target()))
+                .sorted(Comparator.comparing(File::compiled).reversed())
+                .toList();
     }
 
     /** Reads one file and holds it against its hash. The driver takes PTX as a C string, so a zero byte follows. */
     static byte[] read(File file) {
         try (InputStream in = KernelImages.class.getResourceAsStream(FOLDER + file.name())) {
-            byte[] ptx = in == null ? new byte[0] : in.readAllBytes();
+            byte[] image = in == null ? new byte[0] : in.readAllBytes();
             String hash = HexFormat.of()
-                    .formatHex(MessageDigest.getInstance("SHA-256").digest(ptx));
+                    .formatHex(MessageDigest.getInstance("SHA-256").digest(image));
             if (!hash.equals(file.sha256())) {
                 throw new BackendUnavailable(
                         "device cuda: " + file.name() + " is not what the build's manifest lists (SHA-256 " + hash
                                 + ", " + file.sha256() + " expected); rebuild with tools/build");
             }
-            byte[] terminated = new byte[ptx.length + 1];
-            System.arraycopy(ptx, 0, terminated, 0, ptx.length);
-            return terminated;
+            return Arrays.copyOf(image, image.length + 1);
         } catch (IOException e) {
             throw new BackendUnavailable("device cuda: " + file.name() + " cannot be read (" + e.getMessage() + ")", e);
         } catch (NoSuchAlgorithmException e) {

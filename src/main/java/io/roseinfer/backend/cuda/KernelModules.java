@@ -10,7 +10,7 @@ import org.bytedeco.cuda.cudart.CUfunc_st;
 import org.bytedeco.cuda.cudart.CUmod_st;
 import org.bytedeco.javacpp.BytePointer;
 
-/** The kernels of one target, compiled by the driver for the device at hand; kernels are found by name. */
+/** The kernels of one target, as machine code or compiled by the driver for the device at hand; kernels are found by name. */
 final class KernelModules {
     private final List<CUmod_st> modules = new ArrayList<>();
     private final Map<String, Kernel> kernels = new HashMap<>();
@@ -18,7 +18,8 @@ final class KernelModules {
     private KernelModules() {}
 
     /**
-     * Loads the files of the device's target that a model of this type needs: the driver takes seconds to compile the largest.
+     * Loads the files of the device's target that a model of this type needs. Machine code the driver does not take is no error:
+     * it then compiles the PTX, which takes seconds for the largest file.
      *
      * @throws BackendUnavailable if the driver refuses one: the message names both versions
      */
@@ -29,17 +30,29 @@ final class KernelModules {
             if (!needed(file.module(), type)) {
                 continue;
             }
-            CUmod_st module = new CUmod_st();
-            try (BytePointer ptx = new BytePointer(KernelImages.read(file))) {
-                int code = Driver.loadModule(module, ptx);
-                if (code != DriverStatus.SUCCESS) {
-                    loaded.close();
-                    throw refused(file, images, system, code);
-                }
+            int code = loaded.add(images.forms(file));
+            if (code != DriverStatus.SUCCESS) {
+                loaded.close();
+                throw refused(file, images, system, code);
             }
-            loaded.modules.add(module);
         }
         return loaded;
+    }
+
+    /** Loads the first of a module's forms that the driver takes; returns what it said of the last it was given. */
+    private int add(List<KernelImages.File> forms) {
+        int code = DriverStatus.SUCCESS;
+        for (KernelImages.File form : forms) {
+            CUmod_st module = new CUmod_st();
+            try (BytePointer image = new BytePointer(KernelImages.read(form))) {
+                code = Driver.loadModule(module, image);
+            }
+            if (code == DriverStatus.SUCCESS) {
+                modules.add(module);
+                break;
+            }
+        }
+        return code;
     }
 
     /** The tensor-core GEMMs come in a file per type, {@code gemm_f16} and {@code gemm_bf16}; every other file serves all. */

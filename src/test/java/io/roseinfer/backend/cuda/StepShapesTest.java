@@ -55,9 +55,26 @@ class StepShapesTest {
         manifest.setProperty("embed.sm_80.ptx", "aa");
         manifest.setProperty("embed.sm_90a.ptx", "bb");
         manifest.setProperty("gemm_f16.sm_90a.ptx", "cc");
+        manifest.setProperty("gemm_f16.sm_90a.cubin", "dd");
         KernelImages images = KernelImages.of(manifest);
-        assertThat(images.description()).isEqualTo("PTX for sm_80, sm_90a, made by nvcc 13.0");
+        assertThat(images.description()).isEqualTo("PTX for sm_80, sm_90a, machine code for sm_90a, made by nvcc 13.0");
         assertThat(images.of("sm_90a")).extracting(KernelImages.File::module).containsExactly("embed", "gemm_f16");
+    }
+
+    @Test
+    void forms_ofAModule_areItsMachineCodeAndThenItsPtx() {
+        Properties manifest = new Properties();
+        manifest.setProperty("embed.sm_80.ptx", "aa");
+        manifest.setProperty("embed.sm_90a.ptx", "bb");
+        manifest.setProperty("embed.sm_90a.cubin", "cc");
+        manifest.setProperty("load.sm_90a.cubin", "dd");
+        KernelImages images = KernelImages.of(manifest);
+        assertThat(images.forms(images.of("sm_90a").getFirst()))
+                .extracting(KernelImages.File::name)
+                .containsExactly("embed.sm_90a.cubin", "embed.sm_90a.ptx");
+        assertThat(images.forms(images.of("sm_80").getFirst()))
+                .extracting(KernelImages.File::name)
+                .containsExactly("embed.sm_80.ptx");
     }
 
     @Test
