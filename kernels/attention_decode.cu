@@ -4,7 +4,12 @@
 // is fetched by one bulk copy into a ring of `stages` such pieces. Why it is fast: the past was written by earlier steps, so its
 // blocks are requested before the kernel waits for the QKV GEMM of this layer, and KV streams while that GEMM still runs. Only
 // the new token, whose slot in its block is still stale then, is read after the wait, with the query, straight to registers.
-// Eight lanes share a token (16 bytes of it each), so reading shared memory has no bank conflicts.
+// Eight lanes share a token (16 bytes of it each), so reading shared memory has no bank conflicts. Of the last block only the
+// slots that hold tokens are fetched.
+//
+// The `held` kernels request each warp's first block straight into registers, so that more of the past is under way while QKV runs
+// than shared memory has room for beside the GEMM's ring. They pay while all blocks fit on the device at once; beyond that the
+// others win, of which more fit on a multiprocessor.
 //
 // Launch: grid (heads, rows), block 128, dynamic shared memory stages · 4096 bytes, stages ≥ 4. Rows of other lengths are
 // skipped.
@@ -32,19 +37,17 @@ struct PartialAttention {
     float sum[8] = {};
 
     // COUNT blocks of 16 tokens at once, so that their chains of arithmetic overlap; of block b, live[b] tokens are there.
-    template <int COUNT>
-    __device__ __forceinline__ void add(const char* const (&piece)[COUNT], const float (&q)[8], const int (&live)[COUNT],
+    // key(b, i) and value(b, i) give the lane's 16 bytes of token lane / 8 + 4i.
+    template <int COUNT, class Key, class Value>
+    __device__ __forceinline__ void add(const Key& key, const Value& value, const float (&q)[8], const int (&live)[COUNT],
                                         int lane) {
         const int token = lane / 8;
-        const int at = token * HEAD * 2 + lane % 8 * 16;
         float score[COUNT][4];
         float top = largest;
 #pragma unroll
         for (int b = 0; b < COUNT; b++) {
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                score[b][i] = dot(*reinterpret_cast<const uint4*>(piece[b] + i * 4 * HEAD * 2 + at), q);
-            }
+            for (int i = 0; i < 4; i++) score[b][i] = dot(key(b, i), q);
         }
         // Slots past the context may hold anything, NaN too: they are chosen away, never multiplied by zero.
 #pragma unroll
@@ -62,7 +65,7 @@ struct PartialAttention {
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 const bool present = token + 4 * i < live[b];
-                uint4 v = *reinterpret_cast<const uint4*>(piece[b] + KEY_BYTES + i * 4 * HEAD * 2 + at);
+                uint4 v = value(b, i);
                 add_value(present ? v : make_uint4(0, 0, 0, 0), present ? exp2f(score[b][i] - largest) : 0.f);
             }
         }
@@ -118,7 +121,7 @@ struct PartialAttention {
     }
 };
 
-template <class T>
+template <class T, bool HELD>
 __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     extern __shared__ __align__(128) char ring[];
     __shared__ uint64_t arrived[MAX_PIECES];
@@ -134,22 +137,46 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     const int* list = p.blocks + __ldg(p.blockStarts + row);
     const int blocks = decodes ? (past + BLOCK - 1) / BLOCK : 0;
 
-    // Warp w owns the stages w, w + 4, … and through them the blocks w, w + 4, …
+    // Warp w takes the blocks w, w + 4, …: the first in registers if HELD, the others through the stages w, w + 4, …, which it
+    // owns.
+    constexpr int FIRST = HELD ? 1 : 0;
     const int depth = (stages - warp + WARPS - 1) / WARPS;
     if (lane < depth) barrier_init(&arrived[warp + WARPS * lane], 1);
     barrier_init_fence();
     __syncwarp();
-    auto request = [&](int id, int stage) {  // one lane
-        const char* from = reinterpret_cast<const char*>(p.pool) + (static_cast<size_t>(id) * p.heads + head) * PIECE_BYTES;
-        barrier_expect(&arrived[stage], PIECE_BYTES);
-        bulk_load(ring + stage * PIECE_BYTES, from, PIECE_BYTES, &arrived[stage]);
+    auto piece_of = [&](int id) {
+        return reinterpret_cast<const char*>(p.pool) + (static_cast<size_t>(id) * p.heads + head) * PIECE_BYTES;
+    };
+    auto request = [&](int block, int id, int stage) {  // one lane
+        const char* from = piece_of(id);
+        char* to = ring + stage * PIECE_BYTES;
+        const int live = past - block * BLOCK;
+        if (live >= BLOCK) {
+            barrier_expect(&arrived[stage], PIECE_BYTES);
+            bulk_load(to, from, PIECE_BYTES, &arrived[stage]);
+        } else {  // the last block: nothing is read of slots that hold no token
+            const int bytes = live * HEAD * 2;
+            barrier_expect(&arrived[stage], 2 * bytes);
+            bulk_load(to, from, bytes, &arrived[stage]);
+            bulk_load(to + KEY_BYTES, from + KEY_BYTES, bytes, &arrived[stage]);
+        }
     };
     const int mine = warp + WARPS * lane;  // a lane fetches the id of one block, all at once
-    const int id = lane < depth && mine < blocks ? __ldg(list + mine) : 0;
+    const int id = lane < depth + FIRST && mine < blocks ? __ldg(list + mine) : 0;
+    const int at = lane / 8 * HEAD * 2 + lane % 8 * 16;
+    [[maybe_unused]] uint4 keys[4], values[4];
+    if constexpr (HELD) {
+        const char* from = piece_of(__shfl_sync(~0u, id, 0)) + at;  // block 0 of the pool, if this warp has none
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            keys[i] = load_early16(from + i * 4 * HEAD * 2);
+            values[i] = load_early16(from + KEY_BYTES + i * 4 * HEAD * 2);
+        }
+    }
 #pragma unroll 1
-    for (int i = 0; i < depth && warp + WARPS * i < blocks; i++) {
-        const int block = __shfl_sync(~0u, id, i);
-        if (elect_lane()) request(block, warp + WARPS * i);
+    for (int i = 0; i < depth && warp + WARPS * (i + FIRST) < blocks; i++) {
+        const int next = __shfl_sync(~0u, id, i + FIRST);
+        if (elect_lane()) request(warp + WARPS * (i + FIRST), next, warp + WARPS * i);
     }
     if (!decodes || past < 0) {
         wait_for_predecessors();
@@ -182,7 +209,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     };
     auto refill = [&](int block, int stage) {
         int next = block + WARPS * depth;
-        if (next < blocks && elect_lane()) request(__ldg(list + next), stage);
+        if (next < blocks && elect_lane()) request(next, __ldg(list + next), stage);
     };
     auto take = [&](int block, auto count) {
         constexpr int COUNT = decltype(count)::value;
@@ -195,12 +222,20 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
             piece[b] = ring + stage[b] * PIECE_BYTES;
             live[b] = past - (block + b * WARPS) * BLOCK;
         }
-        part.template add<COUNT>(piece, q, live, lane);
+        auto vector = [&](int b, int offset) { return *reinterpret_cast<const uint4*>(piece[b] + offset + at); };
+        part.template add<COUNT>([&](int b, int i) { return vector(b, i * 4 * HEAD * 2); },
+                                 [&](int b, int i) { return vector(b, KEY_BYTES + i * 4 * HEAD * 2); }, q, live, lane);
         __syncwarp();
 #pragma unroll
         for (int b = 0; b < COUNT; b++) refill(block + b * WARPS, stage[b]);
     };
-    int block = warp;
+    if constexpr (HELD) {
+        const int live[1] = {past - warp * BLOCK};
+        if (warp < blocks) {
+            part.template add<1>([&](int, int i) { return keys[i]; }, [&](int, int i) { return values[i]; }, q, live, lane);
+        }
+    }
+    int block = warp + WARPS * FIRST;
     if (depth > 1) {
         for (; block + 2 * WARPS < blocks && depth > 2; block += 3 * WARPS) take(block, std::integral_constant<int, 3>());
         for (; block + WARPS < blocks; block += 2 * WARPS) take(block, std::integral_constant<int, 2>());
@@ -234,14 +269,17 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     *reinterpret_cast<uint32_t*>(out) = pack2<T>(sum.x * inverse, sum.y * inverse);
 }
 
-#define ATTEND(T, NAME)                                                                                                         \
-    extern "C" __global__ void __launch_bounds__(128)                                                                           \
-        attention_decode_##NAME(const T* queries, const T* pool, const int* rowStarts, const int* contextLengths,               \
-                                const int* blockStarts, const int* blocks, T* out, int panelRows, int heads, int stages) {      \
-        attend<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, BLOCK}, stages); \
+#define ATTEND(T, NAME, HELD, BLOCKS)                                                                                          \
+    extern "C" __global__ void __launch_bounds__(128, BLOCKS)                                                                  \
+        attention_decode_##NAME(const T* queries, const T* pool, const int* rowStarts, const int* contextLengths,              \
+                                const int* blockStarts, const int* blocks, T* out, int panelRows, int heads, int stages) {     \
+        attend<T, HELD>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, BLOCK},   \
+                        stages);                                                                                               \
     }
 
-ATTEND(f16, f16)
-ATTEND(bf16, bf16)
+ATTEND(f16, f16, false, 8)
+ATTEND(bf16, bf16, false, 8)
+ATTEND(f16, held_f16, true, 6)
+ATTEND(bf16, held_bf16, true, 6)
 
 #endif

@@ -27,10 +27,10 @@ __device__ __forceinline__ void wait_for_predecessors() {
 #endif
 }
 
-// Loads that must not sink below the wait: the compiler may move an ordinary load of constant memory past it.
-__device__ __forceinline__ uint4 load_early16(const uint4* from) {
+// A load that must not sink below the wait: the compiler may move an ordinary load past it.
+__device__ __forceinline__ uint4 load_early16(const void* from) {
     uint4 v;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "l"(from)
                  : "memory");

@@ -1,9 +1,10 @@
 // Correctness of every kernel: each stage of a layer against the naive reference over awkward sizes, then whole models end to end
 // (chunked prefill, decode, tokens fed back on the device), with NaN in every KV slot that nothing wrote.
 //
-//      check DIRECTORY [SUFFIX] [quick]       kernels from DIRECTORY/<name>SUFFIX, default .sm_90a.cubin
+//      check DIRECTORY [SUFFIX] [PART]        kernels from DIRECTORY/<name>SUFFIX, default .sm_90a.cubin
 //
-// Exits with 1 if any comparison fails. `quick` is a short sweep for compute-sanitizer.
+// Exits with 1 if any comparison fails. PART is `quick`, a short sweep over every kernel, or one of the parts of the whole sweep:
+// sampler, f32, f16, bf16, models.
 #include "check_sample.cuh"
 #include "compare.cuh"
 
@@ -154,6 +155,7 @@ static void check_bits(Kernels& kernels, const Case<T>& c) {
         Plan p = decode_plan(rows);
         p.qkv = p.attentionOut = p.mlpIn = {batch, 1, 12}, p.mlpOut = {batch, 4, 8}, p.head = {batch, 1, 3};
         p.attentionStages = 8;
+        p.attentionHeld = false;
         return p;
     };
     const std::vector<float> wanted = decode_logits(kernels, c, plan(32), rows, 0);
@@ -219,7 +221,15 @@ static void check_tiles(Kernels& kernels, const Case<T>& c, bool quick) {
             check_stages(type + " tile " + p.qkv.text() + ", rows " + std::to_string(rows), kernels, c, p);
         }
     }
-    check_stages(type + " decode plan, rows " + std::to_string(rows), kernels, c, decode_plan(rows));
+    for (bool held : {false, true}) {
+        for (int stages : {4, 5, 10}) {
+            Plan p = decode_plan(rows);
+            p.attentionHeld = held, p.attentionStages = stages;
+            check_stages(type + (held ? " held" : "") + " decode plan, " + std::to_string(stages) + " stages, rows " +
+                             std::to_string(rows),
+                         kernels, c, p);
+        }
+    }
 }
 
 template <class T>
@@ -279,19 +289,20 @@ static void check_whole(Kernels& kernels, bool hopper) {
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        std::fprintf(stderr, "usage: check DIRECTORY [SUFFIX] [quick]\n");
+        std::fprintf(stderr, "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | models]\n");
         return 2;
     }
     const std::string suffix = argc > 2 ? argv[2] : ".sm_90a.cubin";
-    const bool quick = argc > 3 && !std::strcmp(argv[3], "quick");
+    const std::string part = argc > 3 ? argv[3] : "";
+    const bool quick = part == "quick";
+    auto wanted = [&](const char* name) { return quick || part.empty() || part == name; };
     Kernels kernels(argv[1], suffix);
     const bool hopper = kernels.has("attention_decode_f16");
-    check_sampler(kernels, quick, report);
-    check_copy_blocks(kernels);
-    check_type<float>(kernels, quick, hopper);
-    check_type<rose::f16>(kernels, quick, hopper);
-    check_type<rose::bf16>(kernels, quick, hopper);
-    if (!quick) {
+    if (wanted("sampler")) check_sampler(kernels, quick, report), check_copy_blocks(kernels);
+    if (wanted("f32")) check_type<float>(kernels, quick, hopper);
+    if (wanted("f16")) check_type<rose::f16>(kernels, quick, hopper);
+    if (wanted("bf16")) check_type<rose::bf16>(kernels, quick, hopper);
+    if (!quick && wanted("models")) {
         check_whole<float>(kernels, hopper);
         check_whole<rose::f16>(kernels, hopper);
         check_whole<rose::bf16>(kernels, hopper);

@@ -41,6 +41,7 @@ struct Plan {
     bool fusedNorm = false;
     Attention attention = GENERIC;
     int attentionStages = 8;
+    bool attentionHeld = false;  // attention_decode_held
 };
 
 inline Plan generic_plan() {
@@ -52,7 +53,8 @@ inline Plan decode_plan(int rows) {
     Plan p;
     p.fusedNorm = true;
     p.attention = Plan::DECODE;
-    p.attentionStages = rows <= 32 ? 10 : rows <= 64 ? 6 : 5;
+    p.attentionStages = rows <= 8 ? 10 : rows <= 16 ? 5 : rows <= 32 ? 10 : rows <= 64 ? 6 : 5;
+    p.attentionHeld = rows <= 64;
     if (rows <= 8) {
         p.qkv = rows <= 2 ? GemmPlan{8, 4, 3} : GemmPlan{8, 1, 12};
         p.attentionOut = p.mlpIn = {8, 1, 12}, p.mlpOut = {8, 4, 12}, p.head = {8, 1, 4};
@@ -79,6 +81,7 @@ inline Plan invariant_plan(int rows) {
     p.mlpOut = {rows <= 32 ? narrow : 64, 4, 8};
     p.head = {rows <= 32 ? narrow : 64, 1, 3};
     p.attentionStages = 8;
+    p.attentionHeld = false;
     return p;
 }
 

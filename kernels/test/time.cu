@@ -136,15 +136,17 @@ static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
                                                                                                               i++)
                                                                                                              runner.head(plan);
                                                                                                      }) / 4);
-    for (int stages : {4, 6, 8, 9, 10}) {
+    for (int stages : {4, 5, 6, 8, 9, 10, -4, -5, -6, -7, -8, -10}) {  // below zero: the held kernel
         Plan other = plan;
-        other.attentionStages = stages;
+        other.attentionStages = std::abs(stages);
+        other.attentionHeld = stages < 0;
         double chain = median_micros(kernels,
                                      [&] {
                                          for (int i = 0; i < CHAIN; i++) runner.attention(other, i);
                                      }) /
                        CHAIN;
-        std::printf("    attention with %2d stages: %6.2f us in a chain, step %.1f us\n", stages, chain,
+        std::printf("    attention%s with %2d stages: %6.2f us in a chain, step %.1f us\n", stages < 0 ? ", held," : "",
+                    std::abs(stages), chain,
                     median_micros(kernels, [&] { runner.step(other, LAYERS); }));
     }
 }
@@ -279,14 +281,15 @@ static void tune(Kernels& kernels, const Model<T>& model, int rows) {
                 }
             }
         }
-        for (int stages : {5, 6, 7, 8, 9, 10, 12}) {
+        for (int stages : {4, 5, 6, 7, 8, 9, 10, 12, -4, -5, -6, -7, -8, -10}) {
             Plan plan = best;
-            plan.attentionStages = stages;
+            plan.attentionStages = std::abs(stages);
+            plan.attentionHeld = stages < 0;
             attempt(plan);
         }
     }
-    std::printf(" to %.1f us: qkv %s, attention %d, out %s, mlp in %s, mlp out %s, head %s\n", fastest, best.qkv.text().c_str(),
-                best.attentionStages, best.attentionOut.text().c_str(), best.mlpIn.text().c_str(), best.mlpOut.text().c_str(),
+    std::printf(" to %.1f us: qkv %s, attention %s%d, out %s, mlp in %s, mlp out %s, head %s\n", fastest, best.qkv.text().c_str(),
+                best.attentionHeld ? "held " : "", best.attentionStages, best.attentionOut.text().c_str(), best.mlpIn.text().c_str(), best.mlpOut.text().c_str(),
                 best.head.text().c_str());
 }
 

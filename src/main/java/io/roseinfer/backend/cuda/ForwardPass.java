@@ -148,7 +148,8 @@ final class ForwardPass {
         }
         if (kind == Attention.DECODE || kind == Attention.MIXED) {
             int stages = step.kernels().attentionStages();
-            attend("attention_decode", spec.heads(), in.rows(), stages * 4096, step, pool)
+            String kernel = step.kernels().attentionHeld() ? "attention_decode_held" : "attention_decode";
+            attend(kernel, spec.heads(), in.rows(), stages * 4096, step, pool)
                     .integer(stages)
                     .launch();
         }

@@ -5,7 +5,8 @@ package io.roseinfer.backend.cuda;
  *
  * @param fusedNorm whether GEMMs normalise what they read by themselves; else a kernel does it for them
  * @param fusedHeadNorm whether the head does too, where every token is sampled from
- * @param attentionStages KV blocks that the decode kernel holds at a time
+ * @param attentionStages KV blocks that the decode kernel holds in shared memory at a time
+ * @param attentionHeld whether the decode kernel holds four more in registers
  */
 record StepKernels(
         GemmPlan qkv,
@@ -16,9 +17,13 @@ record StepKernels(
         boolean fusedNorm,
         boolean fusedHeadNorm,
         Attention attention,
-        int attentionStages) {
+        int attentionStages,
+        boolean attentionHeld) {
     /** Tokens from which the tallest tile of the invariant choice pays. */
     private static final int MANY_TOKENS = 256;
+
+    /** Up to so many rows all blocks of the decode kernel that holds more run at once; beyond, the other one is faster. */
+    private static final int HELD_ROWS = 64;
 
     /** Which attention kernels run. */
     enum Attention {
@@ -34,36 +39,45 @@ record StepKernels(
 
     static StepKernels generic(Attention attention) {
         GemmPlan any = GemmPlan.GENERIC;
-        return new StepKernels(any, any, any, any, any, false, false, attention, 0);
+        return new StepKernels(any, any, any, any, any, false, false, attention, 0, false);
     }
 
     /** The same with other attention kernels. */
     StepKernels with(Attention other) {
         return new StepKernels(
-                qkv, attentionOutput, mlpInner, mlpOutput, head, fusedNorm, fusedHeadNorm, other, attentionStages);
+                qkv,
+                attentionOutput,
+                mlpInner,
+                mlpOutput,
+                head,
+                fusedNorm,
+                fusedHeadNorm,
+                other,
+                attentionStages,
+                attentionHeld);
     }
 
     /** The measured choice on Hopper for so many rows that bring one token each. */
     static StepKernels decode(int rows) {
         if (rows <= 8) {
             GemmPlan whole = tile(8, 1, 12);
-            return decode(rows <= 2 ? tile(8, 4, 3) : whole, whole, whole, tile(8, 4, 12), tile(8, 1, 4), 10);
+            return decode(rows <= 2 ? tile(8, 4, 3) : whole, whole, whole, tile(8, 4, 12), tile(8, 1, 4), 10, rows);
         }
         if (rows <= 16) {
             GemmPlan whole = tile(16, 1, 12);
-            return decode(tile(16, 4, 3), whole, whole, tile(16, 4, 12), tile(16, 1, 4), 10);
+            return decode(tile(16, 4, 3), whole, whole, tile(16, 4, 12), tile(16, 1, 4), 5, rows);
         }
         if (rows <= 32) {
             GemmPlan whole = tile(16, 1, 12);
-            return decode(tile(8, 1, 12), whole, whole, tile(16, 4, 8), tile(32, 1, 3), 10);
+            return decode(tile(8, 1, 12), whole, whole, tile(16, 4, 8), tile(32, 1, 3), 10, rows);
         }
         if (rows <= 64) {
-            return decode(tile(32, 1, 12), tile(8, 1, 12), tile(16, 1, 8), tile(32, 8, 3), tile(64, 1, 3), 6);
+            return decode(tile(32, 1, 12), tile(8, 1, 12), tile(16, 1, 8), tile(32, 8, 3), tile(64, 1, 3), 6, rows);
         }
         if (rows <= 128) {
-            return decode(tile(32, 1, 6), tile(16, 1, 12), tile(32, 1, 8), tile(64, 4, 8), tile(64, 1, 3), 5);
+            return decode(tile(32, 1, 6), tile(16, 1, 12), tile(32, 1, 8), tile(64, 4, 8), tile(64, 1, 3), 5, rows);
         }
-        return decode(tile(32, 1, 6), tile(32, 1, 12), tile(32, 1, 6), tile(64, 2, 8), tile(128, 1, 3), 5);
+        return decode(tile(32, 1, 6), tile(32, 1, 12), tile(32, 1, 6), tile(64, 2, 8), tile(128, 1, 3), 5, rows);
     }
 
     private static GemmPlan tile(int batch, int cluster, int maxStages) {
@@ -71,8 +85,24 @@ record StepKernels(
     }
 
     private static StepKernels decode(
-            GemmPlan qkv, GemmPlan attentionOutput, GemmPlan mlpInner, GemmPlan mlpOutput, GemmPlan head, int stages) {
-        return new StepKernels(qkv, attentionOutput, mlpInner, mlpOutput, head, true, true, Attention.DECODE, stages);
+            GemmPlan qkv,
+            GemmPlan attentionOutput,
+            GemmPlan mlpInner,
+            GemmPlan mlpOutput,
+            GemmPlan head,
+            int stages,
+            int rows) {
+        return new StepKernels(
+                qkv,
+                attentionOutput,
+                mlpInner,
+                mlpOutput,
+                head,
+                true,
+                true,
+                Attention.DECODE,
+                stages,
+                rows <= HELD_ROWS);
     }
 
     /** The choice on Hopper for steps of many tokens, so many of which are sampled from. */
@@ -88,7 +118,8 @@ record StepKernels(
                 true,
                 true,
                 someSingles ? Attention.MIXED : Attention.PREFILL,
-                decode.attentionStages());
+                decode.attentionStages(),
+                decode.attentionHeld());
     }
 
     /**
@@ -109,6 +140,7 @@ record StepKernels(
                 true,
                 false,
                 Attention.PREFILL,
-                0);
+                0,
+                false);
     }
 }

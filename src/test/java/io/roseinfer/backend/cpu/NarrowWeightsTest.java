@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepDriver;
 import io.roseinfer.model.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import java.io.IOException;
@@ -23,7 +24,7 @@ class NarrowWeightsTest {
     private static final Path TEXT = Path.of("src/test/resources/text/held-out.txt");
 
     /** Sums over all positions. */
-    private static final class Error {
+    private static final class LogitError {
         private double largest;
         private double sum;
         private double squares;
@@ -123,7 +124,7 @@ class NarrowWeightsTest {
     }
 
     private static Error measure(Precision precision) throws IOException {
-        Error error = new Error();
+        LogitError error = new LogitError();
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 StepDriver exact = driver(files, Precision.FP32);
                 StepDriver narrow = driver(files, precision)) {
@@ -152,14 +153,14 @@ class NarrowWeightsTest {
     /** The model's own weights are bfloat16, so narrowing to that changes nothing. */
     @Test
     void builtinModel_bfloat16Weights_areItsOwn() throws IOException {
-        Error error = measure(Precision.BF16);
+        LogitError error = measure(Precision.BF16);
         assertThat(error.largest).isZero();
         assertThat(error.exactPerplexity()).isBetween(1.2, 1.3);
     }
 
     @Test
     void builtinModel_int8Weights_keepItsPredictions() throws IOException {
-        Error error = measure(Precision.INT8);
+        LogitError error = measure(Precision.INT8);
         assertThat(error.largest).isBetween(0.01, 1.0);
         assertThat(error.rootMeanSquare()).isLessThan(0.08);
         assertThat(error.agreement()).isGreaterThan(0.985);

@@ -20,7 +20,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every vector kernel, at every width, gives the scalar reference's bits. */
 class VectorKernelsTest {
-    private static final int[] SIZES = {1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257, 768, 769, 1601};
+    private static final int[] SIZES = {
+        1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257, 768, 769, 1601
+    };
     private static final int CONTEXT = 300;
 
     private final Kernels scalar = new ScalarKernels().create(CONTEXT);
