@@ -38,7 +38,7 @@ final class StepWork {
     }
 
     private void product(Operator operator, PackedMatrix matrix) {
-        bytesPerTile[operator.ordinal()] += PackedMatrix.bytes(matrix.format(), matrix.inputs(), matrix.outputs());
+        bytesPerTile[operator.ordinal()] += matrix.panelBytes();
         flopsPerToken[operator.ordinal()] += 2L * matrix.inputs() * matrix.outputs();
     }
 

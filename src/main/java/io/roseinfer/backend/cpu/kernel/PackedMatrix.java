@@ -32,7 +32,7 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
         return Math.ceilDiv(outputs, COLUMNS);
     }
 
-    /** Bytes of a matrix of this shape. */
+    /** Bytes of memory for a matrix of this shape. */
     public static long bytes(WeightFormat format, int inputs, int outputs) {
         return LEAD_BYTES + panels(outputs) * panelBytes(format, inputs);
     }
@@ -43,6 +43,11 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
 
     public int panels() {
         return panels(outputs);
+    }
+
+    /** Bytes of all panels: what a product reads. */
+    public long panelBytes() {
+        return panels() * panelBytes(format, inputs);
     }
 
     /** Byte offset of a panel. */
