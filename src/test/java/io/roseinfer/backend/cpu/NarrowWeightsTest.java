@@ -123,7 +123,7 @@ class NarrowWeightsTest {
                 .toList();
     }
 
-    private static Error measure(Precision precision) throws IOException {
+    private static LogitError measure(Precision precision) throws IOException {
         LogitError error = new LogitError();
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 StepDriver exact = driver(files, Precision.FP32);
