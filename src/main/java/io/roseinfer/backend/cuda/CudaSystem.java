@@ -24,6 +24,7 @@ public record CudaSystem(String driverVersion, String runtimeVersion, List<CudaD
      */
     public static CudaSystem find() {
         CudaLibrary.instance().require();
+        DriverEnvironment.loadKernelsEagerly();
         Driver.initialize();
         int driver = Driver.version();
         requireRecent(driver);
