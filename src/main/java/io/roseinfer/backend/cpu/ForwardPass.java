@@ -150,9 +150,11 @@ final class ForwardPass {
         }
     }
 
-    /** A (row, head) pair writes its own keys and values before it reads any, so pairs need not wait for each other. */
+    /**
+     * A (row, head) pair writes its own keys and values before it reads any, so pairs need not wait for each other. A worker takes
+     * neighbouring heads, whose keys and values lie side by side; which ones turns with the row, so that all share the remainder.
+     */
     private void attend(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
-        int pair = 0;
         for (int row = 0; row < step.rows(); row++) {
             int from = Math.max(step.rowStart(row), first);
             int to = Math.min(step.rowStart(row + 1), first + count);
@@ -160,7 +162,7 @@ final class ForwardPass {
                 continue;
             }
             for (int head = 0; head < spec.heads(); head++) {
-                if (pair++ % team.size() == worker) {
+                if ((head * team.size() / spec.heads() + row) % team.size() == worker) {
                     workers[worker].view.move(blocks, step.blockStart(row), layer, head);
                     append(step, layer, head, first, from, to);
                     attendHead(workers[worker], step, layer, head, first, count, from, to);
