@@ -1,11 +1,11 @@
 /**
- * Models on an NVIDIA GPU: own kernels, compiled to PTX when roseinfer is built, launched through the driver's own interface.
+ * Models on an NVIDIA GPU: own kernels, compiled when roseinfer is built, to PTX and to Hopper's machine code, launched through the driver's own interface.
  * Needed at run time are the driver's {@code libcuda.so.1} and {@code libcudart.so.13}, nothing else.
  *
  * <p>{@link io.roseinfer.backend.cuda.Driver} is the one class that calls the presets, and it is reached only through
  * {@link io.roseinfer.backend.cuda.CudaLibrary}, so that a machine without a driver never loads them. Device memory is allocated
- * while a model is loaded and never afterwards. One thread uses a runner, and everything it asks of the device goes through one
- * stream.
+ * while a model is loaded and never afterwards; {@link io.roseinfer.backend.cuda.DriverEnvironment} makes the driver keep to that
+ * too. One thread uses a runner; steps go through one stream, and the inputs of the next go up through another meanwhile.
  *
  * <p>{@link io.roseinfer.backend.cuda.Nvtx} is the other way to a native library: profilers give a program one, and it is called
  * by the JDK's own foreign functions, because NVTX 3 is a C header and no preset carries it.
