@@ -42,23 +42,6 @@ import org.openjdk.jmh.annotations.Warmup;
 public class CpuStepBenchmark {
     private static final int BLOCK = 16;
 
-    private static final TokenHistory NO_TOKENS = new TokenHistory() {
-        @Override
-        public int promptLength() {
-            return 0;
-        }
-
-        @Override
-        public int length() {
-            return 0;
-        }
-
-        @Override
-        public int token(int index) {
-            throw new IndexOutOfBoundsException(index);
-        }
-    };
-
     @Param({"1x1x64", "8x1x64", "32x1x64", "1x256x0", "1x1024x0"})
     public String step;
 
@@ -99,7 +82,7 @@ public class CpuStepBenchmark {
                 inputs.addBlock(row * blocks + block);
             }
             inputs.endRow(before + tokens);
-            inputs.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 0, NO_TOKENS));
+            inputs.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE));
         }
     }
 

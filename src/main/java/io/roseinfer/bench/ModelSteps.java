@@ -13,7 +13,7 @@ import io.roseinfer.sampling.TokenHistory;
  * owns the blocks from r · blocksPerRow on, and its tokens are chosen greedily.
  */
 final class ModelSteps {
-    private static final SampleRequest GREEDY = new SampleRequest(SamplingParams.greedy(), 0, new NoHistory());
+    private static final SampleRequest GREEDY = new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE);
 
     private final ModelRunner runner;
     private final StepInputs[] inputs;
@@ -128,23 +128,5 @@ final class ModelSteps {
         }
         step.endRow(length);
         step.sampleLastRow(GREEDY);
-    }
-
-    /** Greedy choice without penalties reads no history. */
-    record NoHistory() implements TokenHistory {
-        @Override
-        public int promptLength() {
-            return 0;
-        }
-
-        @Override
-        public int length() {
-            return 0;
-        }
-
-        @Override
-        public int token(int index) {
-            throw new IndexOutOfBoundsException(index);
-        }
     }
 }

@@ -2,6 +2,23 @@ package io.roseinfer.sampling;
 
 /** The tokens a request has so far, prompt first, as penalties need to see them. */
 public interface TokenHistory {
+    /** Of a request without penalties, which has nobody look at its tokens. */
+    TokenHistory NONE = new TokenHistory() {
+        @Override
+        public int promptLength() {
+            return 0;
+        }
+
+        @Override
+        public int length() {
+            return 0;
+        }
+
+        @Override
+        public int token(int index) {
+            throw new IndexOutOfBoundsException(index);
+        }
+    };
 
     /** Tokens of the prompt. */
     int promptLength();

@@ -18,6 +18,7 @@ import io.roseinfer.model.Gpt2Shapes;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenHistory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -97,7 +98,7 @@ class ModelBenchmarkTest {
                 step.addBlock(block);
             }
             step.endRow(length);
-            step.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 0, new ModelSteps.NoHistory()));
+            step.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE));
             device.submit(step, outputs);
             device.await();
             tokens[length] = outputs.token(0);

@@ -20,22 +20,7 @@ final class InputPacker {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
 
-    private static final SampleRequest PADDING = new SampleRequest(SamplingParams.greedy(), 0, new TokenHistory() {
-        @Override
-        public int promptLength() {
-            return 0;
-        }
-
-        @Override
-        public int length() {
-            return 0;
-        }
-
-        @Override
-        public int token(int index) {
-            throw new IndexOutOfBoundsException(index);
-        }
-    });
+    private static final SampleRequest PADDING = new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE);
 
     private final int vocabulary;
     private final KvGeometry kv;

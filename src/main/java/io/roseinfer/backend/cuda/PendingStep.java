@@ -7,8 +7,10 @@ import java.lang.foreign.MemorySegment;
 import org.bytedeco.cuda.cudart.CUevent_st;
 import org.jspecify.annotations.Nullable;
 
-/** One of the two places for a step in flight: what goes up, what comes back, and the event behind its last launch
- * where nothing comes back by itself. */
+/**
+ * One of the two places for a step in flight: what goes up, what comes back, and the event behind its last launch where nothing
+ * comes back by itself.
+ */
 final class PendingStep {
     final int turn;
     final MemorySegment staging;

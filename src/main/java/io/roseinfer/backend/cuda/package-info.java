@@ -1,6 +1,6 @@
 /**
- * Models on an NVIDIA GPU: own kernels, compiled when roseinfer is built, to PTX and to Hopper's machine code, launched through the driver's own interface.
- * Needed at run time are the driver's {@code libcuda.so.1} and {@code libcudart.so.13}, nothing else.
+ * Models on an NVIDIA GPU: own kernels, compiled when roseinfer is built to PTX and to Hopper's machine code, launched through
+ * the driver's own interface. Needed at run time are the driver's {@code libcuda.so.1} and {@code libcudart.so.13}, nothing else.
  *
  * <p>{@link io.roseinfer.backend.cuda.Driver} is the one class that calls the presets, and it is reached only through
  * {@link io.roseinfer.backend.cuda.CudaLibrary}, so that a machine without a driver never loads them. Device memory is allocated
