@@ -71,9 +71,7 @@ public final class Roseinfer {
             EngineOptions engine = engineOptions(settings, backend, files.spec());
             ModelRunner loaded = backend.load(files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
             ModelRunner runner = ranges == ProfilerRanges.NONE ? loaded : new RangedRunner(loaded, ranges);
-            if (backend instanceof CpuBackend cpu) {
-                cpu.warning().ifPresent(warnings::add);
-            }
+            warnings.addAll(backend.warnings());
             if (backend instanceof CudaBackend) {
                 warmUp(runner, engine);
             }
@@ -145,7 +143,7 @@ public final class Roseinfer {
                 .withPrecision(settings.precision())
                 .withDevice(settings.cuda().index())
                 .withGraphs(settings.cuda().graphs())
-                .withBatchInvariant(settings.batchInvariant());
+                .withBatchInvariant(settings.cuda().batchInvariant());
         return CudaBackend.open(options, Clock.system());
     }
 

@@ -15,7 +15,6 @@ import java.util.Map;
  * @param environment where {@code HF_HOME} and its kin are looked up
  * @param weightSeed seed of {@code random:} weights
  * @param cuda what only matters on CUDA
- * @param batchInvariant whether results on CUDA are the same to the bit whatever the batch; on the CPU they always are
  * @param engine the engine's knobs, which size the runner
  */
 public record Settings(
@@ -27,7 +26,6 @@ public record Settings(
         Map<String, String> environment,
         long weightSeed,
         Cuda cuda,
-        boolean batchInvariant,
         EngineOptions engine) {
 
     /** Where a model runs. */
@@ -48,12 +46,14 @@ public record Settings(
      * @param pagedAttention whether a sequence's keys and values rest in blocks all over the pool; otherwise each sequence has
      *     one contiguous region as long as the model's context
      * @param profilerRanges whether a profiler that has started this process is shown what the engine does
+     * @param batchInvariant whether results are the same to the bit whatever the batch, as they always are on the CPU
      */
-    public record Cuda(int index, boolean graphs, boolean pagedAttention, boolean profilerRanges) {
+    public record Cuda(
+            int index, boolean graphs, boolean pagedAttention, boolean profilerRanges, boolean batchInvariant) {
 
-        /** The first GPU, with graphs and paged attention, without ranges. */
+        /** The first GPU, with graphs and paged attention, without ranges, for speed rather than for equal bits. */
         public static Cuda defaults() {
-            return new Cuda(0, true, true, false);
+            return new Cuda(0, true, true, false, false);
         }
     }
 
@@ -72,51 +72,38 @@ public record Settings(
                 System.getenv(),
                 0,
                 Cuda.defaults(),
-                false,
                 EngineOptions.defaults());
     }
 
     public Settings withDevice(Device value) {
-        return new Settings(
-                model, value, precision, threads, offline, environment, weightSeed, cuda, batchInvariant, engine);
+        return new Settings(model, value, precision, threads, offline, environment, weightSeed, cuda, engine);
     }
 
     public Settings withPrecision(Precision value) {
-        return new Settings(
-                model, device, value, threads, offline, environment, weightSeed, cuda, batchInvariant, engine);
+        return new Settings(model, device, value, threads, offline, environment, weightSeed, cuda, engine);
     }
 
     public Settings withThreads(int value) {
-        return new Settings(
-                model, device, precision, value, offline, environment, weightSeed, cuda, batchInvariant, engine);
+        return new Settings(model, device, precision, value, offline, environment, weightSeed, cuda, engine);
     }
 
     public Settings withOffline(boolean value) {
-        return new Settings(
-                model, device, precision, threads, value, environment, weightSeed, cuda, batchInvariant, engine);
+        return new Settings(model, device, precision, threads, value, environment, weightSeed, cuda, engine);
     }
 
     public Settings withEnvironment(Map<String, String> value) {
-        return new Settings(
-                model, device, precision, threads, offline, value, weightSeed, cuda, batchInvariant, engine);
+        return new Settings(model, device, precision, threads, offline, value, weightSeed, cuda, engine);
     }
 
     public Settings withWeightSeed(long value) {
-        return new Settings(
-                model, device, precision, threads, offline, environment, value, cuda, batchInvariant, engine);
+        return new Settings(model, device, precision, threads, offline, environment, value, cuda, engine);
     }
 
     public Settings withCuda(Cuda value) {
-        return new Settings(
-                model, device, precision, threads, offline, environment, weightSeed, value, batchInvariant, engine);
-    }
-
-    public Settings withBatchInvariant(boolean value) {
-        return new Settings(model, device, precision, threads, offline, environment, weightSeed, cuda, value, engine);
+        return new Settings(model, device, precision, threads, offline, environment, weightSeed, value, engine);
     }
 
     public Settings withEngine(EngineOptions value) {
-        return new Settings(
-                model, device, precision, threads, offline, environment, weightSeed, cuda, batchInvariant, value);
+        return new Settings(model, device, precision, threads, offline, environment, weightSeed, cuda, value);
     }
 }

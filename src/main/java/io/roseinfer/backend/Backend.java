@@ -1,6 +1,7 @@
 package io.roseinfer.backend;
 
 import io.roseinfer.model.Gpt2Weights;
+import java.util.List;
 
 /** A device that can run models. */
 public interface Backend extends AutoCloseable {
@@ -10,6 +11,11 @@ public interface Backend extends AutoCloseable {
 
     /** One line for people: which processor, how wide, how many threads. */
     String description();
+
+    /** What the user must hear before anything runs: why this will be slower than the device can be. */
+    default List<String> warnings() {
+        return List.of();
+    }
 
     /**
      * Loads a model: packs the weights the way this device wants them and allocates everything the runner will ever need.

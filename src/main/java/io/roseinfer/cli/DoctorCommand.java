@@ -54,7 +54,7 @@ final class DoctorCommand implements io.roseinfer.cli.Command {
         line(out, "Vector API", features.moduleEnabled() ? features.vectorBits() + "-bit vectors" : "not enabled");
         try (CpuBackend backend = new CpuBackend(CpuOptions.defaults())) {
             line(out, "CPU kernels", backend.description());
-            backend.warning().ifPresent(advice::add);
+            advice.addAll(backend.warnings());
         }
     }
 

@@ -115,7 +115,6 @@ final class ModelOptions {
                 .withOffline(offline)
                 .withEnvironment(terminal.environment())
                 .withCuda(cuda())
-                .withBatchInvariant(Boolean.TRUE.equals(batchInvariant))
                 .withEngine(engine);
         try (Downloads downloads = new Downloads(terminal)) {
             LoadedModel loaded = Roseinfer.load(settings, downloads);
@@ -127,7 +126,12 @@ final class ModelOptions {
 
     private Settings.Cuda cuda() {
         int index = device.map(Choices.Place::index).orElse(0);
-        return new Settings.Cuda(index, !Boolean.FALSE.equals(cudaGraph), !Boolean.FALSE.equals(pagedAttention), nvtx);
+        return new Settings.Cuda(
+                index,
+                !Boolean.FALSE.equals(cudaGraph),
+                !Boolean.FALSE.equals(pagedAttention),
+                nvtx,
+                Boolean.TRUE.equals(batchInvariant));
     }
 
     /** Who asked for {@code auto}, or has a GPU, should not have to guess what it came to. */

@@ -8,7 +8,7 @@ import io.roseinfer.backend.cpu.panama.VectorKernels;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.model.Gpt2Weights;
-import java.util.Optional;
+import java.util.List;
 
 /** Runs models on the processor's cores. Results are the same to the bit for any batch, chunking, thread count and kernels. */
 public final class CpuBackend implements Backend {
@@ -43,18 +43,18 @@ public final class CpuBackend implements Backend {
         return new VectorKernels(choice == KernelChoice.BEST ? features.vectorBits() : choice.bits());
     }
 
-    /** What the user must hear before anything runs: why this will be much slower than the processor can do. */
-    public Optional<String> warning() {
+    @Override
+    public List<String> warnings() {
         if (options.kernels() == KernelChoice.BEST && !features.vectorUsable()) {
-            return Optional.of(
+            return List.of(
                     "cpu runs its scalar kernels, many times slower than its vector kernels: " + features.summary());
         }
         if (options.kernels().bits() > features.vectorBits()) {
-            return Optional.of("cpu kernels of " + options.kernels().bits()
+            return List.of("cpu kernels of " + options.kernels().bits()
                     + " bits are emulated, many times slower than native: this processor has "
                     + features.vectorBits() + "-bit vectors");
         }
-        return Optional.empty();
+        return List.of();
     }
 
     @Override
