@@ -34,6 +34,7 @@ final class HubHttp implements AutoCloseable {
                 .version(HttpClient.Version.HTTP_1_1)
                 .followRedirects(HttpClient.Redirect.NEVER)
                 .connectTimeout(timeouts.connect())
+                .proxy(settings.proxies().selector())
                 .build();
     }
 

@@ -1,9 +1,13 @@
 package io.roseinfer.format;
 
 import io.roseinfer.base.RoseException.BadInput;
+import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
@@ -17,16 +21,20 @@ import java.util.Set;
  * @param endpoint the hub, without a slash at the end
  * @param token sent to the endpoint and nowhere else
  * @param offline forbids every request
+ * @param proxies stand between here and the hub
  */
-public record HubSettings(Path cacheDirectory, URI endpoint, Optional<String> token, boolean offline) {
+public record HubSettings(
+        Path cacheDirectory, URI endpoint, Optional<String> token, boolean offline, HubProxies proxies) {
     /** The hub of {@code HF_ENDPOINT}'s absence. */
     public static final URI DEFAULT_ENDPOINT = URI.create("https://huggingface.co");
 
     private static final Set<String> TRUE = Set.of("1", "on", "yes", "true");
 
     /**
-     * Reads {@code HF_HUB_CACHE}, {@code HF_HOME}, {@code XDG_CACHE_HOME}, {@code HF_ENDPOINT}, {@code HF_TOKEN} and
-     * {@code HF_HUB_OFFLINE}; an empty variable counts as absent.
+     * Reads {@code HF_HUB_CACHE}, {@code HF_HOME}, {@code XDG_CACHE_HOME}, {@code HF_ENDPOINT}, {@code HF_TOKEN},
+     * {@code HF_TOKEN_PATH}, {@code HF_HUB_OFFLINE} and the variables of {@link HubProxies}; an empty variable counts as absent.
+     * Without {@code HF_TOKEN}, the token is the one that {@code hf auth login} has left in {@code HF_TOKEN_PATH} or in the file
+     * {@code token} of {@code HF_HOME}.
      *
      * @param environment the process's environment, or any other
      * @param home the user's home directory
@@ -36,22 +44,27 @@ public record HubSettings(Path cacheDirectory, URI endpoint, Optional<String> to
         return new HubSettings(
                 cacheDirectory(environment, home),
                 endpoint(environment),
-                token(environment),
+                token(environment, home),
                 variable(environment, "HF_HUB_OFFLINE")
                         .filter(value -> TRUE.contains(value.toLowerCase(Locale.ROOT)))
-                        .isPresent());
+                        .isPresent(),
+                HubProxies.from(environment));
     }
 
     /** The same, but without network. */
     public HubSettings asOffline() {
-        return new HubSettings(cacheDirectory, endpoint, token, true);
+        return new HubSettings(cacheDirectory, endpoint, token, true, proxies);
     }
 
     private static Path cacheDirectory(Map<String, String> environment, Path home) {
         return path(environment, "HF_HUB_CACHE", home)
-                .or(() -> path(environment, "HF_HOME", home).map(huggingface -> huggingface.resolve("hub")))
-                .or(() -> path(environment, "XDG_CACHE_HOME", home).map(cache -> cache.resolve("huggingface/hub")))
-                .orElse(home.resolve(".cache/huggingface/hub"));
+                .orElseGet(() -> settingsDirectory(environment, home).resolve("hub"));
+    }
+
+    private static Path settingsDirectory(Map<String, String> environment, Path home) {
+        return path(environment, "HF_HOME", home)
+                .or(() -> path(environment, "XDG_CACHE_HOME", home).map(cache -> cache.resolve("huggingface")))
+                .orElse(home.resolve(".cache/huggingface"));
     }
 
     private static Optional<Path> path(Map<String, String> environment, String name, Path home) {
@@ -88,12 +101,36 @@ public record HubSettings(Path cacheDirectory, URI endpoint, Optional<String> to
                 + " is no address of a hub; allowed is http(s)://host[:port]," + " for example " + DEFAULT_ENDPOINT);
     }
 
-    /** A token goes into a header, where only visible ASCII may stand; the value is a secret and not shown. */
-    private static Optional<String> token(Map<String, String> environment) {
+    private static Optional<String> token(Map<String, String> environment, Path home) {
         Optional<String> token = variable(environment, "HF_TOKEN");
-        if (token.isPresent() && !token.get().chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+        if (token.isPresent()) {
+            return token.map(value -> checked(value, "HF_TOKEN"));
+        }
+        Path file = path(environment, "HF_TOKEN_PATH", home)
+                .orElseGet(() -> settingsDirectory(environment, home).resolve("token"));
+        return stored(file).map(value -> checked(value, FileFailure.shown(file)));
+    }
+
+    private static Optional<String> stored(Path file) {
+        try {
+            return Optional.of(
+                            Files.readString(file, StandardCharsets.ISO_8859_1).strip())
+                    .filter(value -> !value.isEmpty());
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        } catch (IOException e) {
             throw new BadInput(
-                    "HF_TOKEN holds characters that no token has (spaces, line ends, non-ASCII); set it anew");
+                    "the hub's token in " + FileFailure.shown(file)
+                            + " cannot be read; set HF_TOKEN, or HF_TOKEN_PATH to a file that can",
+                    e);
+        }
+    }
+
+    /** A token goes into a header, where only visible ASCII may stand; the value is a secret and not shown. */
+    private static String checked(String token, String origin) {
+        if (!token.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+            throw new BadInput(
+                    origin + " holds characters that no token has (spaces, line ends, non-ASCII); set it anew");
         }
         return token;
     }
@@ -106,6 +143,6 @@ public record HubSettings(Path cacheDirectory, URI endpoint, Optional<String> to
     @Override
     public String toString() {
         return "HubSettings[cacheDirectory=" + cacheDirectory + ", endpoint=" + endpoint + ", token="
-                + (token.isPresent() ? "set" : "none") + ", offline=" + offline + "]";
+                + (token.isPresent() ? "set" : "none") + ", offline=" + offline + ", proxies=" + proxies + "]";
     }
 }

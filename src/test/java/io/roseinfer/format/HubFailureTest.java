@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -253,7 +254,7 @@ class HubFailureTest extends HubTestBase {
     void hub_that_is_not_there_is_named_with_what_to_do() {
         URI nobody = hub.endpoint();
         hub.close();
-        HubSettings settings = new HubSettings(cache, nobody, Optional.empty(), false);
+        HubSettings settings = new HubSettings(cache, nobody, Optional.empty(), false, HubProxies.from(Map.of()));
         assertThatThrownBy(() -> download(settings, DownloadListener.SILENT))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining(nobody.toString())

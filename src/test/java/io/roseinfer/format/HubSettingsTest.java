@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -66,6 +69,28 @@ class HubSettingsTest {
         assertThatThrownBy(() -> from(Map.of("HF_TOKEN", "hf_secret\r\nX-Evil: 1")))
                 .isInstanceOf(BadInput.class)
                 .hasMessageNotContaining("secret");
+    }
+
+    @Test
+    void token_of_the_login_is_read_where_the_environment_gives_none(@TempDir Path folder) throws IOException {
+        Files.writeString(folder.resolve("token"), "hf_login\n");
+        Path other = Files.writeString(folder.resolve("other"), "hf_other");
+        String home = folder.toString();
+        assertThat(from(Map.of("HF_HOME", home)).token()).hasValue("hf_login");
+        assertThat(from(Map.of("HF_HOME", home, "HF_TOKEN_PATH", other.toString()))
+                        .token())
+                .hasValue("hf_other");
+        assertThat(from(Map.of("HF_HOME", home, "HF_TOKEN", "hf_given")).token())
+                .hasValue("hf_given");
+        assertThat(from(Map.of("HF_TOKEN_PATH", home + "/none")).token()).isEmpty();
+    }
+
+    @Test
+    void token_file_that_cannot_be_read_is_named(@TempDir Path folder) {
+        assertThatThrownBy(() -> from(Map.of("HF_TOKEN_PATH", folder.toString())))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining(folder.toString())
+                .hasMessageContaining("HF_TOKEN_PATH");
     }
 
     private static HubSettings from(Map<String, String> environment) {

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -43,7 +44,7 @@ abstract class HubTestBase {
     }
 
     HubSettings settings(Optional<String> token) {
-        return new HubSettings(cache, hub.endpoint(), token, false);
+        return new HubSettings(cache, hub.endpoint(), token, false, HubProxies.from(Map.of()));
     }
 
     Path download() {
