@@ -70,7 +70,7 @@ public final class Roseinfer {
             ProfilerRanges ranges = ranges(settings, backend, warnings);
             EngineOptions engine = engineOptions(settings, backend, files.spec());
             ModelRunner loaded = backend.load(files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
-            ModelRunner runner = ranges == ProfilerRanges.NONE ? loaded : new RangedRunner(loaded, ranges);
+            ModelRunner runner = ranges.equals(ProfilerRanges.NONE) ? loaded : new RangedRunner(loaded, ranges);
             warnings.addAll(backend.warnings());
             if (backend instanceof CudaBackend) {
                 warmUp(runner, engine);

@@ -94,8 +94,8 @@ public record OperatorSummary(
                 parts.stream().mapToLong(Part::calls).sum() / (double) steps.size(),
                 micros(parts, Part::nanos),
                 ratio(nanos, allNanos),
-                ratio(parts.stream().mapToLong(Part::bytes).sum(), nanos),
-                ratio(parts.stream().mapToLong(Part::flops).sum(), nanos)));
+                ratio((double) parts.stream().mapToLong(Part::bytes).sum(), nanos),
+                ratio((double) parts.stream().mapToLong(Part::flops).sum(), nanos)));
     }
 
     private static <T> Summary micros(List<T> timed, ToDoubleFunction<T> nanos) {

@@ -163,7 +163,7 @@ final class ModelOptions {
             return new Features(
                     !Boolean.FALSE.equals(pagedAttention),
                     !Boolean.FALSE.equals(cudaGraph),
-                    loaded.runner().ranges() != ProfilerRanges.NONE,
+                    !loaded.runner().ranges().equals(ProfilerRanges.NONE),
                     Boolean.TRUE.equals(batchInvariant));
         }
         for (Without without : List.of(

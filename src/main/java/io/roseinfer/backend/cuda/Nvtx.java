@@ -22,6 +22,8 @@ import java.nio.file.Path;
  * <p>The layouts are those of {@code nvtxTypes.h}: a module's table is an array of pointers to slots, of which the first, number
  * zero, is unused; two export tables lead to it.
  */
+@SuppressWarnings({"restricted", "UnusedMethod"
+}) // native by nature; the profiler calls some methods through their names
 final class Nvtx {
     private static final int VERSION = 3;
     private static final int CALLBACKS = 1;

@@ -61,6 +61,7 @@ class NvtxTest {
     }
 
     /** Everything the library has heard so far, with the depth at which it was. */
+    @SuppressWarnings("restricted")
     private static List<String> heard() throws Throwable {
         MemorySegment function = SymbolLookup.libraryLookup(library, Arena.global())
                 .find("heardRanges")

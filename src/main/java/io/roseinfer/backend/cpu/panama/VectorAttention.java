@@ -111,7 +111,7 @@ final class VectorAttention implements Attention {
     /** Where a vector's keys begin. */
     private static long keys(KvView context, int vector) {
         int perBlock = Math.ceilDiv(context.blockSize(), L);
-        return context.keys(vector / perBlock) + 4L * (vector % perBlock * L);
+        return context.keys(vector / perBlock) + 4L * (vector % perBlock) * L;
     }
 
     private void scoreOneByOne(KvView context, float[] queries, int from, float scale, int vector) {

@@ -79,7 +79,7 @@ final class VectorProduct implements PanelProduct {
 
     /** Where {@link #raised} loads the words of input {@code k}: up to three bytes before they begin, on a little-endian machine. */
     private static long offset(int k) {
-        return (k / PER_WORD) * (long) ROW_BYTES - (PER_WORD - 1 - k % PER_WORD) * (4 / PER_WORD);
+        return (k / PER_WORD) * (long) ROW_BYTES - (PER_WORD - 1 - k % PER_WORD) * (4L / PER_WORD);
     }
 
     /** Weights whose bits the address {@code at} puts at the top of their lanes; below them are another input's. */
