@@ -213,7 +213,7 @@ final class VectorAttention implements Attention {
         int whole = F.loopBound(length);
         FloatVector largest = FloatVector.broadcast(F, Float.NEGATIVE_INFINITY);
         for (int t = 0; t < whole; t += F.length()) {
-            largest = largest.max(FloatVector.fromArray(F, weights, from + t));
+            largest = FloatVector.fromArray(F, weights, from + t).max(largest);
         }
         largest.intoArray(lanes, 0);
         float result = Float.NEGATIVE_INFINITY;
@@ -231,7 +231,7 @@ final class VectorAttention implements Attention {
         for (int lane = 0; lane < Lanes.COUNT; lane += F.length()) {
             FloatVector sums = FloatVector.zero(F);
             for (int t = 0; t < whole; t += Lanes.COUNT) {
-                sums = sums.add(FloatVector.fromArray(F, weights, from + lane + t));
+                sums = FloatVector.fromArray(F, weights, from + lane + t).add(sums);
             }
             sums.intoArray(lanes, lane);
         }

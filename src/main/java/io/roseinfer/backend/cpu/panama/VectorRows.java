@@ -36,7 +36,7 @@ final class VectorRows implements RowMath {
         for (int lane = 0; lane < Lanes.COUNT; lane += F.length()) {
             FloatVector sums = FloatVector.zero(F);
             for (int i = 0; i < whole; i += Lanes.COUNT) {
-                sums = sums.add(FloatVector.fromArray(F, x, from + lane + i));
+                sums = FloatVector.fromArray(F, x, from + lane + i).add(sums);
             }
             sums.intoArray(lanes, lane);
         }

@@ -1,0 +1,118 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.cpu.CpuBackend;
+import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.backend.cpu.KernelChoice;
+import io.roseinfer.base.Clock;
+import io.roseinfer.model.Activation;
+import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.RandomWeights;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/**
+ * What the engine's thread and the device's allocate while open streams decode, by their own count, in windows of
+ * {@value #WINDOW} steps, until there is a window without any. Contexts grow from a few tokens past every number of vectors that
+ * a kernel takes at once, with heads as large as GPT-2's.
+ *
+ * <p>Before the compiler is through, the Vector API allocates its vectors; so it is given {@link #MOST} windows. Readers are
+ * platform threads: waking a virtual thread from another thread costs 32 bytes inside the JDK, each time.
+ */
+final class DecodeWindows {
+    static final int WINDOW = 100;
+    private static final int STREAMS = 4;
+    private static final int WORKERS = 2;
+    private static final int CONTEXT = 4_000;
+    static final int MOST = CONTEXT / WINDOW - 2;
+
+    /** All ways to choose a token that allocate different things, if any. */
+    private static final List<SamplingParams> SAMPLING = List.of(
+            SamplingParams.greedy(),
+            SamplingParams.random().withTopK(20).withTopP(0.9f),
+            SamplingParams.random().withMinP(0.05f).withLogprobs(5),
+            SamplingParams.greedy().withRepetitionPenalty(1.1f));
+
+    private DecodeWindows() {}
+
+    /** Prints the bytes per window with vector kernels and weights of the precision named first, a window a line. */
+    public static void main(String[] args) {
+        CpuOptions device = new CpuOptions(WORKERS, Precision.valueOf(args[0]), KernelChoice.BEST);
+        bytes(device, false, Clock.system(), MOST).forEach(System.out::println);
+    }
+
+    /** Bytes per window with fp32 weights. */
+    static List<Long> bytes(KernelChoice kernels, boolean profiled, Clock clock, int most) {
+        return bytes(new CpuOptions(WORKERS, Precision.FP32, kernels), profiled, clock, most);
+    }
+
+    private static List<Long> bytes(CpuOptions device, boolean profiled, Clock clock, int most) {
+        AllocationMeter meter = new AllocationMeter();
+        List<Long> windows = new ArrayList<>();
+        try (CpuBackend backend = new CpuBackend(device);
+                ModelRunner runner = backend.load(
+                        Gpt2Weights.bind(spec(), new RandomWeights(spec(), 1)),
+                        EngineLimits.runnerLimits(options(), spec()));
+                ExecutorService readers = Executors.newFixedThreadPool(STREAMS - 1);
+                Engine engine = open(runner, profiled, clock)) {
+            for (int i = 1; i < STREAMS; i++) {
+                TokenStream stream = engine.submit(request(i));
+                var unused = readers.submit(() -> stream.forEachRemaining(token -> {}));
+            }
+            TokenStream stream = engine.submit(request(STREAMS));
+            long[] threads = meter.threads("roseinfer-engine", "rose-cpu-");
+            if (threads.length != 1 + WORKERS) {
+                throw new AssertionError(threads.length + " threads are measured, not " + (1 + WORKERS));
+            }
+            while (windows.size() < most && (windows.isEmpty() || windows.getLast() > 0)) {
+                windows.add(window(stream, threads));
+            }
+        }
+        return windows;
+    }
+
+    private static long window(TokenStream stream, long... threads) {
+        long before = AllocationMeter.allocatedBytes(threads);
+        for (int i = 0; i < WINDOW; i++) {
+            stream.next();
+        }
+        return AllocationMeter.allocatedBytes(threads) - before;
+    }
+
+    private static Engine open(ModelRunner runner, boolean profiled, Clock clock) {
+        if (profiled && runner.profile(Clock.system()).isEmpty()) {
+            throw new AssertionError("the runner cannot be profiled");
+        }
+        return Engine.open(runner, Optional.empty(), options(), clock);
+    }
+
+    private static ModelSpec spec() {
+        return new ModelSpec(
+                "tiny", 61, CONTEXT, 128, 2, 2, 32, Activation.GELU_TANH, 1e-5f, true, false, true, List.of());
+    }
+
+    private static EngineOptions options() {
+        return EngineOptions.defaults()
+                .withScheduler(SchedulerOptions.builder()
+                        .maxBatchSize(STREAMS)
+                        .prefixCache(false)
+                        .build())
+                .withBlockSize(64)
+                .withKvBlocks(STREAMS * Math.ceilDiv(CONTEXT, 64));
+    }
+
+    private static GenerationRequest request(int seed) {
+        return GenerationRequest.ofTokens(new int[] {seed, 1, 2})
+                .withMaxNewTokens(CONTEXT - 3)
+                .withSampling(SAMPLING.get(seed % SAMPLING.size()))
+                .withSeed(seed)
+                .withIgnoreEndOfText(true);
+    }
+}
