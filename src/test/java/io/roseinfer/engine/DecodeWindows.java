@@ -20,8 +20,8 @@ import java.util.concurrent.Executors;
 
 /**
  * What the engine's thread and the device's allocate while open streams decode, by their own count, in windows of
- * {@value #WINDOW} steps, until there is a window without any. Contexts grow from a few tokens past every number of vectors that
- * a kernel takes at once, with heads as large as GPT-2's.
+ * {@value #WINDOW} steps, until there is a window without any. Contexts stay below the length of a vector at first, then grow past
+ * every number of vectors that a kernel takes at once, with heads as large as GPT-2's.
  *
  * <p>Before the compiler is through, the Vector API allocates its vectors; so it is given {@link #MOST} windows. Readers are
  * platform threads: waking a virtual thread from another thread costs 32 bytes inside the JDK, each time.
@@ -30,6 +30,7 @@ final class DecodeWindows {
     static final int WINDOW = 100;
     private static final int STREAMS = 4;
     private static final int WORKERS = 2;
+    private static final int SHORT_REQUESTS = 1_000;
     private static final int CONTEXT = 4_000;
     static final int MOST = CONTEXT / WINDOW - 2;
 
@@ -62,6 +63,7 @@ final class DecodeWindows {
                         EngineLimits.runnerLimits(options(), spec()));
                 ExecutorService readers = Executors.newFixedThreadPool(STREAMS - 1);
                 Engine engine = open(runner, profiled, clock)) {
+            serveShort(engine);
             for (int i = 1; i < STREAMS; i++) {
                 TokenStream stream = engine.submit(request(i));
                 var unused = readers.submit(() -> stream.forEachRemaining(token -> {}));
@@ -76,6 +78,15 @@ final class DecodeWindows {
             }
         }
         return windows;
+    }
+
+    /** Lets the compiler see contexts that fill no vector, and no others. */
+    private static void serveShort(Engine engine) {
+        List<TokenStream> streams = new ArrayList<>();
+        for (int i = 0; i < SHORT_REQUESTS; i++) {
+            streams.add(engine.submit(request(i).withMaxNewTokens(10)));
+        }
+        streams.forEach(TokenStream::completion);
     }
 
     private static long window(TokenStream stream, long... threads) {
@@ -109,7 +120,7 @@ final class DecodeWindows {
     }
 
     private static GenerationRequest request(int seed) {
-        return GenerationRequest.ofTokens(new int[] {seed, 1, 2})
+        return GenerationRequest.ofTokens(new int[] {seed % 61, 1, 2})
                 .withMaxNewTokens(CONTEXT - 3)
                 .withSampling(SAMPLING.get(seed % SAMPLING.size()))
                 .withSeed(seed)

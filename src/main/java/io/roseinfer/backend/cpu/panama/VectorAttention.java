@@ -1,7 +1,6 @@
 package io.roseinfer.backend.cpu.panama;
 
 import io.roseinfer.backend.cpu.kernel.Attention;
-import io.roseinfer.backend.cpu.kernel.FloatMath;
 import io.roseinfer.backend.cpu.kernel.KvView;
 import io.roseinfer.backend.cpu.kernel.Lanes;
 import java.lang.foreign.MemorySegment;
@@ -27,7 +26,7 @@ final class VectorAttention implements Attention {
     private static final int GROUP = 4;
 
     private final float[] lanes = new float[Lanes.COUNT];
-    /** Scores, then weights, of up to {@link #GROUP} queries; a row has room for one vector that begins at its last token. */
+    /** Scores, then weights, of up to {@link #GROUP} queries; a row has room for {@link Lanes#COUNT} from its last token on. */
     private final float[] weights;
 
     private final int rowSize;
@@ -194,49 +193,42 @@ final class VectorAttention implements Attention {
         dot31.mul(scale).intoArray(weights, next + 3 * rowSize);
     }
 
-    /** Turns a row of scores into weights and returns their sum. */
+    /**
+     * Turns a row of scores into weights and returns their sum. Scores beyond the length become those of no weight, so that there
+     * are whole vectors only: loops that short contexts never enter would be compiled for short contexts, without what they call.
+     */
     private float exponentiate(int row, int length) {
         int from = row * rowSize;
-        float largest = largest(from, length);
-        int whole = F.loopBound(length);
-        for (int t = 0; t < whole; t += F.length()) {
-            VectorMath.exp(FloatVector.fromArray(F, weights, from + t).sub(largest))
-                    .intoArray(weights, from + t);
+        int end = from + Math.ceilDiv(length, Lanes.COUNT) * Lanes.COUNT;
+        Arrays.fill(weights, from + length, end, Float.NEGATIVE_INFINITY);
+        float largest = largest(from, end);
+        for (int t = from; t < end; t += L) {
+            VectorMath.exp(FloatVector.fromArray(F, weights, t).sub(largest)).intoArray(weights, t);
         }
-        for (int t = whole; t < length; t++) {
-            weights[from + t] = FloatMath.exp(weights[from + t] - largest);
-        }
-        return sum(from, length);
+        Arrays.fill(weights, from + length, end, 0f);
+        return sum(from, end);
     }
 
-    private float largest(int from, int length) {
-        int whole = F.loopBound(length);
+    private float largest(int from, int end) {
         FloatVector largest = FloatVector.broadcast(F, Float.NEGATIVE_INFINITY);
-        for (int t = 0; t < whole; t += F.length()) {
-            largest = FloatVector.fromArray(F, weights, from + t).max(largest);
+        for (int t = from; t < end; t += L) {
+            largest = FloatVector.fromArray(F, weights, t).max(largest);
         }
         largest.intoArray(lanes, 0);
-        float result = Float.NEGATIVE_INFINITY;
-        for (int lane = 0; lane < F.length(); lane++) {
+        float result = lanes[0];
+        for (int lane = 1; lane < L; lane++) {
             result = Math.max(result, lanes[lane]);
-        }
-        for (int t = whole; t < length; t++) {
-            result = Math.max(result, weights[from + t]);
         }
         return result;
     }
 
-    private float sum(int from, int length) {
-        int whole = length - length % Lanes.COUNT;
-        for (int lane = 0; lane < Lanes.COUNT; lane += F.length()) {
+    private float sum(int from, int end) {
+        for (int lane = 0; lane < Lanes.COUNT; lane += L) {
             FloatVector sums = FloatVector.zero(F);
-            for (int t = 0; t < whole; t += Lanes.COUNT) {
-                sums = FloatVector.fromArray(F, weights, from + lane + t).add(sums);
+            for (int t = from + lane; t < end; t += Lanes.COUNT) {
+                sums = FloatVector.fromArray(F, weights, t).add(sums);
             }
             sums.intoArray(lanes, lane);
-        }
-        for (int t = whole; t < length; t++) {
-            lanes[t - whole] += weights[from + t];
         }
         return Lanes.sum(lanes);
     }
