@@ -2,7 +2,6 @@ package io.roseinfer.backend.cpu.panama;
 
 import io.roseinfer.backend.cpu.kernel.Attention;
 import io.roseinfer.backend.cpu.kernel.Kernels;
-import io.roseinfer.backend.cpu.kernel.PanelProduct;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 
 /** Kernels for vectors of one width. */
@@ -23,13 +22,8 @@ public final class VectorKernels implements Kernels.Factory {
     @Override
     public Kernels create(int contextLength) {
         return new Kernels(
-                product(contextLength),
+                new VectorProduct(bits),
                 Specialization.of(Attention.class, VectorAttention.class, bits, contextLength),
                 Specialization.of(RowMath.class, VectorRows.class, bits, contextLength));
-    }
-
-    private PanelProduct product(int contextLength) {
-        return new FormatProducts(
-                format -> Specialization.of(PanelProduct.class, VectorProduct.class, bits, format, contextLength));
     }
 }
