@@ -24,11 +24,12 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Question: what does attention of one head (64 dimensions) cost, for one query (decode) and eight (prefill), against context
- * and block size? One query over n tokens reads 512·n bytes and does 256·n floating point operations besides n exponentials.
+ * and block size, and how near does it come to the ceilings of {@link CpuCeilingBenchmark}? Queries over n tokens read 512·n bytes
+ * of keys and values, which a cache may hold here, and do 256·n operations each, besides n exponentials.
  */
 @State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@BenchmarkMode(Mode.Throughput)
+@OutputTimeUnit(TimeUnit.SECONDS)
 @Fork(value = 1, jvmArgsAppend = "--add-modules=jdk.incubator.vector")
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
@@ -76,8 +77,10 @@ public class CpuAttentionBenchmark {
     }
 
     @Benchmark
-    public float[] attend() {
+    public float[] attend(Work work) {
         kernels.attention().attend(view, qkv, 0, WIDTH, queries, context - queries + 1, 0.125f, output);
+        work.gflop += 4e-9 * HEAD_SIZE * queries * (context - 0.5 * (queries - 1));
+        work.gbyte += 8e-9 * HEAD_SIZE * context;
         return output;
     }
 }

@@ -9,11 +9,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
-import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
@@ -25,9 +23,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Question: how near the processor's arithmetic and its memory do the matrix products come, by rows, format and width? One
- * operation is a whole product on one thread. The counters are per second: {@code gflop} of useful arithmetic, {@code gbyte} of
- * weights. {@code width=0} is the scalar reference; 768×50257 does not fit any cache, the others fit the second or third level.
+ * Question: how near the ceilings of {@link CpuCeilingBenchmark} do the matrix products come, by rows, format and width? One
+ * operation is a whole product on one thread, whose weights are its own. {@code width=0} is the scalar reference; 768×50257 does
+ * not fit any cache, the others may fit the third level.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)
@@ -36,20 +34,6 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class CpuProductBenchmark {
-    /** What is done per second, in units of 10⁹. */
-    @State(Scope.Thread)
-    @AuxCounters(AuxCounters.Type.OPERATIONS)
-    public static class Work {
-        public double gflop;
-        public double gbyte;
-
-        @Setup(Level.Iteration)
-        public void clear() {
-            gflop = 0;
-            gbyte = 0;
-        }
-    }
-
     @Param({"1", "8", "32", "256"})
     public int rows;
 
