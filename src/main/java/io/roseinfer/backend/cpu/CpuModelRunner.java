@@ -131,6 +131,11 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
     }
 
     @Override
+    public Signal.Pause pause(int worker) {
+        return head.pause(worker);
+    }
+
+    @Override
     public Optional<StepProfiler> profile(Clock clock) {
         Check.that(inputs == null, "a step is in flight");
         OperatorRecorder started = forward.record(clock);

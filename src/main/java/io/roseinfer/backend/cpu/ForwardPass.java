@@ -16,7 +16,8 @@ import io.roseinfer.model.ModelSpec;
 
 /**
  * The transformer blocks over the tokens of a step. Every worker runs {@link #run}; between phases that read what others wrote
- * they meet. Rows of norms, panels of products and (row, head) pairs of attention are dealt out by arithmetic.
+ * they meet. Rows of norms are dealt out by arithmetic; panels of products and (row, heads) pairs of attention go to whoever
+ * has time.
  */
 final class ForwardPass {
     private final ModelSpec spec;
@@ -53,26 +54,35 @@ final class ForwardPass {
             for (int layer = 0; layer < spec.layers(); layer++) {
                 Layer of = weights.layers().get(layer);
                 norm(worker, of.attentionNorm(), count);
-                meetAfter(Operator.NORM, worker);
+                meetAfter(Operator.NORM, worker, of.qkv());
                 project(worker, of.qkv(), count);
-                meetAfter(Operator.QKV, worker);
+                meetAfter(Operator.QKV, worker, of.attentionOutput());
                 attend(worker, step, blocks, layer, first, count);
-                meetAfter(Operator.ATTENTION, worker);
+                meetAfter(Operator.ATTENTION, worker, of.attentionOutput());
                 accumulate(worker, of.attentionOutput(), scratch.attended, count);
-                meetAfter(Operator.ATTENTION_OUTPUT, worker);
+                meetAfter(Operator.ATTENTION_OUTPUT, worker, of.mlpInner());
                 norm(worker, of.mlpNorm(), count);
-                meetAfter(Operator.NORM, worker);
+                meetAfter(Operator.NORM, worker, of.mlpInner());
                 expand(worker, of.mlpInner(), count);
-                meetAfter(Operator.MLP_INNER, worker);
+                meetAfter(Operator.MLP_INNER, worker, of.mlpOutput());
                 accumulate(worker, of.mlpOutput(), scratch.inner, count);
-                meetAfter(Operator.MLP_OUTPUT, worker);
+                meetAfter(Operator.MLP_OUTPUT, worker, after(layer));
             }
             keepLast(worker, step, first, count);
         }
     }
 
-    private void meetAfter(Operator operator, int worker) {
-        workers[worker].meetAfter(operator, team, worker);
+    private void meetAfter(Operator operator, int worker, Linear next) {
+        meetAfter(operator, worker, next.matrix());
+    }
+
+    private void meetAfter(Operator operator, int worker, PackedMatrix next) {
+        workers[worker].meetAfter(operator, team, worker, next);
+    }
+
+    /** What the step multiplies by after a layer. */
+    private PackedMatrix after(int layer) {
+        return layer + 1 < spec.layers() ? weights.layers().get(layer + 1).qkv().matrix() : weights.head();
     }
 
     private void copyBlocks(int worker, StepInputs step) {
@@ -82,7 +92,7 @@ final class ForwardPass {
         for (int copy = worker; copy < step.copies(); copy += team.size()) {
             pool.copy(step.copySource(copy), step.copyTarget(copy));
         }
-        meetAfter(Operator.COPY_BLOCKS, worker);
+        meetAfter(Operator.COPY_BLOCKS, worker, weights.first());
     }
 
     private void embed(int worker, StepInputs step, int first, int count) {
@@ -112,8 +122,8 @@ final class ForwardPass {
     private void project(int worker, Linear linear, int count) {
         Worker own = workers[worker];
         PackedMatrix matrix = linear.matrix();
-        int end = team.share(matrix.panels(), worker + 1);
-        for (int panel = team.share(matrix.panels(), worker); panel < end; panel++) {
+        int panel;
+        while ((panel = team.claim(matrix.panels(), worker)) != WorkerTeam.NONE) {
             multiply(own, scratch.normed, count, linear, panel);
             Epilogue.store(own.sums, count, matrix, panel, scratch.qkv);
         }
@@ -122,8 +132,8 @@ final class ForwardPass {
     private void accumulate(int worker, Linear linear, float[] x, int count) {
         Worker own = workers[worker];
         PackedMatrix matrix = linear.matrix();
-        int end = team.share(matrix.panels(), worker + 1);
-        for (int panel = team.share(matrix.panels(), worker); panel < end; panel++) {
+        int panel;
+        while ((panel = team.claim(matrix.panels(), worker)) != WorkerTeam.NONE) {
             multiply(own, x, count, linear, panel);
             Epilogue.add(own.sums, count, matrix, panel, scratch.residual);
         }
@@ -137,8 +147,8 @@ final class ForwardPass {
     private void expand(int worker, Linear linear, int count) {
         Worker own = workers[worker];
         PackedMatrix matrix = linear.matrix();
-        int end = team.share(matrix.panels(), worker + 1);
-        for (int panel = team.share(matrix.panels(), worker); panel < end; panel++) {
+        int panel;
+        while ((panel = team.claim(matrix.panels(), worker)) != WorkerTeam.NONE) {
             multiply(own, scratch.normed, count, linear, panel);
             own.kernels.rows().activate(spec.activation(), own.sums, count * COLUMNS);
             int input = panel * COLUMNS;
@@ -152,21 +162,20 @@ final class ForwardPass {
 
     /**
      * A (row, head) pair writes its own keys and values before it reads any, so pairs need not wait for each other. A worker takes
-     * neighbouring heads, whose keys and values lie side by side; which ones turns with the row, so that all share the remainder.
+     * neighbouring heads of a row, whose keys and values lie side by side.
      */
     private void attend(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
-        for (int row = 0; row < step.rows(); row++) {
+        int groups = Math.min(team.size(), spec.heads());
+        int item;
+        while ((item = team.claim(step.rows() * groups, worker)) != WorkerTeam.NONE) {
+            int row = item / groups;
             int from = Math.max(step.rowStart(row), first);
             int to = Math.min(step.rowStart(row + 1), first + count);
-            if (from >= to) {
-                continue;
-            }
-            for (int head = 0; head < spec.heads(); head++) {
-                if ((head * team.size() / spec.heads() + row) % team.size() == worker) {
-                    workers[worker].view.move(blocks, step.blockStart(row), layer, head);
-                    append(step, layer, head, first, from, to);
-                    attendHead(workers[worker], step, layer, head, first, count, from, to);
-                }
+            int end = (item % groups + 1) * spec.heads() / groups;
+            for (int head = item % groups * spec.heads() / groups; from < to && head < end; head++) {
+                workers[worker].view.move(blocks, step.blockStart(row), layer, head);
+                append(step, layer, head, first, from, to);
+                attendHead(workers[worker], step, layer, head, first, count, from, to);
             }
         }
     }
@@ -213,6 +222,6 @@ final class ForwardPass {
             }
         }
         // The next tile overwrites the residual stream.
-        meetAfter(Operator.GATHER, worker);
+        meetAfter(Operator.GATHER, worker, weights.head());
     }
 }

@@ -33,14 +33,18 @@ final class HeadPass {
         for (int first = 0; first < step.samples(); first += Scratch.LOGIT_ROWS) {
             int count = Math.min(Scratch.LOGIT_ROWS, step.samples() - first);
             norm(worker, first, count);
-            workers[worker].meetAfter(Operator.FINAL_NORM, team, worker);
+            workers[worker].meetAfter(Operator.FINAL_NORM, team, worker, weights.head());
             logits(worker, count);
-            workers[worker].meetAfter(Operator.LOGITS, team, worker);
+            workers[worker].meetAfter(Operator.LOGITS, team, worker, weights.first());
             for (int m = worker; m < count; m += team.size()) {
                 sample(workers[worker], step, first + m, m * spec.vocabularySize(), outputs);
             }
             workers[worker].times.end(Operator.SAMPLING);
         }
+    }
+
+    Signal.Pause pause(int worker) {
+        return workers[worker].ahead;
     }
 
     float logit(int sample, int token) {
@@ -68,8 +72,8 @@ final class HeadPass {
     private void logits(int worker, int count) {
         Worker own = workers[worker];
         PackedMatrix head = weights.head();
-        int end = team.share(head.panels(), worker + 1);
-        for (int panel = team.share(head.panels(), worker); panel < end; panel++) {
+        int panel;
+        while ((panel = team.claim(head.panels(), worker)) != WorkerTeam.NONE) {
             own.kernels.product().multiply(scratch.normed, count, head, panel, own.sums);
             Epilogue.finish(own.sums, count, head, panel);
             Epilogue.store(own.sums, count, head, panel, scratch.logits);

@@ -21,4 +21,9 @@ record ModelWeights(
     ModelWeights {
         layers = List.copyOf(layers);
     }
+
+    /** What a step multiplies by first. */
+    PackedMatrix first() {
+        return layers.getFirst().qkv().matrix();
+    }
 }

@@ -13,6 +13,19 @@ final class Signal {
     /** About 50 to 100 microseconds on current x86 processors, whose pause instruction takes 40 to 140 cycles. */
     static final int SPINS = 2000;
 
+    /**
+     * About 100 to 500 microseconds if nobody else wants the processor; more than what lies between two steps of a server that
+     * has something to do. To wake a thread that has parked takes as long, and longer on a virtual machine.
+     */
+    private static final int YIELDS = 500;
+
+    /** What a waiting thread does between two looks at the counter; short, and without effect on results. */
+    interface Pause {
+        Pause SPIN = Thread::onSpinWait;
+
+        void turn();
+    }
+
     private final int spins;
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicReferenceArray<@Nullable Thread> parked;
@@ -40,11 +53,23 @@ final class Signal {
 
     /** Returns once the counter differs from {@code seen}. An interrupt does not end the wait; it is kept for later. */
     void awaitChange(int seen, int place) {
+        awaitChange(seen, place, Pause.SPIN);
+    }
+
+    /** As above; {@code pause} is what it does before it parks. */
+    @SuppressWarnings("ThreadPriorityCheck") // yielding only saves time; the thread parks in the end
+    void awaitChange(int seen, int place, Pause pause) {
         for (int i = 0; i < spins; i++) {
             if (count.get() != seen) {
                 return;
             }
-            Thread.onSpinWait();
+            pause.turn();
+        }
+        for (int i = 0; i < YIELDS; i++) {
+            if (count.get() != seen) {
+                return;
+            }
+            Thread.yield();
         }
         boolean interrupted = false;
         // Set before the counter is read again: advance() moves the counter before it looks for waiters, so one of the

@@ -30,6 +30,9 @@ final class Worker {
 
     final int[] topTokens;
 
+    /** What it does while it waits. */
+    final ReadAhead ahead = new ReadAhead();
+
     /** Where its time goes; changed between steps only. */
     OperatorTimes times = OperatorTimes.OFF;
 
@@ -44,10 +47,11 @@ final class Worker {
         this.topTokens = new int[SamplingParams.MAX_LOGPROBS];
     }
 
-    /** Ends an operator whose results the others need, or that needs theirs to come. */
-    void meetAfter(Operator operator, WorkerTeam team, int self) {
+    /** Ends an operator whose results the others need, or that needs theirs to come. {@code next} is what it multiplies by next. */
+    void meetAfter(Operator operator, WorkerTeam team, int self, PackedMatrix next) {
         times.end(operator);
-        team.meet(self);
+        ahead.aim(next, team.share(next.panels(), self), team.share(next.panels(), self + 1));
+        team.meet(self, ahead);
         times.end(Operator.WAITING);
     }
 

@@ -2,12 +2,17 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.base.Check;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fixed team of threads that run the same job together, each on the part its number gives it, and meet between phases. There
- * is no queue and no stealing: who does what is decided by arithmetic, so results cannot depend on timing.
+ * A fixed team of threads that run the same job together and meet between phases. Of a phase's items each worker has a share,
+ * given by arithmetic; one that is through with its own goes on with what is left of another's. So who does an item depends on
+ * timing, and what an item yields must not depend on who does it.
+ *
+ * <p>Worker 0 is the thread that waits for the job: it need not be woken, nor wake anybody when the job is done, and takes no
+ * processor from the others meanwhile.
  */
 final class WorkerTeam implements AutoCloseable {
 
@@ -15,6 +20,11 @@ final class WorkerTeam implements AutoCloseable {
     interface Job {
         /** Does the part of worker {@code 0 <= worker < size()}; {@link WorkerTeam#meet} is called by all or by none. */
         void run(int worker);
+
+        /** What a worker does for a while when its part is done, until the next job. */
+        default Signal.Pause pause(int worker) {
+            return Signal.Pause.SPIN;
+        }
     }
 
     /** Leaves a job that another worker has failed. */
@@ -27,24 +37,40 @@ final class WorkerTeam implements AutoCloseable {
         }
     }
 
+    /** A cache line of integers. */
+    private static final int LINE = 16;
+
+    /** No item is left. */
+    static final int NONE = -1;
+
+    private final int size;
+    /** Workers 1 and up. */
     private final Thread[] threads;
+
     private final Signal start;
     private final Signal meeting;
-    private final Signal done = new Signal(1, Signal.SPINS / 10);
+    private final Signal done = new Signal(1, Signal.SPINS);
     private final AtomicInteger arrived = new AtomicInteger();
+    /** Per worker, how many items of its share of this phase have been claimed; a cache line apart. */
+    private final AtomicIntegerArray claimed;
+
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private volatile @Nullable Job job;
     private volatile boolean closed;
     private int doneBefore;
+    /** Whether part 0 of the job has been run, or begun. */
+    private boolean joined = true;
 
     WorkerTeam(int size) {
-        threads = new Thread[size];
+        this.size = size;
+        threads = new Thread[size - 1];
         start = new Signal(size, Signal.SPINS);
         meeting = new Signal(size, Signal.SPINS);
-        for (int i = 0; i < size; i++) {
-            int worker = i;
-            threads[i] = Thread.ofPlatform().daemon().name("rose-cpu-" + i).unstarted(() -> serve(worker));
+        claimed = new AtomicIntegerArray((size + 1) * LINE);
+        for (int i = 0; i < threads.length; i++) {
+            int worker = i + 1;
+            threads[i] = Thread.ofPlatform().daemon().name("rose-cpu-" + worker).unstarted(() -> serve(worker));
         }
         for (Thread thread : threads) {
             thread.start();
@@ -52,34 +78,71 @@ final class WorkerTeam implements AutoCloseable {
     }
 
     int size() {
-        return threads.length;
+        return size;
     }
 
     /** First of the {@code items} that belong to {@code worker}; those of the next worker begin where its own end. */
     int share(int items, int worker) {
-        return (int) ((long) items * worker / threads.length);
+        return (int) ((long) items * worker / size);
     }
 
-    /** Starts a job and returns; {@link #await} must follow before the next. */
+    /**
+     * Takes an item of the phase that lasts until the next meeting: the next of the worker's own share of {@code items}, else of
+     * another's, else {@link #NONE}. All claims of one phase name the same number of items.
+     */
+    int claim(int items, int worker) {
+        for (int turn = 0; turn < size; turn++) {
+            int owner = (worker + turn) % size;
+            int first = share(items, owner);
+            int count = share(items, owner + 1) - first;
+            int place = (owner + 1) * LINE;
+            if (claimed.get(place) < count) {
+                int item = claimed.getAndIncrement(place);
+                if (item < count) {
+                    return first + item;
+                }
+            }
+        }
+        return NONE;
+    }
+
+    private void unclaim() {
+        for (int owner = 0; owner < size; owner++) {
+            claimed.set((owner + 1) * LINE, 0);
+        }
+    }
+
+    /** Starts a job on all workers but 0 and returns; {@link #await} must follow before the next. */
     void submit(Job next) {
         Check.that(!closed, "a job was given to a closed worker team");
         Check.that(running.get() == 0, "a job was given to a busy worker team");
         failure.set(null);
         arrived.set(0);
-        running.set(threads.length);
+        unclaim();
+        running.set(size);
         doneBefore = done.count();
+        joined = false;
         job = next;
         start.advance();
     }
 
-    /** Waits for the job; what made a worker fail is thrown here. */
+    /** Runs part 0 of the job and waits for the rest; what made a worker fail is thrown here. */
     void await() {
-        done.awaitChange(doneBefore, 0);
+        finish();
         switch (failure.get()) {
             case null -> {}
             case RuntimeException exception -> throw exception;
             case Error error -> throw error;
             case Throwable other -> throw new IllegalStateException(other);
+        }
+    }
+
+    private void finish() {
+        Job current = job;
+        if (current != null && !joined) {
+            joined = true;
+            work(current, 0);
+            done.awaitChange(doneBefore, 0, current.pause(0));
         }
     }
 
@@ -91,15 +154,21 @@ final class WorkerTeam implements AutoCloseable {
 
     /** Waits until all workers of the job are here; everything they wrote before is then visible to all. */
     void meet(int worker) {
+        meet(worker, Signal.Pause.SPIN);
+    }
+
+    /** As above; {@code pause} is what a worker does while it waits. */
+    void meet(int worker, Signal.Pause pause) {
         if (failure.get() != null) {
             throw Abandoned.INSTANCE;
         }
         int round = meeting.count();
-        if (arrived.incrementAndGet() == threads.length) {
+        if (arrived.incrementAndGet() == size) {
             arrived.set(0);
+            unclaim();
             meeting.advance();
         } else {
-            meeting.awaitChange(round, worker);
+            meeting.awaitChange(round, worker, pause);
         }
         if (failure.get() != null) {
             throw Abandoned.INSTANCE;
@@ -108,14 +177,16 @@ final class WorkerTeam implements AutoCloseable {
 
     private void serve(int worker) {
         int seen = 0;
+        Signal.Pause pause = Signal.Pause.SPIN;
         while (true) {
-            start.awaitChange(seen, worker);
+            start.awaitChange(seen, worker, pause);
             seen++;
             Job current = job;
             if (closed || current == null) {
                 return;
             }
             work(current, worker);
+            pause = current.pause(worker);
         }
     }
 
@@ -138,9 +209,7 @@ final class WorkerTeam implements AutoCloseable {
         if (closed) {
             return;
         }
-        if (running.get() > 0) {
-            done.awaitChange(doneBefore, 0);
-        }
+        finish();
         closed = true;
         job = null;
         start.advance();

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.Check;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
@@ -65,6 +67,42 @@ class WorkerTeamTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 5})
+    void every_item_of_a_phase_is_claimed_once(int size) {
+        int phases = 200;
+        int items = 7;
+        AtomicIntegerArray claims = new AtomicIntegerArray(items);
+        try (WorkerTeam team = new WorkerTeam(size)) {
+            team.run(worker -> {
+                for (int phase = 0; phase < phases; phase++) {
+                    int item;
+                    while ((item = team.claim(items, worker)) != WorkerTeam.NONE) {
+                        claims.incrementAndGet(item);
+                    }
+                    team.meet(worker);
+                }
+            });
+        }
+        for (int item = 0; item < items; item++) {
+            assertThat(claims.get(item)).as("item %d", item).isEqualTo(phases);
+        }
+    }
+
+    @Test
+    void a_worker_claims_its_own_share_first_and_then_what_others_leave() {
+        List<Integer> claimed = new ArrayList<>();
+        try (WorkerTeam team = new WorkerTeam(3)) {
+            team.run(worker -> {
+                int item;
+                while (worker == 1 && (item = team.claim(7, worker)) != WorkerTeam.NONE) {
+                    claimed.add(item);
+                }
+            });
+        }
+        assertThat(claimed).containsExactly(2, 3, 4, 5, 6, 0, 1);
+    }
+
     @Test
     void a_failure_reaches_the_waiting_thread_and_the_team_works_on() {
         try (WorkerTeam team = new WorkerTeam(3)) {
@@ -91,11 +129,11 @@ class WorkerTeamTest {
 
     @Test
     void an_idle_team_sleeps() {
-        try (WorkerTeam team = new WorkerTeam(2)) {
-            Thread[] workers = new Thread[2];
+        try (WorkerTeam team = new WorkerTeam(3)) {
+            Thread[] workers = new Thread[3];
             team.run(worker -> workers[worker] = Thread.currentThread());
-            for (Thread worker : workers) {
-                while (worker.getState() != Thread.State.WAITING) {
+            for (int worker = 1; worker < 3; worker++) {
+                while (workers[worker].getState() != Thread.State.WAITING) {
                     Thread.onSpinWait();
                 }
             }
@@ -103,13 +141,24 @@ class WorkerTeamTest {
     }
 
     @Test
+    void the_thread_that_waits_is_worker_zero() {
+        try (WorkerTeam team = new WorkerTeam(2)) {
+            Thread[] workers = new Thread[2];
+            team.run(worker -> workers[worker] = Thread.currentThread());
+            assertThat(workers[0]).isSameAs(Thread.currentThread());
+            assertThat(workers[1]).isNotSameAs(Thread.currentThread());
+        }
+    }
+
+    @Test
     void closing_ends_the_threads_and_may_be_repeated() {
-        WorkerTeam team = new WorkerTeam(2);
-        Thread[] workers = new Thread[2];
+        WorkerTeam team = new WorkerTeam(3);
+        Thread[] workers = new Thread[3];
         team.run(worker -> workers[worker] = Thread.currentThread());
         team.close();
         team.close();
-        assertThat(workers).noneMatch(Thread::isAlive);
+        assertThat(workers[1].isAlive()).isFalse();
+        assertThat(workers[2].isAlive()).isFalse();
         assertThatThrownBy(() -> team.submit(worker -> {})).isInstanceOf(Check.Failure.class);
     }
 

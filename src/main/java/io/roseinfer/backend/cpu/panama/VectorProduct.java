@@ -18,6 +18,9 @@ import java.util.Arrays;
  * <p>Zen 4, 2 threads, GFLOP/s by inputs per block (peak 224; 256 rows; fp32, 768×2304 and 3072×768): 64: 179, 182; 128: 207,
  * 201; 256: 208, 218; 384: 214, 215; 768: 219, 218; 3072: 214, 218. Small blocks fit the first-level cache, but start too often.
  * One pass against blocks of 768 by rows (fp32, 3072×768): 8: 208, 180; 16: 197, 186; 32: 181, 174; 128: 181, 205 (jmh/README.md).
+ *
+ * <p>Narrow weights are widened in registers, in every tile again. To widen a block once, into memory that all tiles then read,
+ * was slower at every number of rows: the stores wait for the second-level cache.
  */
 final class VectorProduct implements PanelProduct {
     /** Inputs per block; a multiple of every format's weights per word. */
