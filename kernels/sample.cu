@@ -1,23 +1,27 @@
 // Sampling on the device, one block per sample: penalties, temperature, min-p, top-k, top-p and one draw, in the order and with
-// the meaning of io.roseinfer.sampling.Sampler, so that a request draws the same token wherever it is sampled.
+// the meaning of io.roseinfer.sampling.Sampler, so that a request draws the same token wherever it is sampled; and the
+// log-probabilities that were asked for, of the logits as the model left them.
 //
-// Nothing is sorted. Tokens are ordered by logit (larger first, then the lower id), and every question asked of that order is "at
-// which logit does the running count, or the running weight, pass a goal?". The answer is found bit by bit: 32 times the block
-// counts (or weighs) the tokens whose logit ranks at least as high as a candidate. A row stays in the L1 cache meanwhile. Sums
-// are taken in double in a fixed order, so the result does not vary.
+// Nothing is sorted but a short list: include/ranking.cuh answers what is asked of the order of tokens, in a few passes over the
+// row. `sample_held` keeps the row in shared memory meanwhile (a vocabulary of up to 52,000); `sample` reads it where it lies, and
+// penalises a copy. Either leaves the logits as they are.
 //
-// The random number of a draw is a function of (seed, position): SplitMix64, as on the host.
+// The random number of a draw is a function of (seed, position): SplitMix64, as on the host. Weights are single-precision
+// exponentials, summed exactly: the same request draws the same token whatever is sampled beside it.
 //
-// Launch: grid (samples), block 1024, no dynamic shared memory.
-#include "include/epilogue.cuh"
+// Log-probabilities go to mapped host memory ahead of the mailbox's word: whoever sees the word sees them.
+//
+// Launch: grid (samples), block 1024, dynamic shared memory 20,480 bytes, for `sample_held` with ⌈vocabulary / 4⌉ · 16 more.
+#include "include/ranking.cuh"
 
 using namespace rose;
 
-constexpr int THREADS = 1024;
+constexpr int THREADS = RANKING_THREADS;
+constexpr int MAX_LOGPROBS = 20;
 
 // One sample's parameters, 64 bytes; written by the host with the step's inputs. Names and ranges as SamplingParams.
 struct SampleRequest {
-    unsigned long long seed;
+    u64 seed;
     float temperature;  // 0: the most likely token
     int topK;           // 0: all
     float topP;
@@ -29,68 +33,56 @@ struct SampleRequest {
     int historyStart;   // its tokens in `history`, prompt first, read by penalties only; below zero as for embed: ~index of a
     int historyLength;  // sample of the step before
     int promptLength;
+    int logprobs;  // most likely tokens to report beside the chosen one; below zero: no report
+    int reserved[2];
+
+    __device__ __forceinline__ bool penalises() const {
+        return repetitionPenalty != 1 || presencePenalty != 0 || frequencyPenalty != 0;
+    }
+};
+
+// What is reported of one sample, 176 bytes of mapped host memory.
+struct SampleReport {
+    float logprob;
+    int tokens[MAX_LOGPROBS];
+    float logprobs[MAX_LOGPROBS];
     int reserved[3];
 };
 
-__device__ __forceinline__ unsigned long long mix(unsigned long long z) {
+__device__ __forceinline__ u64 mix(u64 z) {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     return z ^ (z >> 31);
 }
 
-__device__ __forceinline__ double uniform(unsigned long long key, long long index) {
+__device__ __forceinline__ double uniform(u64 key, long long index) {
     return (mix(key + (index + 1) * 0x9E3779B97F4A7C15ull) >> 11) * 0x1p-53;
 }
 
-// Combines a value of every thread in a fixed order; every thread gets the result.
-template <class V, class Combine>
-__device__ V over_block(V v, Combine combine) {
-    __shared__ V parts[THREADS / 32];
-#pragma unroll
-    for (int lanes = 16; lanes > 0; lanes /= 2) v = combine(v, __shfl_xor_sync(~0u, v, lanes));
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = v;
-    __syncthreads();
-    v = parts[0];
-    for (int i = 1; i < THREADS / 32; i++) v = combine(v, parts[i]);
-    return v;
-}
-
-struct Row {
-    float* logits;
-    int vocabulary;
-
-    // The highest rank and its lowest token.
-    __device__ unsigned long long best() const {
-        unsigned long long key = 0;
-        for (int i = threadIdx.x; i < vocabulary; i += THREADS)
-            key = max(key, ranked_token(logit_rank(logits[i], i, vocabulary), i));
-        return over_block(key, [](auto a, auto b) { return max(a, b); });
-    }
-
-    // Repetition counts prompt and completion, presence and frequency the completion alone. The first of a token's occurrences
-    // does what is done once, so the arithmetic on a logit has one order.
-    __device__ void penalise(const SampleRequest& r, const int* history, const int* sampled, unsigned* seen) {
-        auto token = [&](int i) {
-            int id = history[r.historyStart + i];
-            return id >= 0 ? id : __ldcg(sampled + ~id);
-        };
-        auto forget = [&] {
-            __syncthreads();
-            for (int i = threadIdx.x; i < (vocabulary + 31) / 32; i += THREADS) seen[i] = 0;
-            __syncthreads();
-        };
-        auto first = [&](int id) { return (atomicOr(seen + id / 32, 1u << id % 32) >> id % 32 & 1) == 0; };
-        if (r.repetitionPenalty != 1) {
-            forget();
-            for (int i = threadIdx.x; i < r.historyLength; i += THREADS) {
-                int id = token(i);
-                if (!first(id)) continue;
-                float logit = logits[id];
-                logits[id] = logit > 0 ? logit / r.repetitionPenalty : logit * r.repetitionPenalty;
-            }
+// Repetition counts prompt and completion, presence and frequency the completion alone. The first of a token's occurrences does
+// what is done once, so the arithmetic on a logit has one order.
+__device__ __forceinline__ void penalise(float* logits, int vocabulary, const SampleRequest& r, const int* history,
+                                         const int* sampled, unsigned* seen) {
+    auto token = [&](int i) {
+        int id = history[r.historyStart + i];
+        return id >= 0 ? id : __ldcg(sampled + ~id);
+    };
+    auto forget = [&] {
+        __syncthreads();
+        for (int i = threadIdx.x; i < (vocabulary + 31) / 32; i += THREADS) seen[i] = 0;
+        __syncthreads();
+    };
+    auto first = [&](int id) { return (atomicOr(seen + id / 32, 1u << id % 32) >> id % 32 & 1) == 0; };
+    if (r.repetitionPenalty != 1) {
+        forget();
+        for (int i = threadIdx.x; i < r.historyLength; i += THREADS) {
+            int id = token(i);
+            if (!first(id)) continue;
+            float logit = logits[id];
+            logits[id] = logit > 0 ? logit / r.repetitionPenalty : logit * r.repetitionPenalty;
         }
-        if (r.presencePenalty == 0 && r.frequencyPenalty == 0) return;
+    }
+    if (r.presencePenalty != 0 || r.frequencyPenalty != 0) {
         forget();
         const int length = r.historyLength - r.promptLength;
         unsigned repeats = 0;  // bit k: this thread's k-th token of the completion was not the first of its kind
@@ -104,170 +96,159 @@ struct Row {
             if (repeats >> k % 32 & 1) atomicAdd(logits + token(r.promptLength + i), -r.frequencyPenalty);
         }
     }
-};
+    __syncthreads();
+}
 
-// The distribution that is drawn from: token weights relative to the most likely one, cut off by min-p.
-struct Weights {
-    const float* logits;
-    int vocabulary;
-    float largest;
-    float perTemperature;
-    float threshold;  // of the exponent
-
-    __device__ __forceinline__ double weight(float logit) const {
-        float exponent = (logit - largest) * perTemperature;
-        return exponent >= threshold ? static_cast<double>(expf(exponent)) : 0;
+// Of the topK heaviest keep the shortest prefix whose share reaches topP; take the token at `draw` of what is kept. With nothing
+// filtered any order will do: ids, as the reference takes them.
+__device__ __forceinline__ int choose(const Weights& weights, char* scratch, int topK, float topP, double draw) {
+    auto at_draw = [=](u64 kept) { return min(kept, static_cast<u64>(static_cast<double>(kept) * draw) + 1); };
+    auto by_id = [&] {
+        return token_reaching(
+            weights.vocabulary, [&](int i) { return weights.mass(weights.logits[i]); }, at_draw);
+    };
+    if (topK == 0 && topP >= 1) return by_id();
+    Ranking ranking(weights, scratch);
+    bool listed = topK > 0 && topK <= LISTED;
+    ranking.build(!listed);
+    if (topK >= ranking.size() && topP >= 1) return by_id();
+    const int count = topK == 0 ? ranking.size() : min(topK, ranking.size());
+    if (listed && !ranking.list_most_likely(count)) {
+        listed = false;
+        ranking.build(true);
     }
+    Prefix kept{ranking.total(), 0};
+#pragma unroll 1
+    for (int question = 0; question < 3; question++) {
+        if (question == 0 && !listed && count == ranking.size()) continue;  // no top-k among them
+        if (question == 1 && topP >= 1) continue;
+        const double share = static_cast<double>(topP) * static_cast<double>(kept.mass);
+        const u64 goal = question == 0   ? static_cast<u64>(count)
+                         : question == 1 ? min(kept.mass, static_cast<u64>(fmax(1.0, ceil(share))))
+                                         : at_draw(kept.mass);
+        kept = ranking.reaching(goal, question == 0);
+    }
+    return kept.token;
+}
 
-    // Σ of 1 or of the weight over the tokens ranking at least `rank`; the running total up to and including that rank. A thread
-    // asks for several logits before it looks at the first: nothing else hides how far away the cache is.
-    template <bool WEIGH>
-    __device__ double through(uint32_t rank) const {
-        constexpr int AHEAD = 8;
-        double sum = 0;
-        for (int base = threadIdx.x; base < vocabulary; base += AHEAD * THREADS) {
-            float logit[AHEAD];
+// Reports the most likely tokens; returns ln Σ e^logit.
+__device__ __forceinline__ float report_most_likely(const float* logits, int vocabulary, const Extremes& e, char* scratch,
+                                                    int count, SampleReport* report) {
+    const Weights weights = Weights::of(logits, vocabulary, e, 1, -__int_as_float(0x7f800000));
+    u64 sum = 0;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < vocabulary; i += THREADS) sum += weights.mass(logits[i]);
+    sum = over_block(sum, [](u64 a, u64 b) { return a + b; });
+    const float normalizer = static_cast<float>(weights.largest + log(static_cast<double>(sum) * 0x1p-39));
+    count = min(min(count, MAX_LOGPROBS), vocabulary);
+    if (count == 0) return normalizer;
+    auto tell = [&](int rank, int token) {
+        report->tokens[rank] = token;
+        report->logprobs[rank] = logits[token] - normalizer;
+    };
+    Ranking ranking(weights, scratch);
+    ranking.build(false);
+    if (ranking.list_most_likely(count)) {
+        if (threadIdx.x < count) tell(threadIdx.x, ranking.listed_token());
+        return normalizer;
+    }
+    u64 last = ~0ull;  // a thousand nearly equal ones: one after the other
+#pragma unroll 1
+    for (int rank = 0; rank < count; rank++) {
+        u64 next = 0;
+        for (int i = threadIdx.x; i < vocabulary; i += THREADS) {
+            const u64 key = ranked_token(logit_rank(logits[i], i, vocabulary), i);
+            if (key < last) next = max(next, key);
+        }
+        last = over_block(next, [](u64 a, u64 b) { return max(a, b); });
+        if (threadIdx.x == 0) tell(rank, static_cast<int>(~static_cast<uint32_t>(last)));
+    }
+    return normalizer;
+}
+
+// Brings a row to shared memory, four quads a thread under way at a time, and looks at it on the way.
+__device__ __forceinline__ Extremes hold(const float* from, float* row, int vocabulary) {
+    constexpr int AHEAD = 4;
+    Largest mine;
+    const int quads = (vocabulary + 3) / 4;
+    for (int base = threadIdx.x; base < quads; base += AHEAD * THREADS) {
+        float4 v[AHEAD];
 #pragma unroll
-            for (int k = 0; k < AHEAD; k++) {
-                int i = base + k * THREADS;
-                logit[k] = i < vocabulary ? logits[i] : 0;
-            }
+        for (int k = 0; k < AHEAD; k++) {
+            if (base + k * THREADS < quads) v[k] = __ldcg(reinterpret_cast<const float4*>(from) + base + k * THREADS);
+        }
 #pragma unroll
-            for (int k = 0; k < AHEAD; k++) {
-                int i = base + k * THREADS;
-                if (i >= vocabulary || logit_rank(logit[k], i, vocabulary) < rank) continue;
-                double w = weight(logit[k]);
-                sum += WEIGH ? w : static_cast<double>(w > 0);
-            }
+        for (int k = 0; k < AHEAD; k++) {
+            const int i = 4 * (base + k * THREADS);
+            if (i >= vocabulary) continue;
+            reinterpret_cast<float4*>(row)[base + k * THREADS] = v[k];
+            mine.add(v[k].x, i);
+            if (i + 1 < vocabulary) mine.add(v[k].y, i + 1);
+            if (i + 2 < vocabulary) mine.add(v[k].z, i + 2);
+            if (i + 3 < vocabulary) mine.add(v[k].w, i + 3);
         }
-        return over_block(sum, [](double a, double b) { return a + b; });
     }
+    return mine.join();
+}
 
-    // The rank at which the running total, highest rank first, passes `goal`.
-    template <bool WEIGH>
-    __device__ uint32_t rank_passing(double goal) const {
-        uint32_t rank = 0;
-        for (uint32_t bit = 0x80000000u; bit > 0; bit >>= 1) {
-            if (through<WEIGH>(rank | bit) > goal) rank |= bit;
-        }
-        return rank;
-    }
-
-    // The token of this rank that has `before` tokens of the same rank with lower ids; the last one if there are fewer.
-    __device__ int tied_token(uint32_t rank, int before) const {
-        __shared__ int counts[THREADS / 32];
-        int last = -1;
-        int found = -1;
-        for (int base = 0; base < vocabulary; base += THREADS) {
-            int i = base + threadIdx.x;
-            bool tied = i < vocabulary && logit_rank(logits[i], i, vocabulary) == rank;
-            unsigned lanes = __ballot_sync(~0u, tied);
-            __syncthreads();
-            if (threadIdx.x % 32 == 0) counts[threadIdx.x / 32] = __popc(lanes);
-            __syncthreads();
-            int index = __popc(lanes & ((1u << threadIdx.x % 32) - 1));
-            int all = 0;
-            for (int w = 0; w < THREADS / 32; w++) {
-                if (w < static_cast<int>(threadIdx.x / 32)) index += counts[w];
-                all += counts[w];
-            }
-            if (tied) last = i;
-            if (tied && index == before) found = i;
-            before -= all;
-        }
-        int chosen = over_block(found, [](int a, int b) { return max(a, b); });
-        return chosen >= 0 ? chosen : over_block(last, [](int a, int b) { return max(a, b); });
-    }
-
-    // With nothing filtered any order will do: ids, as the reference takes them.
-    __device__ int draw_by_id(double target) const {
-        __shared__ double totals[THREADS / 32];
-        double before = 0;
-        int found = 0x7fffffff;
-        int last = -1;
-        for (int base = 0; base < vocabulary; base += THREADS) {
-            int i = base + threadIdx.x;
-            double w = i < vocabulary ? weight(logits[i]) : 0;
-            double sum = w;
-#pragma unroll
-            for (int lanes = 1; lanes < 32; lanes *= 2) {
-                double lower = __shfl_up_sync(~0u, sum, lanes);
-                if (threadIdx.x % 32 >= lanes) sum += lower;
-            }
-            __syncthreads();
-            if (threadIdx.x % 32 == 31) totals[threadIdx.x / 32] = sum;
-            __syncthreads();
-            double all = 0;
-            double start = before;
-            for (int v = 0; v < THREADS / 32; v++) {
-                if (v < static_cast<int>(threadIdx.x / 32)) start += totals[v];
-                all += totals[v];
-            }
-            if (w > 0) last = i;
-            if (w > 0 && target < start + sum) found = min(found, i);
-            before += all;
-        }
-        int chosen = over_block(found, [](int a, int b) { return min(a, b); });
-        return chosen != 0x7fffffff ? chosen : over_block(last, [](int a, int b) { return max(a, b); });
-    }
-
-    // Of the topK heaviest keep the shortest prefix whose share reaches topP; take the token at `draw` of what is kept.
-    __device__ int choose(int topK, float topP, double draw) const {
-        const double total = through<true>(0);
-        const double size = through<false>(0);
-        if ((topK == 0 || topK >= size) && topP >= 1) return draw_by_id(total * draw);
-        double kept = total;
-        if (topK > 0 && topK < size) {
-            uint32_t rank = rank_passing<false>(topK - 1);
-            kept = through<true>(rank) - (through<false>(rank) - topK) * weight_of(rank);
-        }
-        if (topP < 1) {
-            const double wanted = topP * kept;
-            uint32_t rank = rank_passing<true>(wanted * (1 - 1e-15));
-            const double above = through<true>(rank) - ties(rank) * weight_of(rank);
-            kept = fmin(kept, above + fmax(1.0, ceil((wanted - above) / weight_of(rank))) * weight_of(rank));
-        }
-        const double target = kept * draw;
-        uint32_t rank = rank_passing<true>(target);
-        const double above = through<true>(rank) - ties(rank) * weight_of(rank);
-        return tied_token(rank, static_cast<int>(fmax(0.0, (target - above) / weight_of(rank))));
-    }
-
-    __device__ double ties(uint32_t rank) const {
-        return through<false>(rank) - (rank == 0xffffffff ? 0 : through<false>(rank + 1));
-    }
-
-    __device__ __forceinline__ double weight_of(uint32_t rank) const {
-        return weight(__uint_as_float(rank & 0x80000000u ? rank & 0x7fffffffu : ~rank));
-    }
-};
-
-extern "C" __global__ void __launch_bounds__(THREADS)
-    sample(float* logits, int vocabulary, int stride, const SampleRequest* requests, const int* history, unsigned* seen,
-           const int* step, int* sampled, const int* sampledBefore, unsigned long long* mailbox) {
+template <bool HELD>
+__device__ __forceinline__ void sample_row(const float* logits, int vocabulary, int stride, const SampleRequest* requests,
+                                           const int* history, unsigned* seen, float* copies, const int* step, int* sampled,
+                                           const int* sampledBefore, u64* mailbox, SampleReport* reports) {
+    extern __shared__ __align__(16) char shared[];
     release_dependents();
     const int s = blockIdx.x;
-    const SampleRequest r = requests[s];
+    const SampleRequest& r = requests[s];
+    const float* given = logits + static_cast<size_t>(s) * stride;
+    float* held = reinterpret_cast<float*>(shared + RANKING_BYTES);
     wait_for_predecessors();
-    Row row{logits + static_cast<size_t>(s) * stride, vocabulary};
-    unsigned long long best = row.best();
-    uint32_t rank = static_cast<uint32_t>(best >> 32);
+    Extremes e = HELD ? hold(given, held, vocabulary) : extremes(given, vocabulary);
+    const uint32_t rank = static_cast<uint32_t>(e.best >> 32);
     const bool usable = rank != NOT_A_LOGIT && rank > NEGATIVE_INFINITY;
-    int token = static_cast<int>(~static_cast<uint32_t>(best));
-    if (usable && (r.repetitionPenalty != 1 || r.presencePenalty != 0 || r.frequencyPenalty != 0)) {
-        row.penalise(r, history, sampledBefore, seen + static_cast<size_t>(s) * ((vocabulary + 31) / 32));
+    const bool reports_it = usable && r.logprobs >= 0 && reports != nullptr;
+    float normalizer = 0;
+    if (reports_it) {
+        normalizer = report_most_likely(HELD ? held : given, vocabulary, e, shared, r.logprobs, reports + s);
+    }
+    const float* row = HELD ? held : given;
+    if (usable && r.penalises()) {
+        float* changed = HELD ? held : copies + static_cast<size_t>(s) * stride;
+        if (!HELD) {
+            for (int i = threadIdx.x; i < vocabulary; i += THREADS) changed[i] = given[i];
+        }
         __syncthreads();
-        token = static_cast<int>(~static_cast<uint32_t>(row.best()));
+        penalise(changed, vocabulary, r, history, sampledBefore, seen + static_cast<size_t>(s) * ((vocabulary + 31) / 32));
+        row = changed;
+        e = extremes(row, vocabulary);
     }
+    int token = static_cast<int>(~static_cast<uint32_t>(e.best));
     if (usable && r.temperature > 0) {
-        float threshold = r.minP > 0 ? logf(r.minP) : -__int_as_float(0x7f800000);
-        Weights weights{row.logits, vocabulary, row.logits[token], 1 / r.temperature, threshold};
-        token = weights.choose(r.topK, r.topP, uniform(mix(r.seed), r.position));
+        constexpr float NEGLIGIBLE = -87.f;  // e^-87 is the smallest normal number
+        const float floor = r.minP > 0 ? fmaxf(logf(r.minP), NEGLIGIBLE) : NEGLIGIBLE;
+        const float perTemperature = fminf(1 / r.temperature, 3.4e38f);
+        token = choose(Weights::of(row, vocabulary, e, perTemperature, floor), shared, r.topK, r.topP,
+                       uniform(mix(r.seed), r.position));
     }
+    if (reports_it) __syncthreads();
     if (threadIdx.x == 0) {
         sampled[s] = usable ? token : 0;
-        unsigned long long word = static_cast<unsigned long long>(static_cast<unsigned>(*step)) << 32;
+        u64 word = static_cast<u64>(static_cast<unsigned>(*step)) << 32;
         word |= usable ? static_cast<uint32_t>(token) : 0xffffffffu;
-        if (mailbox != nullptr) *const_cast<volatile unsigned long long*>(mailbox + s) = word;
+        if (reports_it) {
+            reports[s].logprob = given[token] - normalizer;
+            __threadfence_system();
+        }
+        if (mailbox != nullptr) *const_cast<volatile u64*>(mailbox + s) = word;
     }
 }
+
+#define SAMPLE(NAME, HELD)                                                                                                       \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                                        \
+        NAME(const float* logits, int vocabulary, int stride, const SampleRequest* requests, const int* history, unsigned* seen, \
+             float* copies, const int* step, int* sampled, const int* sampledBefore, u64* mailbox, SampleReport* reports) {      \
+        sample_row<HELD>(logits, vocabulary, stride, requests, history, seen, copies, step, sampled, sampledBefore, mailbox,     \
+                         reports);                                                                                               \
+    }
+
+SAMPLE(sample, false)
+SAMPLE(sample_held, true)

@@ -1,7 +1,9 @@
 #pragma once
 // The sampler against the reference's rules in double precision on the host: every filter and penalty, many seeds. A draw that
 // falls within BOUNDARY of the edge between two tokens may go either way, since the device's exponentials are single precision.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -12,10 +14,21 @@ struct SampleRequest {
     float temperature;
     int topK;
     float topP, minP, repetitionPenalty, presencePenalty, frequencyPenalty;
-    int position, historyStart, historyLength, promptLength;
-    int reserved[3];
+    int position, historyStart, historyLength, promptLength, logprobs;
+    int reserved[2];
 };
 static_assert(sizeof(SampleRequest) == 64, "the layout the host writes");
+
+struct SampleReport {
+    float logprob;
+    int tokens[20];
+    float logprobs[20];
+    int reserved[3];
+};
+static_assert(sizeof(SampleReport) == 176, "the layout the host reads");
+
+constexpr size_t RANKING_BYTES = 20480;
+constexpr size_t MOST_SHARED_BYTES = 232448 - 1440;
 
 class ReferenceSampler {
 public:
@@ -86,6 +99,43 @@ private:
     }
 };
 
+// The report of a sample: tokens exactly, log-probabilities within single precision.
+inline std::string wrong_report(const SampleReport& seen, int token, const std::vector<float>& logits, int count) {
+    const float largest = *std::max_element(logits.begin(), logits.end());
+    double sum = 0;
+    for (float logit : logits) sum += std::exp(static_cast<double>(logit) - largest);
+    const double normalizer = largest + std::log(sum);
+    auto off = [&](float logprob, int id) {
+        return !(std::abs(logprob - (logits[id] - normalizer)) <= 2e-6 * std::max(1.0, std::abs(normalizer)));
+    };
+    if (off(seen.logprob, token)) return "log-probability " + std::to_string(seen.logprob);
+    std::vector<int> order(logits.size());
+    std::iota(order.begin(), order.end(), 0);
+    count = std::min<int>(count, order.size());
+    std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                      [&](int a, int b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
+    for (int i = 0; i < count; i++) {
+        if (seen.tokens[i] != order[i]) return "most likely token " + std::to_string(i) + " is " + std::to_string(seen.tokens[i]);
+        if (std::isfinite(logits[order[i]]) && off(seen.logprobs[i], order[i])) return "its " + std::to_string(seen.logprobs[i]);
+    }
+    return "";
+}
+
+// Logits as models and masks make them: scattered, all alike, with tokens ruled out, nearly alike, two heaps far apart.
+inline std::vector<float> random_logits(int kind, int vocabulary, std::mt19937_64& random) {
+    std::vector<float> logits(vocabulary);
+    std::normal_distribution<float> normal(0, 3);
+    for (int i = 0; i < vocabulary; i++) {
+        const float x = normal(random);
+        logits[i] = kind == 0   ? std::round(x * 64) / 64
+                    : kind == 1 ? -7.25f
+                    : kind == 2 ? (i % 3 == 1 ? -INFINITY : x - 100)
+                    : kind == 3 ? x * .01f
+                                : (i % 2 == 0 ? x * .001f : x * .001f - 12);
+    }
+    return logits;
+}
+
 inline void check_sampler(Kernels& kernels, bool quick,
                           const std::function<void(bool, const std::string&, const std::string&)>& report) {
     struct Setting {
@@ -100,48 +150,69 @@ inline void check_sampler(Kernels& kernels, bool quick,
                                 {"top-p 0.0001", {0, 1, 0, .0001f, 0, 1, 0, 0}},
                                 {"min-p 0.1", {0, 1.5f, 0, 1, .1f, 1, 0, 0}},
                                 {"all filters", {0, .7f, 50, .95f, .02f, 1, 0, 0}},
+                                {"top-k 2000, top-p 0.5", {0, 20, 2000, .5f, 0, 1, 0, 0}},
+                                {"top-k of everything", {0, 2, 60000, 1, 0, 1, 0, 0}},
+                                {"top-k of everything, top-p 0.7", {0, 2, 60000, .7f, 0, 1, 0, 0}},
                                 {"repetition", {0, 1, 20, 1, 0, 1.3f, 0, 0}},
                                 {"presence and frequency", {0, 1, 0, .9f, 0, 1, .5f, .7f}},
                                 {"greedy with penalties", {0, 0, 0, 1, 0, 1.2f, 1, 1}}};
+    constexpr int SETTINGS = 14, KINDS = 5;
     std::mt19937_64 random(11);
     for (int vocabulary : quick ? std::vector<int>{1500} : std::vector<int>{5, 1023, 1025, 50257}) {
-        const int samples = quick ? 11 : 66, stride = round_up(vocabulary, 128), tokens = 90;
+        const int samples = (quick ? SETTINGS : SETTINGS * KINDS) + 1, stride = round_up(vocabulary, 128), tokens = 90;
         std::vector<float> logits(static_cast<size_t>(samples) * stride);
         std::vector<SampleRequest> requests;
         std::vector<int> history;
-        std::normal_distribution<float> normal(0, 3);
         for (int s = 0; s < samples; s++) {
-            for (int i = 0; i < vocabulary; i++)
-                logits[static_cast<size_t>(s) * stride + i] = std::round(normal(random) * 64) / 64;
-            SampleRequest r = settings[s % 11].request;
+            std::vector<float> row = random_logits((s + s / SETTINGS) % KINDS, vocabulary, random);
+            std::copy(row.begin(), row.end(), logits.begin() + static_cast<size_t>(s) * stride);
+            SampleRequest r = settings[s % SETTINGS].request;
             r.seed = random(), r.position = static_cast<int>(random() % 1000);
             r.historyStart = static_cast<int>(history.size()), r.historyLength = tokens, r.promptLength = 30;
+            r.logprobs = s % 4 == 0 ? -1 : s % 4 == 1 ? 0 : s % 4 == 2 ? 5 : 20;
             for (int i = 0; i < tokens; i++) history.push_back(static_cast<int>(random() % std::min(vocabulary, 40)));
             requests.push_back(r);
         }
         logits[static_cast<size_t>(samples - 1) * stride + vocabulary / 2] = NAN;
-        DeviceArray<float> deviceLogits(logits);
+        DeviceArray<float> deviceLogits(logits), copies(logits.size());
         DeviceArray<SampleRequest> deviceRequests(requests);
         DeviceArray<int> sampledBefore(std::vector<int>{history[0]});
         std::vector<int> deferred = history;
         deferred[0] = ~0;  // one token of the history is still on the device
-        DeviceArray<int> deviceHistory(deferred), step(std::vector<int>{3}), sampled(samples);
+        DeviceArray<int> deviceHistory(deferred), step(std::vector<int>{3});
         DeviceArray<unsigned> seen(static_cast<size_t>(samples) * ((vocabulary + 31) / 32));
-        DeviceArray<unsigned long long> mailbox(samples);
-        kernels("sample", {dim3(samples), 1024}, deviceLogits.get(), vocabulary, stride,
-                static_cast<const SampleRequest*>(deviceRequests.get()), static_cast<const int*>(deviceHistory.get()), seen.get(),
-                static_cast<const int*>(step.get()), sampled.get(), static_cast<const int*>(sampledBefore.get()), mailbox.get());
-        std::vector<unsigned long long> mail = mailbox.download();
-        std::vector<int> chosen = sampled.download();
-        for (int s = 0; s < samples; s++) {
-            const int token = static_cast<int>(static_cast<uint32_t>(mail[s]));
-            const auto first = logits.begin() + static_cast<size_t>(s) * stride;
-            const bool last = s == samples - 1;
-            bool right =
-                last ? token == -1 && chosen[s] == 0
-                     : token == chosen[s] && ReferenceSampler::allows(token, {first, first + vocabulary}, requests[s], history);
-            report(right && mail[s] >> 32 == 3, "sample, vocabulary " + std::to_string(vocabulary) + ", " + settings[s % 11].name,
-                   "token " + std::to_string(token));
+        std::vector<unsigned long long> first;
+        for (const std::string name : {"sample", "sample_held"}) {
+            DeviceArray<int> sampled(samples);
+            DeviceArray<unsigned long long> mailbox(samples);
+            DeviceArray<SampleReport> reports(samples);
+            const size_t shared = RANKING_BYTES + (name == "sample" ? 0 : 16ull * ceil_div(vocabulary, 4));
+            kernels(name, {dim3(samples), 1024, shared}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
+                    static_cast<const SampleRequest*>(deviceRequests.get()), static_cast<const int*>(deviceHistory.get()),
+                    seen.get(), copies.get(), static_cast<const int*>(step.get()), sampled.get(),
+                    static_cast<const int*>(sampledBefore.get()), mailbox.get(), reports.get());
+            const std::vector<unsigned long long> mail = mailbox.download();
+            const std::vector<int> chosen = sampled.download();
+            const std::vector<SampleReport> told = reports.download();
+            for (int s = 0; s < samples; s++) {
+                const int token = static_cast<int>(static_cast<uint32_t>(mail[s]));
+                const auto from = logits.begin() + static_cast<size_t>(s) * stride;
+                const std::vector<float> row(from, from + vocabulary);
+                const bool last = s == samples - 1;
+                bool right = last ? token == -1 && chosen[s] == 0
+                                  : token == chosen[s] && ReferenceSampler::allows(token, row, requests[s], history);
+                const std::string what = name + ", vocabulary " + std::to_string(vocabulary) + ", " + settings[s % SETTINGS].name +
+                                         ", logits " + std::to_string((s + s / SETTINGS) % KINDS);
+                report(right && mail[s] >> 32 == 3, what, "token " + std::to_string(token));
+                if (right && !last && requests[s].logprobs >= 0) {
+                    const std::string wrong = wrong_report(told[s], token, row, requests[s].logprobs);
+                    report(wrong.empty(), what + ", report", wrong);
+                }
+            }
+            if (first.empty()) first = mail;
+            report(mail == first, name + " beside sample", "the tokens differ");
         }
+        report(std::memcmp(deviceLogits.download().data(), logits.data(), logits.size() * sizeof(float)) == 0,
+               "logits after sampling", "they changed");
     }
 }

@@ -4,12 +4,14 @@
 //      time DIRECTORY prefill                       16 rows of 259 tokens
 //      time DIRECTORY sweep [ROWS …]                every tile of every GEMM in a chain of its own, best first
 //      time DIRECTORY tune [ROWS …]                 the best tiles in the whole step
+//      time DIRECTORY sampling [ROWS …]             the sampling kernel by what is asked of it
 //
 // The model is the 124M shape with random weights, f16, context 132. Chains run over 36 layers' distinct weights and KV, more
 // than the L2 cache holds; a step reads 247 MB of weights, so nothing survives in L2 from the step before.
 #include <cstring>
 #include <functional>
 #include <random>
+#include "check_sample.cuh"
 #include "model.cuh"
 
 using T = rose::f16;
@@ -293,12 +295,62 @@ static void tune(Kernels& kernels, const Model<T>& model, int rows) {
                 best.head.text().c_str());
 }
 
+// The sampling kernel alone over its own logits, normal with deviation 3 as a trained model's are, or nearly alike as those of random
+// weights; so the rows come from L2, as they do behind the head.
+static void time_sampling(Kernels& kernels, int rows) {
+    struct Way {
+        const char* name;
+        SampleRequest request;
+    };
+    const Way ways[] = {{"greedy", {0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
+                        {"temperature 1", {0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
+                        {"top-k 40", {0, 1, 40, 1, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
+                        {"top-p 0.9", {0, 1, 0, .9f, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
+                        {"top-k 40, top-p 0.9", {0, .8f, 40, .9f, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
+                        {"top-k 5000", {0, 1, 5000, 1, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
+                        {"min-p 0.05", {0, 1, 0, 1, .05f, 1, 0, 0, 0, 0, 0, 0, -1}},
+                        {"greedy, logprobs 0", {0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0}},
+                        {"greedy, logprobs 20", {0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 20}}};
+    const int vocabulary = 50257, stride = round_up(vocabulary, 128);
+    DeviceArray<int> sampled(rows), before(rows), step(1), history(1);
+    DeviceArray<unsigned> seen(static_cast<size_t>(rows) * ((vocabulary + 31) / 32));
+    DeviceArray<unsigned long long> mailbox(rows);
+    DeviceArray<SampleReport> reports(rows);
+    DeviceArray<float> logits[] = {random_array<float>(static_cast<size_t>(rows) * stride, 7, -100, 3),
+                                   random_array<float>(static_cast<size_t>(rows) * stride, 8, 0, .2f)};
+    for (const Way& way : ways) {
+        std::vector<SampleRequest> requests(rows, way.request);
+        for (int r = 0; r < rows; r++) requests[r].seed = r, requests[r].position = r;
+        DeviceArray<SampleRequest> parameters(requests);
+        std::printf("SAMPLING rows %3d %-20s", rows, way.name);
+        for (const std::string name : {"sample", "sample_held"}) {
+            const size_t shared = RANKING_BYTES + (name == "sample" ? 0 : 16ull * ceil_div(vocabulary, 4));
+            for (DeviceArray<float>& row : logits) {
+                std::printf("  %6.1f", median_micros(kernels, [&] {
+                                           kernels(name, {dim3(rows), 1024, shared}, static_cast<const float*>(row.get()),
+                                                   vocabulary, stride, static_cast<const SampleRequest*>(parameters.get()),
+                                                   static_cast<const int*>(history.get()), seen.get(),
+                                                   static_cast<float*>(nullptr), static_cast<const int*>(step.get()),
+                                                   sampled.get(), static_cast<const int*>(before.get()), mailbox.get(),
+                                                   reports.get());
+                                       }, 11));
+            }
+        }
+        std::printf(" us\n");
+    }
+}
+
 int main(int argc, char** argv) {
     if (argc < 3) {
-        std::fprintf(stderr, "usage: time DIRECTORY steps | prefill | sweep | tune [ROWS ...]\n");
+        std::fprintf(stderr, "usage: time DIRECTORY steps | prefill | sweep | tune | sampling [ROWS ...]\n");
         return 2;
     }
     Kernels kernels(argv[1], ".sm_90a.cubin");
+    if (!std::strcmp(argv[2], "sampling")) {
+        std::printf("us of sample, of sample_held; each for logits of deviation 3, then of 0.2\n");
+        for (int i = 3; i < argc; i++) time_sampling(kernels, std::atoi(argv[i]));
+        return 0;
+    }
     Model<T> model(kernels, gpt2(CHAIN));
     print_clock();
     if (!std::strcmp(argv[2], "prefill")) time_prefill(kernels, model);

@@ -23,8 +23,7 @@ import java.util.Objects;
  * A model on a GPU. Two steps may be in flight: the second reads tokens that the first leaves on the device, so the device does
  * not wait for the host between them.
  *
- * <p>A step in which somebody asks for log-probabilities is sampled on the host; the step after it then starts only when that is
- * done. Any other step chooses its tokens on the device, and is a graph if every row brings one token.
+ * <p>Every step chooses its tokens on the device and is a graph if every row brings one token.
  */
 final class CudaModelRunner implements ModelRunner {
     private static final int IN_FLIGHT = 2;
@@ -119,13 +118,11 @@ final class CudaModelRunner implements ModelRunner {
         Check.that(submitted - awaited < IN_FLIGHT, "a step was submitted while two are in flight");
         on.context().enter();
         on.stream().requireUsable();
-        sampleBeforeNext();
         PendingStep place = on.places().get((int) (submitted % IN_FLIGHT));
         place.inputs = inputs;
         place.outputs = outputs;
         place.choice = choice(inputs);
         place.number = (int) (submitted + 1);
-        place.finished = false;
         launch(place, inputs);
         submitted++;
     }
@@ -169,23 +166,10 @@ final class CudaModelRunner implements ModelRunner {
         Choice choice = Choice.GREEDY;
         for (int sample = 0; sample < in.samples(); sample++) {
             SamplingParams params = in.sampling(sample).params();
-            if (HostSampling.needed(params)) {
-                return Choice.HOST;
-            }
-            choice = params.isGreedy() && !params.hasPenalties() ? choice : Choice.DRAW;
+            boolean best = params.isGreedy() && !params.hasPenalties() && params.logprobs() < 0;
+            choice = best ? choice : Choice.DRAW;
         }
         return choice;
-    }
-
-    /** A step in flight whose tokens the host chooses must have them before the next one reads them on the device. */
-    private void sampleBeforeNext() {
-        if (submitted == awaited) {
-            return;
-        }
-        PendingStep before = on.places().get((int) ((submitted - 1) % IN_FLIGHT));
-        if (before.choice == Choice.HOST) {
-            finish(before);
-        }
     }
 
     @Override
@@ -200,20 +184,14 @@ final class CudaModelRunner implements ModelRunner {
     }
 
     private void finish(PendingStep place) {
-        if (place.finished) {
-            return;
-        }
-        place.finished = true;
         StepInputs in = Objects.requireNonNull(place.inputs);
         StepOutputs out = Objects.requireNonNull(place.outputs);
         if (!place.tellsByMail()) {
             waitForEnd(place);
         }
-        if (place.choice == Choice.HOST) {
-            on.hostSampling().run(in, out, on.stream(), on.buffers().logits());
-            feedBack(place, in.samples(), out);
-        } else {
-            collect(place, in.samples(), out);
+        waitForMail(place);
+        for (int sample = 0; sample < in.samples(); sample++) {
+            collect(place, sample, in.sampling(sample).params().logprobs(), out);
         }
     }
 
@@ -221,7 +199,7 @@ final class CudaModelRunner implements ModelRunner {
      * Waits for every word of the step, those of empty rows too: with the last of them the step has read its inputs, and the place
      * may be used again.
      */
-    private void collect(PendingStep place, int samples, StepOutputs out) {
+    private void waitForMail(PendingStep place) {
         long start = clock.nanos();
         for (int sample = place.mails - 1; sample >= 0; sample--) {
             for (int spins = 1; !place.mailbox.has(sample, place.number); spins++) {
@@ -231,19 +209,15 @@ final class CudaModelRunner implements ModelRunner {
                 }
             }
         }
-        for (int sample = 0; sample < samples; sample++) {
-            int token = place.mailbox.token(sample);
-            boolean usable = token >= 0 && token < spec().vocabularySize();
-            out.set(sample, usable ? token : 0, usable ? StepOutputs.Status.OK : StepOutputs.Status.NON_FINITE);
-        }
     }
 
-    /** Puts tokens chosen on the host where the next step looks for them. */
-    private void feedBack(PendingStep place, int samples, StepOutputs out) {
-        for (int sample = 0; sample < samples; sample++) {
-            place.staging.setAtIndex(ValueLayout.JAVA_INT, sample, out.token(sample));
+    private void collect(PendingStep place, int sample, int logprobs, StepOutputs out) {
+        int token = place.mailbox.token(sample);
+        boolean usable = token >= 0 && token < spec().vocabularySize();
+        out.set(sample, usable ? token : 0, usable ? StepOutputs.Status.OK : StepOutputs.Status.NON_FINITE);
+        if (usable && logprobs >= 0) {
+            place.reports.read(sample, Math.min(logprobs, spec().vocabularySize()), out);
         }
-        on.stream().copyToDevice(on.buffers().sampled()[place.turn], place.staging, 4L * samples);
     }
 
     private void waitForEnd(PendingStep place) {
@@ -275,7 +249,7 @@ final class CudaModelRunner implements ModelRunner {
         return on.memory().uses();
     }
 
-    /** The logits of a sample of the step awaited last, whose tokens the host must have chosen. For holding devices together. */
+    /** The logits of a sample of the step awaited last, in which somebody drew or asked for a report. For holding devices together. */
     float[] logits(int sample) {
         Check.that(submitted == awaited, "logits are read while a step is in flight");
         on.context().enter();

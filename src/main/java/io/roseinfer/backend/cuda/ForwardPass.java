@@ -17,10 +17,8 @@ final class ForwardPass {
     enum Choice {
         /** Every sample greedily: logits never leave the head's kernel. */
         GREEDY,
-        /** By the sampling kernel, from the logits: some are drawn, or have penalties. */
-        DRAW,
-        /** By the host, from the logits. */
-        HOST
+        /** By the sampling kernel, from the logits: some are drawn, have penalties, or are to report log-probabilities. */
+        DRAW
     }
 
     /**
@@ -35,32 +33,39 @@ final class ForwardPass {
     private final DeviceWeights weights;
     private final StepBuffers buffers;
     private final Launcher launcher;
+    private final SampleKernel sampling;
     private final int blockSize;
     private final long layerBytes;
     private final long[] mailboxes;
+    private final long[] reports;
 
     private int momentParts;
 
     /**
      * @param layerBytes bytes of one layer's KV pool
      * @param mailboxes where tokens are told to the host, by turn
+     * @param reports where their log-probabilities are, likewise
      */
     ForwardPass(
             ModelShape shape,
             DeviceWeights weights,
             StepBuffers buffers,
             Launcher launcher,
+            SampleKernel sampling,
             int blockSize,
             long layerBytes,
-            long[] mailboxes) {
+            long[] mailboxes,
+            long[] reports) {
         this.shape = shape;
         this.spec = shape.spec();
         this.weights = weights;
         this.buffers = buffers;
         this.launcher = launcher;
+        this.sampling = sampling;
         this.blockSize = blockSize;
         this.layerBytes = layerBytes;
         this.mailboxes = mailboxes.clone();
+        this.reports = reports.clone();
     }
 
     /** Copies whole blocks in all layers, before anything else of the step. */
@@ -239,19 +244,22 @@ final class ForwardPass {
     }
 
     private void draw(Step step) {
-        launcher.kernel("sample")
+        launcher.kernel(sampling.name())
                 .grid(step.layout().samples(), 1)
                 .block(1024)
+                .shared(sampling.sharedBytes())
                 .address(buffers.logits())
                 .integer(spec.vocabularySize())
                 .integer(shape.paddedVocabulary())
                 .address(input(step, step.layout().requests()))
                 .address(input(step, step.layout().blocks()))
                 .address(buffers.seen())
+                .address(buffers.logitCopies())
                 .address(input(step, step.layout().step()))
                 .address(buffers.sampled()[step.turn()])
                 .address(buffers.sampled()[1 - step.turn()])
                 .address(mailboxes[step.turn()])
+                .address(reports[step.turn()])
                 .launch();
     }
 

@@ -132,6 +132,7 @@ final class InputPacker {
         to.set(FLOAT, at + 28, params.presencePenalty());
         to.set(FLOAT, at + 32, params.frequencyPenalty());
         to.set(INT, at + 36, contextLength);
+        to.set(INT, at + 52, params.logprobs());
     }
 
     private static void history(MemorySegment to, long at, int start, int length, int promptLength) {

@@ -18,7 +18,6 @@ record LoadedRunner(
         KvGeometry kv,
         StepBuffers buffers,
         ForwardPass forward,
-        HostSampling hostSampling,
         List<PendingStep> places) {
 
     LoadedRunner {

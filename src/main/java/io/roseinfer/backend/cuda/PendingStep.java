@@ -15,6 +15,7 @@ final class PendingStep {
     final int turn;
     final MemorySegment staging;
     final Mailbox mailbox;
+    final Reports reports;
     final CUevent_st end;
 
     @Nullable
@@ -28,17 +29,16 @@ final class PendingStep {
     /** Tokens that the device tells, those of a bucket's empty rows included. */
     int mails;
 
-    boolean finished = true;
-
-    PendingStep(int turn, MemorySegment staging, Mailbox mailbox, CUevent_st end) {
+    PendingStep(int turn, MemorySegment staging, Mailbox mailbox, Reports reports, CUevent_st end) {
         this.turn = turn;
         this.staging = staging;
         this.mailbox = mailbox;
+        this.reports = reports;
         this.end = end;
     }
 
     /** Whether the device tells the tokens, and so the step's end; else there is an event behind the step. */
     boolean tellsByMail() {
-        return choice != Choice.HOST && mails > 0;
+        return mails > 0;
     }
 }

@@ -21,6 +21,7 @@ final class RunnerLoader {
     private final DeviceMemory memory;
     private final HostMemory host = new HostMemory();
     private final ModelShape shape;
+    private final boolean hopper;
 
     private RunnerLoader(
             DeviceContext context,
@@ -35,6 +36,7 @@ final class RunnerLoader {
         this.device = "device cuda:" + device.index();
         ElementType type = ElementType.of(options.precision(), weights.dtype(WeightSlot.TOKEN_EMBEDDING));
         this.shape = ModelShape.of(weights.spec(), type);
+        this.hopper = KernelImages.targetFor(device).equals("sm_90a");
         this.context = context;
         this.modules = KernelModules.load(images, system, device, type);
         this.stream = new CudaStream(this.device, new LaunchLog());
@@ -51,10 +53,10 @@ final class RunnerLoader {
             CudaDevice device,
             KernelImages images) {
         RunnerLoader loader = open(weights, limits, options, system, device, images);
-        boolean hopper = KernelImages.targetFor(device).equals("sm_90a");
         try {
             LoadedRunner on = loader.build();
-            KernelChoice kernels = new KernelChoice(loader.shape, limits.blockSize(), hopper, options.batchInvariant());
+            KernelChoice kernels =
+                    new KernelChoice(loader.shape, limits.blockSize(), loader.hopper, options.batchInvariant());
             return new CudaModelRunner(on, kernels, options.graphs(), clock);
         } catch (RuntimeException e) {
             loader.release();
@@ -81,31 +83,32 @@ final class RunnerLoader {
     private LoadedRunner build() {
         DeviceWeights packed = new WeightUpload(weights, shape, memory, launcher).run();
         long inputs = inputBytes();
-        long others = 2 * inputs + StepBuffers.scratchBytes(shape, limits);
+        SampleKernel sampling = SampleKernel.of(shape.spec().vocabularySize(), hopper);
+        long others = 2 * inputs + StepBuffers.scratchBytes(shape, limits, sampling);
         KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes() - others, device);
-        StepBuffers buffers = StepBuffers.allocate(memory, shape, limits, inputs, kv.bytes());
+        StepBuffers buffers = StepBuffers.allocate(memory, shape, limits, sampling, inputs, kv.bytes());
         memory.seal();
         memory.forEach(this::zero, "activations", "logits and sampling", "KV pool", "step inputs");
         stream.synchronize();
         List<PendingStep> places = new ArrayList<>();
         for (int turn = 0; turn < 2; turn++) {
             Mailbox mailbox = new Mailbox(host.allocate("tokens", 8L * limits.maxRows()));
-            places.add(new PendingStep(turn, host.allocate("step inputs", inputs), mailbox, Driver.createEvent()));
+            Reports reports = new Reports(host.allocate("log-probabilities", (long) Reports.BYTES * limits.maxRows()));
+            MemorySegment staging = host.allocate("step inputs", inputs);
+            places.add(new PendingStep(turn, staging, mailbox, reports, Driver.createEvent()));
         }
-        int stride = shape.paddedVocabulary();
-        MemorySegment logits = host.allocate("logits", 4L * stride * HostSampling.ROWS);
         ForwardPass forward = new ForwardPass(
                 shape,
                 packed,
                 buffers,
                 launcher,
+                sampling,
                 kv.blockSize(),
                 shape.layerBlockBytes(kv.blockSize()) * kv.blocks(),
-                places.stream().mapToLong(place -> place.mailbox.address()).toArray());
-        HostSampling sampling = new HostSampling(shape.spec().vocabularySize(), stride, logits);
+                places.stream().mapToLong(place -> place.mailbox.address()).toArray(),
+                places.stream().mapToLong(place -> place.reports.address()).toArray());
         return new LoadedRunner(
-                context, modules, memory, host, stream, launcher, shape, limits, kv, buffers, forward, sampling,
-                places);
+                context, modules, memory, host, stream, launcher, shape, limits, kv, buffers, forward, places);
     }
 
     private void zero(long address, long bytes) {

@@ -22,15 +22,21 @@ record StepBuffers(
         long best,
         long logits,
         long seen,
+        long logitCopies,
         long[] sampled) {
 
     static StepBuffers allocate(
-            DeviceMemory memory, ModelShape shape, RunnerLimits limits, long inputBytes, long poolBytes) {
+            DeviceMemory memory,
+            ModelShape shape,
+            RunnerLimits limits,
+            SampleKernel sampling,
+            long inputBytes,
+            long poolBytes) {
         int rows = limits.maxRows();
         int panelRows = panelRows(limits);
         long element = shape.type().bytes();
         String scratch = "activations";
-        String sampling = "logits and sampling";
+        String choosing = "logits and sampling";
         return new StepBuffers(
                 panelRows,
                 new long[] {memory.allocate("step inputs", inputBytes), memory.allocate("step inputs", inputBytes)},
@@ -42,14 +48,20 @@ record StepBuffers(
                 memory.allocate(scratch, element * panelRows * shape.attention()),
                 memory.allocate(scratch, element * panelRows * shape.paddedAttention()),
                 memory.allocate(scratch, element * panelRows * shape.paddedInner()),
-                memory.allocate(sampling, 8L * rows * (shape.paddedVocabulary() / 64)),
-                memory.allocate(sampling, 4L * rows * shape.paddedVocabulary()),
-                memory.allocate(sampling, 4L * rows * seenWords(shape)),
-                new long[] {memory.allocate(sampling, 4L * rows), memory.allocate(sampling, 4L * rows)});
+                memory.allocate(choosing, 8L * rows * (shape.paddedVocabulary() / 64)),
+                memory.allocate(choosing, 4L * rows * shape.paddedVocabulary()),
+                memory.allocate(choosing, 4L * rows * seenWords(shape)),
+                memory.allocate(choosing, copyBytes(shape, limits, sampling)),
+                new long[] {memory.allocate(choosing, 4L * rows), memory.allocate(choosing, 4L * rows)});
     }
 
     private static int panelRows(RunnerLimits limits) {
         return ModelShape.roundUp(Math.max(limits.maxTokens(), limits.maxRows()), 8);
+    }
+
+    /** Where the sampling kernel penalises a row that it does not hold. */
+    private static long copyBytes(ModelShape shape, RunnerLimits limits, SampleKernel sampling) {
+        return sampling.held() ? 16 : 4L * limits.maxRows() * shape.paddedVocabulary();
     }
 
     private static int seenWords(ModelShape shape) {
@@ -57,11 +69,11 @@ record StepBuffers(
     }
 
     /** Bytes of everything but inputs, KV pool and weights. */
-    static long scratchBytes(ModelShape shape, RunnerLimits limits) {
+    static long scratchBytes(ModelShape shape, RunnerLimits limits, SampleKernel sampling) {
         long perToken = 5L * shape.stride()
                 + (2L * shape.stride() + shape.attention() + shape.paddedAttention() + shape.paddedInner())
                         * shape.type().bytes();
         long perRow = shape.paddedVocabulary() / 8 + 4L * shape.paddedVocabulary() + 4L * seenWords(shape) + 8;
-        return panelRows(limits) * perToken + limits.maxRows() * perRow;
+        return panelRows(limits) * perToken + limits.maxRows() * perRow + copyBytes(shape, limits, sampling);
     }
 }

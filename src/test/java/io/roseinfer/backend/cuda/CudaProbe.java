@@ -6,7 +6,7 @@ import io.roseinfer.backend.ModelRunner;
 public final class CudaProbe {
     private CudaProbe() {}
 
-    /** The logits of a sample of the step awaited last, a whole vocabulary; it must have been sampled on the host. */
+    /** The logits of a sample of the step awaited last, a whole vocabulary; somebody drew in it or asked for a report. */
     public static float[] logits(ModelRunner runner, int sample) {
         return ((CudaModelRunner) runner).logits(sample);
     }

@@ -166,6 +166,14 @@ class StepShapesTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"50257, true, sample_held", "50304, true, sample_held", "60000, true, sample", "50257, false, sample"})
+    void sampleKernel_holdsARowThatFits(int vocabulary, boolean hopper, String name) {
+        SampleKernel kernel = SampleKernel.of(vocabulary, hopper);
+        assertThat(kernel.name()).isEqualTo(name);
+        assertThat(kernel.sharedBytes()).isLessThanOrEqualTo(kernel.held() ? 232_448 - 2048 : 48 * 1024);
+    }
+
     @Test
     void choice_blocksAsLongAsTheContext_keepsDecodeGemmsAndAttendsByThePrefillKernel() {
         StepKernels contiguous = new KernelChoice(GPT2, 1024, true, false).of(64, 64, 64, 64);
@@ -274,8 +282,10 @@ class StepShapesTest {
         assertThat(memory.get(ValueLayout.JAVA_LONG, request)).isEqualTo(1);
         assertThat(memory.asSlice(request + 8, 28).toArray(ValueLayout.JAVA_FLOAT))
                 .containsExactly(0.5f, Float.intBitsToFloat(7), 0.9f, 0.1f, 1.3f, 0.2f, -0.1f);
-        int[] rest = ints(memory, request + 36, 4);
-        assertThat(rest).as("position, history start, its length, the prompt's").containsExactly(3, rest[1], 3, 1);
+        int[] rest = ints(memory, request + 36, 5);
+        assertThat(rest)
+                .as("position, history start, its length, the prompt's, log-probabilities")
+                .containsExactly(3, rest[1], 3, 1, -1);
         assertThat(ints(memory, layout.blocks() + 4L * rest[1], 3)).containsExactly(40, 41, ~1);
         for (int other : new int[] {0, 2, 3}) {
             long at = layout.requests() + (long) StepLayout.REQUEST_BYTES * other;

@@ -1,0 +1,38 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.sampling.SamplingParams;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Memory of the host that the device writes log-probabilities to: the struct SampleReport of {@code sample.cu}, one per sample. A
+ * report is there once the sample's word is in the {@link Mailbox}.
+ */
+final class Reports {
+    /** Bytes of one report. */
+    static final int BYTES = 176;
+
+    private static final int TOKENS = 4;
+    private static final int LOGPROBS = TOKENS + 4 * SamplingParams.MAX_LOGPROBS;
+
+    private final MemorySegment memory;
+
+    Reports(MemorySegment memory) {
+        this.memory = memory;
+    }
+
+    long address() {
+        return memory.address();
+    }
+
+    /** Copies a sample's report, with its {@code count} most likely tokens. */
+    void read(int sample, int count, StepOutputs out) {
+        long at = (long) BYTES * sample;
+        out.setLogprob(sample, memory.get(ValueLayout.JAVA_FLOAT, at));
+        for (int rank = 0; rank < count; rank++) {
+            int token = memory.get(ValueLayout.JAVA_INT, at + TOKENS + 4L * rank);
+            out.setTop(sample, rank, token, memory.get(ValueLayout.JAVA_FLOAT, at + LOGPROBS + 4L * rank));
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.StepDriver;
+import io.roseinfer.backend.StepDriver.Sampled;
+import io.roseinfer.backend.StepDriver.Sequence;
+import io.roseinfer.backend.StepOutputs.Status;
+import io.roseinfer.base.Clock;
+import io.roseinfer.golden.Golden;
+import io.roseinfer.golden.GoldenLogits;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.Sampler;
+import io.roseinfer.sampling.SamplingParams;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the device samples and reports, against the reference sampler over the very logits the device had. */
+@RequiresCuda
+class CudaSamplingTest {
+    /** The seed that {@link StepDriver} gives its requests. */
+    private static final long SEED = 7;
+
+    private static final int STEPS = 12;
+    private static final int TOPS = SamplingParams.MAX_LOGPROBS;
+
+    static Stream<Arguments> ways() {
+        List<SamplingParams> ways = List.of(
+                SamplingParams.greedy(),
+                SamplingParams.random(),
+                new SamplingParams(0.7f, 5, 1, 0, 1, 0, 0, -1),
+                new SamplingParams(1.2f, 0, 0.8f, 0, 1, 0, 0, -1),
+                new SamplingParams(30, 1500, 0.99f, 0, 1, 0, 0, -1),
+                new SamplingParams(0.9f, 0, 1, 0.05f, 1.4f, 0, 0, -1),
+                new SamplingParams(0, 0, 1, 0, 1.3f, 0.5f, 0.25f, -1),
+                new SamplingParams(1, 50, 0.9f, 0.01f, 0.9f, -0.4f, 0.6f, -1));
+        return Stream.of("gpt2-random", "builtin-tiny")
+                .flatMap(model -> ways.stream().map(way -> Arguments.of(model, way.withLogprobs(TOPS))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void tokensAndReports_areThoseOfTheReferenceSampler(String model, SamplingParams params) {
+        Golden golden = Golden.read(model);
+        try (ModelFiles files = golden.open();
+                CudaBackend backend =
+                        CudaBackend.open(CudaOptions.defaults().withPrecision(Precision.FP16), Clock.system());
+                StepDriver driver = new StepDriver(backend.load(files.weights(), GoldenLogits.limits(files.spec())))) {
+            driver.params = params;
+            Sequence sequence = new Sequence(golden.ids(0));
+            for (int step = 0; step < STEPS; step++) {
+                Sampled seen = driver.add(sequence, sequence.tokens.length - sequence.computed, true)
+                        .step()
+                        .getFirst();
+                Sampled wanted = reference(driver.runner, params, sequence);
+                assertThat(seen.token()).as("token of step %d", step).isEqualTo(wanted.token());
+                assertThat(seen.tops())
+                        .as("most likely tokens of step %d", step)
+                        .isEqualTo(wanted.tops());
+                assertThat(seen.logprob()).isCloseTo(wanted.logprob(), within(1e-4f));
+                for (int rank = 0; rank < wanted.logprobs().size(); rank++) {
+                    assertThat(seen.logprobs().get(rank))
+                            .isCloseTo(wanted.logprobs().get(rank), within(1e-4f));
+                }
+                sequence.append(seen.token());
+            }
+        }
+    }
+
+    private static Sampled reference(ModelRunner runner, SamplingParams params, Sequence sequence) {
+        float[] raw = CudaProbe.logits(runner, 0);
+        Sampler sampler = new Sampler(raw.length);
+        int token = sampler.sample(raw.clone(), 0, new SampleRequest(params, SEED, sequence), sequence.length());
+        float normalizer = sampler.logSumExp(raw, 0);
+        int[] tops = new int[Math.min(TOPS, raw.length)];
+        sampler.top(raw, 0, tops.length, tops);
+        List<Integer> tokens = new ArrayList<>();
+        List<Float> logprobs = new ArrayList<>();
+        for (int top : tops) {
+            tokens.add(top);
+            logprobs.add(raw[top] - normalizer);
+        }
+        return new Sampled(Status.OK, token, raw[token] - normalizer, tokens, logprobs);
+    }
+}
