@@ -9,7 +9,15 @@
 // Rows differ in length, so a block finds its row itself: tile i of the step belongs to the row where the running count of
 // ⌈length / 64⌉ passes i. Blocks past the last tile leave at once.
 //
-// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128. With `skipSingles`, rows of one token are left to attention_decode.
+// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128. With `skipSingles`, rows of one token are left to attention_decode or to
+// attention_prefill_single.
+//
+// attention_prefill_single takes rows of one token, block size 16, and gives the bits that attention_prefill gives: the same
+// products on mma.sync, in the same order, but shared out over the warps. Each takes 16 keys of a tile's scores and 16 dimensions
+// of its values; the running softmax all warps keep alike. The past is asked for before the wait, as attention_decode does, into a
+// ring of `stages` blocks of 16 keys and values.
+//
+// Launch: grid (heads, rows), block 128, dynamic shared memory stages · 4096 bytes, stages 8 to 32. Other rows are skipped.
 #include "include/paged_kv.cuh"
 #include "include/ptx.cuh"
 
@@ -200,12 +208,169 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int rows, boo
     }
 }
 
+constexpr int PIECE = 16;  // tokens of a KV block, one for each warp in a tile of keys
+constexpr int PIECE_BYTES = 2 * PIECE * ROW_BYTES;
+
+// The ring of a row's KV blocks, keys and then values, in the order of the sequence.
+template <class T>
+struct PieceRing {
+    const PagedAttention<T>& p;
+    const int* list;
+    char* ring;
+    int stages;
+    int head;
+    int context;
+
+    __device__ __forceinline__ char* keys(int piece) const { return ring + piece % stages * PIECE_BYTES; }
+    __device__ __forceinline__ char* values(int piece) const { return keys(piece) + PIECE_BYTES / 2; }
+
+    // Every thread copies 16 bytes of a key and a value; slots behind the context become zeros. The token `without` is left out.
+    __device__ __forceinline__ void load(int piece, int id, int without) const {
+        const int row = threadIdx.x / 8;
+        const int token = piece * PIECE + row;
+        if (token != without) copy(piece, id, token < context);
+    }
+
+    __device__ __forceinline__ void load_token(int token) const {
+        if (token % PIECE == static_cast<int>(threadIdx.x / 8)) copy(token / PIECE, __ldg(list + token / PIECE), true);
+    }
+
+private:
+    __device__ __forceinline__ void copy(int piece, int id, bool present) const {
+        const int row = threadIdx.x / 8;
+        const int chunk = threadIdx.x % 8;
+        const T* key = p.pool + ((static_cast<size_t>(id) * p.heads + head) * 2 * PIECE + row) * HEAD + chunk * 8;
+        copy_async16(chunk_address(keys(piece), row, chunk), key, present);
+        copy_async16(chunk_address(values(piece), row, chunk), key + PIECE * HEAD, present);
+    }
+};
+
+template <class T>
+__device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int stages) {
+    extern __shared__ __align__(128) char ringBytes[];
+    __shared__ float2 scores[TILE / 2];
+    __shared__ float normalizer;
+    release_dependents();
+    const int row = blockIdx.y;
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
+    const int lane = threadIdx.x % 32;
+    const int token = __ldg(p.rowStarts + row);
+    const bool single = __ldg(p.rowStarts + row + 1) == token + 1;
+    const int context = __ldg(p.contextLengths + row);
+    if (!single || context <= 0) {
+        wait_for_predecessors();
+        return;
+    }
+    const PieceRing<T> ring{p, p.blocks + __ldg(p.blockStarts + row), ringBytes, stages, static_cast<int>(blockIdx.x), context};
+    const int newest = context - 1;
+    const int pieces = (context + PIECE - 1) / PIECE;
+    const int early = min(stages, pieces);
+    const int id = lane < early ? __ldg(ring.list + lane) : 0;
+    for (int i = 0; i < early; i++) ring.load(i, __shfl_sync(~0u, id, i), newest);
+    const T* query = p.queries + (static_cast<size_t>(token) * p.heads + ring.head) * HEAD + lane % 4 * 2;
+    wait_for_predecessors();
+
+    if (newest / PIECE < early) ring.load_token(newest);
+    copy_async_commit();
+    // Of the 16 queries of an mma only the first is there: lanes 0 to 3 hold it.
+    uint32_t q[4][4] = {};
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        if (lane < 4) {
+            q[k][0] = __ldcg(reinterpret_cast<const uint32_t*>(query + 16 * k));
+            q[k][2] = __ldcg(reinterpret_cast<const uint32_t*>(query + 16 * k + 8));
+        }
+    }
+    float sum[2][4] = {};  // dimensions 16 · warp + 8j + 2 · lane + {0, 1}
+    float largest = NO_SCORE;
+    float total = 0;  // of the first warp: lane q adds the keys 8j + 2q + {0, 1}
+    const int tiles = (context + TILE - 1) / TILE;
+    for (int i = 0; i < tiles; i++) {
+        copy_async_wait<0>();
+        __syncthreads();
+        if (i > 0) {
+            for (int piece = 4 * (i - 1) + stages; piece < min(4 * i + stages, pieces); piece++) {
+                ring.load(piece, __ldg(ring.list + piece), -1);
+            }
+        }
+        copy_async_commit();
+        const int piece = 4 * i + warp;
+        float score[2][4] = {};
+        if (piece < pieces) {
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                uint32_t b[4];
+                load_matrix4(b, chunk_address(ring.keys(piece), lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2));
+                mma_16x8x16<T>(score[0], q[k], b[0], b[1]);
+                mma_16x8x16<T>(score[1], q[k], b[2], b[3]);
+            }
+        }
+        if (lane < 4) {
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                const int key = piece * PIECE + 8 * j + 2 * lane;
+                scores[warp * 8 + 4 * j + lane] =
+                    make_float2(key > newest ? NO_SCORE : score[j][0], key + 1 > newest ? NO_SCORE : score[j][1]);
+            }
+        }
+        __syncthreads();
+        const float2 mine = scores[lane];  // keys 2 · lane + {0, 1} of the tile
+        float top = fmaxf(mine.x, mine.y);
+#pragma unroll
+        for (int step = 16; step > 0; step /= 2) top = fmaxf(top, __shfl_xor_sync(~0u, top, step));
+        top = fmaxf(largest, top);
+        const float factor = exp2f(largest - top);
+        largest = top;
+        const float2 weight = make_float2(exp2f(mine.x - top), exp2f(mine.y - top));
+        const uint32_t packed = pack2<T>(weight.x, weight.y);
+#pragma unroll
+        for (int j = 0; j < 4; j++) sum[0][j] *= factor, sum[1][j] *= factor;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const uint32_t first = __shfl_sync(~0u, packed, 8 * k + lane % 4);
+            const uint32_t second = __shfl_sync(~0u, packed, 8 * k + 4 + lane % 4);
+            const uint32_t a[4] = {lane < 4 ? first : 0, 0, lane < 4 ? second : 0, 0};
+            uint32_t b[4] = {};
+            if (4 * i + k < pieces) {
+                load_matrix4_transposed(b, chunk_address(ring.values(4 * i + k), lane % 16, 2 * warp + lane / 16));
+            }
+            mma_16x8x16<T>(sum[0], a, b[0], b[1]);
+            mma_16x8x16<T>(sum[1], a, b[2], b[3]);
+        }
+        if (warp == 0) {
+            total *= factor;
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                total += __shfl_sync(~0u, weight.x, 4 * j + lane % 4);
+                total += __shfl_sync(~0u, weight.y, 4 * j + lane % 4);
+            }
+        }
+    }
+    if (warp == 0) {
+        const float all = sum_over_lanes<4>(total);
+        if (lane == 0) normalizer = all > 0 ? 1.f / all : 0.f;
+    }
+    __syncthreads();
+    if (lane >= 4) return;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        T* out = panel_at(p.out, token, ring.head * HEAD + 16 * warp + 8 * j + lane * 2, p.panelRows);
+        *reinterpret_cast<uint32_t*>(out) = pack2<T>(sum[j][0] * normalizer, sum[j][1] * normalizer);
+    }
+}
+
 #define ATTEND(T, NAME)                                                                                                          \
     extern "C" __global__ void __launch_bounds__(128) attention_prefill_##NAME(                                                  \
         const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
         const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                         \
         attend<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, blockSize}, rows, \
                   skipSingles != 0);                                                                                             \
+    }                                                                                                                            \
+    extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                        \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
+        const int* blocks, T* out, int panelRows, int heads, int stages) {                                                       \
+        attend_single<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, PIECE},    \
+                         stages);                                                                                                \
     }
 
 ATTEND(f16, f16)

@@ -166,9 +166,10 @@ static void check_bits(Kernels& kernels, const Case<T>& c) {
         report(decode_logits(kernels, c, plan(batch), rows, 0) == wanted, type + " tile b" + std::to_string(batch),
                "not the bits of tile b32");
     }
+    const std::vector<float> invariant = decode_logits(kernels, c, invariant_plan(rows), rows, 0);
     for (int fewer : {1, 2, 17}) {
         std::vector<float> seen = decode_logits(kernels, c, invariant_plan(fewer), fewer, 0);
-        report(std::equal(seen.begin(), seen.end(), wanted.begin()), type + " in a batch of " + std::to_string(fewer),
+        report(std::equal(seen.begin(), seen.end(), invariant.begin()), type + " in a batch of " + std::to_string(fewer),
                "not the bits of the whole batch");
     }
     Runner<T> runner(kernels, c.model, rows, rows, c.blockSize, c.blocks, false);
@@ -179,6 +180,33 @@ static void check_bits(Kernels& kernels, const Case<T>& c) {
     runner.select();
     for (unsigned long long mail : runner.mailbox.download())
         report(mail == 0x7ffffffffull, type + " NaN logits", "a token was chosen");
+}
+
+// attention_prefill_single gives what attention_prefill gives, to the bit, however deep its ring.
+template <class T>
+static void check_single_bits(Kernels& kernels, const Case<T>& c) {
+    const int rows = c.batch.rows();
+    Runner<T> runner(kernels, c.model, rows, rows, c.blockSize, c.blocks, false);
+    runner.upload(c.batch);
+    runner.pool.upload(c.pool);
+    Plan plan = decode_plan(rows);
+    runner.embed(plan);
+    runner.qkv(plan, 0);
+    plan.attention = Plan::PREFILL;
+    runner.attention(plan, 0);
+    const std::vector<T> wanted = runner.attended.download();
+    plan.attention = Plan::DECODE;
+    plan.attentionSingle = true;
+    for (int stages : {8, 9, 15, 32}) {
+        plan.attentionStages = stages;
+        runner.attended.fill(0);
+        runner.attention(plan, 0);
+        const std::vector<T> seen = runner.attended.download();
+        report(std::memcmp(seen.data(), wanted.data(), seen.size() * sizeof(T)) == 0,
+               std::string(TypeName<T>::value) + " attention of single tokens, " + std::to_string(rows) + " rows, " +
+                   std::to_string(stages) + " stages",
+               "not the bits of prefill");
+    }
 }
 
 static void check_copy_blocks(Kernels& kernels) {
@@ -252,6 +280,7 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
         if (sizeof(T) == 2 && hopper) check_tiles(kernels, c, quick);
         if constexpr (sizeof(T) == 2) {
             if (hopper && rows == 33) check_bits(kernels, c);
+            if (hopper && (rows == 1 || rows == 33)) check_single_bits(kernels, c);
         }
     }
     if (sizeof(T) == 4 || !hopper) return;
@@ -262,6 +291,9 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
     check_stages(type + " prefill, blocks of 5", kernels, fives, prefill);
     prefill.attention = Plan::MIXED;
     check_stages(type + " mixed", kernels, ragged, prefill);
+    prefill.attentionSingle = true;
+    check_stages(type + " mixed, singles by the bits of prefill", kernels, ragged, prefill);
+    check_single_bits(kernels, Case<T>(model, 16, {300, 1, 64, 65, 16, 129, 128, 257, 299, 48}, std::vector<int>(10, 1)));
     if (quick) return;
     Model<T> odd(kernels, Shape{1, 64 * 5, 5, 64, 1001, 777, 300, rose::RELU});
     Case<T> c(odd, 16, {70, 1, 16, 17, 5, 200}, std::vector<int>(6, 1));

@@ -210,8 +210,8 @@ public:
                      s.headPad(), blockSize_, rows_);
         }
         if (plan.attention == Plan::DECODE || plan.attention == Plan::MIXED) {
-            kernels_((plan.attentionHeld ? "attention_decode_held_" : "attention_decode_") + type(), {dim3(s.heads, rows_), 128, plan.attentionStages * 4096u}, in(queries.get()),
-                     kv, in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
+            kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), 128, plan.attentionStages * 4096u}, in(queries.get()), kv,
+                     in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
                      plan.attentionStages);
         }
         if (plan.attention == Plan::PREFILL || plan.attention == Plan::MIXED) {

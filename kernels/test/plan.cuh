@@ -42,6 +42,11 @@ struct Plan {
     Attention attention = GENERIC;
     int attentionStages = 8;
     bool attentionHeld = false;  // attention_decode_held
+    bool attentionSingle = false;  // attention_prefill_single for rows of one token, not attention_decode
+
+    std::string decodeKernel() const {
+        return attentionSingle ? "attention_prefill_single_" : attentionHeld ? "attention_decode_held_" : "attention_decode_";
+    }
 };
 
 inline Plan generic_plan() {
@@ -72,16 +77,22 @@ inline Plan decode_plan(int rows) {
     return p;
 }
 
+// Stages of attention_prefill_single, which change no bits: as many as leave all its blocks on the device at once.
+inline int single_stages(int rows) {
+    return rows <= 16 ? 24 : rows <= 32 ? 12 : rows <= 64 ? 9 : 8;
+}
+
 // The choice that gives every row the same bits whatever its batch: tiles up to 64 rows sum in one order, so BATCH may follow the
-// number of rows, but the cluster sizes and the attention's stages stay what they are.
+// number of rows, but the cluster sizes stay what they are, and rows of one token are attended to with the bits of prefill.
 inline Plan invariant_plan(int rows) {
     Plan p = decode_plan(rows);
     const int narrow = rows <= 8 ? 8 : rows <= 16 ? 16 : 32;
     p.qkv = p.attentionOut = p.mlpIn = {narrow, 1, 12};
     p.mlpOut = {rows <= 32 ? narrow : 64, 4, 8};
     p.head = {rows <= 32 ? narrow : 64, 1, 3};
-    p.attentionStages = 8;
+    p.attentionStages = single_stages(rows);
     p.attentionHeld = false;
+    p.attentionSingle = true;
     return p;
 }
 

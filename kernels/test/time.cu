@@ -100,8 +100,16 @@ static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
     std::printf("STEP rows %4d context %d: %7.1f us (full edges %.1f), floor %.0f us, %.0f tokens/s\n", rows, context, step,
                 plain, floor, rows / step * 1e6);
 
-    std::printf("    with the same bits for every batch: %.1f us\n",
-                median_micros(kernels, [&] { runner.step(invariant_plan(rows), LAYERS); }));
+    Plan invariant = invariant_plan(rows);
+    std::printf("    with the same bits for every batch:");
+    for (int stages : {single_stages(rows), 8, 12, 16, 24}) {
+        invariant.attentionStages = stages;
+        std::printf(" %.1f us with %d stages,", median_micros(kernels, [&] { runner.step(invariant, LAYERS); }), stages);
+    }
+    invariant.attentionSingle = false, invariant.attentionStages = 8;
+    std::printf(" %.1f with attention_decode,", median_micros(kernels, [&] { runner.step(invariant, LAYERS); }));
+    invariant.attention = Plan::PREFILL;
+    std::printf(" %.1f with attention_prefill\n", median_micros(kernels, [&] { runner.step(invariant, LAYERS); }));
 
     struct Part {
         const char* name;

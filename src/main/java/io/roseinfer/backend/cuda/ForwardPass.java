@@ -151,18 +151,17 @@ final class ForwardPass {
                     .integer(in.rows())
                     .launch();
         }
-        if (kind == Attention.DECODE || kind == Attention.MIXED) {
+        if (kind != Attention.GENERIC && kind != Attention.PREFILL) {
             int stages = step.kernels().attentionStages();
-            String kernel = step.kernels().attentionHeld() ? "attention_decode_held" : "attention_decode";
-            attend(kernel, spec.heads(), in.rows(), stages * 4096, step, pool)
+            attend(step.kernels().singleAttention(), spec.heads(), in.rows(), stages * 4096, step, pool)
                     .integer(stages)
                     .launch();
         }
-        if (kind == Attention.PREFILL || kind == Attention.MIXED) {
+        if (kind.prefills()) {
             attend("attention_prefill", spec.heads(), in.tokens() / 64 + in.rows(), 0, step, pool)
                     .integer(blockSize)
                     .integer(in.rows())
-                    .integer(kind == Attention.MIXED ? 1 : 0)
+                    .integer(kind == Attention.PREFILL ? 0 : 1)
                     .launch();
         }
     }

@@ -27,7 +27,7 @@ record KernelChoice(ModelShape shape, int blockSize, boolean hopper, boolean bat
             return StepKernels.generic(prefill ? Attention.PREFILL : Attention.GENERIC);
         }
         if (batchInvariant) {
-            return StepKernels.invariant(tokens, samples);
+            return StepKernels.invariant(tokens, samples, invariantAttention(rows, singles), singles);
         }
         boolean decodeKernel = blockSize == BLOCK_SIZE;
         if (tokens == rows) {
@@ -35,5 +35,12 @@ record KernelChoice(ModelShape shape, int blockSize, boolean hopper, boolean bat
             return decodeKernel ? decode : decode.with(Attention.PREFILL);
         }
         return StepKernels.prefill(Math.max(samples, 1), decodeKernel && singles > 0);
+    }
+
+    private Attention invariantAttention(int rows, int singles) {
+        if (blockSize != BLOCK_SIZE || singles == 0) {
+            return Attention.PREFILL;
+        }
+        return singles == rows ? Attention.SINGLE : Attention.SINGLE_MIXED;
     }
 }

@@ -5,7 +5,7 @@ package io.roseinfer.backend.cuda;
  *
  * @param fusedNorm whether GEMMs normalise what they read by themselves; else a kernel does it for them
  * @param fusedHeadNorm whether the head does too, where every token is sampled from
- * @param attentionStages KV blocks that the decode kernel holds in shared memory at a time
+ * @param attentionStages KV blocks that the kernel for rows of one token holds in shared memory at a time
  * @param attentionHeld whether the decode kernel holds four more in registers
  */
 record StepKernels(
@@ -34,7 +34,16 @@ record StepKernels(
         /** Rows bring many. */
         PREFILL,
         /** Rows of one token by the decode kernel, the others by the prefill kernel. */
-        MIXED
+        MIXED,
+        /** Every row brings one token, and gets the bits of the prefill kernel. */
+        SINGLE,
+        /** Rows of one token by a kernel of their own, the others by the prefill kernel; both give the same bits. */
+        SINGLE_MIXED;
+
+        /** Whether the prefill kernel runs too, or alone. */
+        boolean prefills() {
+            return this == PREFILL || this == MIXED || this == SINGLE_MIXED;
+        }
     }
 
     static StepKernels generic(Attention attention) {
@@ -125,9 +134,12 @@ record StepKernels(
     /**
      * The choice on Hopper that gives a token's row the same bits in every step: prompt, chunk of a prompt or generated token,
      * alone or among others. Tiles of up to 64 rows add in one order if their cluster does not change, so only their height may
-     * follow the step; the head always reads rows that a kernel has normalised, and one attention kernel serves rows of any length.
+     * follow the step; the head always reads rows that a kernel has normalised, and attention adds in the prefill kernel's order.
+     *
+     * @param attention one of {@link Attention#PREFILL}, {@link Attention#SINGLE} and {@link Attention#SINGLE_MIXED}
+     * @param singles rows that bring one token
      */
-    static StepKernels invariant(int tokens, int samples) {
+    static StepKernels invariant(int tokens, int samples, Attention attention, int singles) {
         int narrow = tokens <= 8 ? 8 : tokens <= 16 ? 16 : 32;
         boolean many = tokens > MANY_TOKENS;
         GemmPlan whole = many ? tile(64, 1, 6) : tile(narrow, 1, 12);
@@ -139,8 +151,21 @@ record StepKernels(
                 tile(samples <= 8 ? 8 : samples <= 16 ? 16 : samples <= 32 ? 32 : 64, 1, 3),
                 true,
                 false,
-                Attention.PREFILL,
-                0,
+                attention,
+                singleStages(singles),
                 false);
+    }
+
+    /** KV blocks in flight, which change no bits: so many that all rows still run at once. */
+    private static int singleStages(int rows) {
+        return rows <= 16 ? 24 : rows <= 32 ? 12 : rows <= 64 ? 9 : 8;
+    }
+
+    /** The kernel for rows of one token where not all go to one attention kernel. */
+    String singleAttention() {
+        if (attention == Attention.SINGLE || attention == Attention.SINGLE_MIXED) {
+            return "attention_prefill_single";
+        }
+        return attentionHeld ? "attention_decode_held" : "attention_decode";
     }
 }

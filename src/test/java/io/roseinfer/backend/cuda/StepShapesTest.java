@@ -20,6 +20,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -90,7 +91,9 @@ class StepShapesTest {
     @ValueSource(ints = {1, 2, 3, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 256, 1000})
     void tiles_ofEveryBatch_fitTheDevice(int rows) {
         for (StepKernels kernels : new StepKernels[] {
-            StepKernels.decode(rows), StepKernels.prefill(rows, true), StepKernels.invariant(rows, rows)
+            StepKernels.decode(rows),
+            StepKernels.prefill(rows, true),
+            StepKernels.invariant(rows, rows, Attention.PREFILL, 0)
         }) {
             for (int width : new int[] {768, 1024, 1600, 3072, 6400}) {
                 int panels = ModelShape.roundUp(width, 128) / ElementType.F16.panelWidth();
@@ -141,8 +144,10 @@ class StepShapesTest {
 
     /** What the order of a sum depends on: how many warpgroups and blocks share it, and which kernels run. */
     private static List<Object> orderOfSums(StepKernels kernels) {
-        List<Object> order = new ArrayList<>(
-                List.of(kernels.attention(), kernels.attentionStages(), kernels.fusedNorm(), kernels.fusedHeadNorm()));
+        boolean asPrefill = Set.of(Attention.PREFILL, Attention.SINGLE, Attention.SINGLE_MIXED)
+                .contains(kernels.attention());
+        List<Object> order = new ArrayList<>(List.of(
+                asPrefill ? Attention.PREFILL : kernels.attention(), kernels.fusedNorm(), kernels.fusedHeadNorm()));
         for (GemmPlan plan : List.of(
                 kernels.qkv(), kernels.attentionOutput(), kernels.mlpInner(), kernels.mlpOutput(), kernels.head())) {
             assertThat(plan.batch())
@@ -164,6 +169,16 @@ class StepShapesTest {
             assertThat(orderOfSums(choice.of(tokens, 2, 1, 1))).isEqualTo(order);
             assertThat(orderOfSums(choice.of(tokens, 2, 0, 0))).isEqualTo(order);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"64, 64, 64, SINGLE", "100, 3, 2, SINGLE_MIXED", "100, 2, 0, PREFILL"})
+    void choice_batchInvariant_leavesSingleTokensToTheirOwnKernel(
+            int tokens, int rows, int singles, Attention expected) {
+        KernelChoice choice = new KernelChoice(GPT2, 16, true, true);
+        assertThat(choice.of(tokens, rows, rows, singles).attention()).isEqualTo(expected);
+        KernelChoice contiguous = new KernelChoice(GPT2, 1024, true, true);
+        assertThat(contiguous.of(tokens, rows, rows, singles).attention()).isEqualTo(Attention.PREFILL);
     }
 
     @ParameterizedTest
