@@ -4,9 +4,26 @@
 //      check DIRECTORY [SUFFIX] [PART]        kernels from DIRECTORY/<name>SUFFIX, default .sm_90a.cubin
 //
 // Exits with 1 if any comparison fails. PART is `quick`, a short sweep over every kernel, or one of the parts of the whole sweep:
-// sampler, f32, f16, bf16, models.
+// sampler, f32, f16, bf16, models; `shallow` is the models cut to two layers. PART:i/n runs every n-th check of a part, from the
+// i-th on (0 … n - 1), so that n processes share what is slow under compute-sanitizer.
 #include "check_sample.cuh"
 #include "compare.cuh"
+
+// Which of a part's checks are this process's.
+struct Share {
+    int index = 0, count = 1, next = 0;
+    bool takes() { return next++ % count == index; }
+
+    // Whether any of the next `checks` is this process's; if not, they are passed over.
+    bool takes_any(int checks) {
+        for (int i = 0; i < checks; i++) {
+            if ((next + i) % count == index) return true;
+        }
+        next += checks;
+        return false;
+    }
+};
+static Share share;
 
 template <class T>
 static void compare_token(const std::string& what, unsigned long long mail, int step, const std::vector<float>& logits, int row,
@@ -21,6 +38,7 @@ static void compare_token(const std::string& what, unsigned long long mail, int 
 
 template <class T>
 static void check_stages(const std::string& label, Kernels& kernels, const Case<T>& c, const Plan& plan) {
+    if (!share.takes()) return;
     const Shape& s = c.model.shape;
     const Batch& batch = c.batch;
     const Reference<T>& wanted = c.wanted;
@@ -78,6 +96,7 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
 template <class T>
 static void check_model(const std::string& label, Kernels& kernels, const Model<T>& model, const Plan& prefill,
                         const Plan& decode, int blockSize, const std::vector<int>& lengths, int decodes) {
+    if (!share.takes()) return;
     const Shape& s = model.shape;
     std::mt19937 random(5);
     auto sequences = random_sequences(lengths, s.vocabulary, random);
@@ -149,6 +168,7 @@ static std::vector<float> decode_logits(Kernels& kernels, const Case<T>& c, cons
 // one order, neither do the neighbours nor the height of the tile. A row of NaN is reported as such.
 template <class T>
 static void check_bits(Kernels& kernels, const Case<T>& c) {
+    if (!share.takes()) return;
     const std::string type = TypeName<T>::value;
     const int rows = c.batch.rows();
     auto plan = [&](int batch) {
@@ -185,6 +205,7 @@ static void check_bits(Kernels& kernels, const Case<T>& c) {
 // attention_prefill_single gives what attention_prefill gives, to the bit, however deep its ring.
 template <class T>
 static void check_single_bits(Kernels& kernels, const Case<T>& c) {
+    if (!share.takes()) return;
     const int rows = c.batch.rows();
     Runner<T> runner(kernels, c.model, rows, rows, c.blockSize, c.blocks, false);
     runner.upload(c.batch);
@@ -301,9 +322,10 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
 }
 
 template <class T>
-static void check_whole(Kernels& kernels, bool hopper) {
+static void check_whole(Kernels& kernels, bool hopper, int layers) {
     const std::string type = TypeName<T>::value;
-    Model<T> model(kernels, gpt2());
+    if (!share.takes_any(sizeof(T) == 2 && hopper ? 5 : 1)) return;
+    Model<T> model(kernels, gpt2(layers));
     check_model(type + " model, generic", kernels, model, generic_plan(), generic_plan(), 16, {40, 5, 130, 17}, 2);
     if constexpr (sizeof(T) == 2) {
         if (!hopper) return;
@@ -321,11 +343,19 @@ static void check_whole(Kernels& kernels, bool hopper) {
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        std::fprintf(stderr, "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | models]\n");
+        std::fprintf(stderr, "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | models | shallow[:i/n]]\n");
         return 2;
     }
     const std::string suffix = argc > 2 ? argv[2] : ".sm_90a.cubin";
-    const std::string part = argc > 3 ? argv[3] : "";
+    std::string part = argc > 3 ? argv[3] : "";
+    const size_t colon = part.find(':');
+    if (colon != std::string::npos) {
+        if (std::sscanf(part.c_str() + colon, ":%d/%d", &share.index, &share.count) != 2 || share.count < 1) {
+            std::fprintf(stderr, "%s: a share is PART:i/n\n", part.c_str());
+            return 2;
+        }
+        part.resize(colon);
+    }
     const bool quick = part == "quick";
     auto wanted = [&](const char* name) { return quick || part.empty() || part == name; };
     Kernels kernels(argv[1], suffix);
@@ -334,10 +364,11 @@ int main(int argc, char** argv) {
     if (wanted("f32")) check_type<float>(kernels, quick, hopper);
     if (wanted("f16")) check_type<rose::f16>(kernels, quick, hopper);
     if (wanted("bf16")) check_type<rose::bf16>(kernels, quick, hopper);
-    if (!quick && wanted("models")) {
-        check_whole<float>(kernels, hopper);
-        check_whole<rose::f16>(kernels, hopper);
-        check_whole<rose::bf16>(kernels, hopper);
+    if (!quick && (wanted("models") || part == "shallow")) {
+        const int layers = part == "shallow" ? 2 : 12;
+        check_whole<float>(kernels, hopper, layers);
+        check_whole<rose::f16>(kernels, hopper, layers);
+        check_whole<rose::bf16>(kernels, hopper, layers);
     }
     std::printf("%d of %d comparisons failed\n", failures, comparisons);
     return failures > 0;
