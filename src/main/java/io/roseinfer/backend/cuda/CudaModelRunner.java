@@ -249,6 +249,15 @@ final class CudaModelRunner implements ModelRunner {
         return on.memory().uses();
     }
 
+    /** What the runner holds of the device, for benchmarks that launch its kernels one by one. */
+    LoadedRunner loaded() {
+        return on;
+    }
+
+    KernelChoice kernels() {
+        return kernels;
+    }
+
     /** The logits of a sample of the step awaited last, in which somebody drew or asked for a report. For holding devices together. */
     float[] logits(int sample) {
         Check.that(submitted == awaited, "logits are read while a step is in flight");

@@ -5,6 +5,7 @@ import io.roseinfer.backend.cuda.DeviceWeights.Projection;
 import io.roseinfer.backend.cuda.StepKernels.Attention;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
+import java.util.List;
 
 /**
  * The launches of one step, in order: embedding, the blocks, the head and the choice of tokens. What each kernel wants is said in
@@ -20,6 +21,20 @@ final class ForwardPass {
         /** By the sampling kernel, from the logits: some are drawn, have penalties, or are to report log-probabilities. */
         DRAW
     }
+
+    /** What a step is made of behind the embedding, in its order; all but the last once per block. */
+    enum Part {
+        QKV,
+        ATTENTION,
+        ATTENTION_OUTPUT,
+        MLP_INNER,
+        MLP_OUTPUT,
+        /** The output head and the choice of tokens. */
+        HEAD
+    }
+
+    private static final List<Part> BLOCK =
+            List.of(Part.QKV, Part.ATTENTION, Part.ATTENTION_OUTPUT, Part.MLP_INNER, Part.MLP_OUTPUT);
 
     /**
      * A step as the launches depend on it; equal steps launch the same kernels over the same addresses.
@@ -84,16 +99,27 @@ final class ForwardPass {
     void run(Step step) {
         embed(step);
         for (int i = 0; i < spec.layers(); i++) {
-            Layer layer = weights.layers().get(i);
-            long pool = buffers.pool() + i * layerBytes;
-            qkv(step, layer.qkv(), pool, spec.attentionScale(i) * LOG2_E);
-            attention(step, pool);
-            residual(step, step.kernels().attentionOutput(), layer.attentionOutput(), buffers.attended());
-            activation(step, layer.mlpInner());
-            residual(step, step.kernels().mlpOutput(), layer.mlpOutput(), buffers.hidden());
+            for (int part = 0; part < BLOCK.size(); part++) {
+                launch(BLOCK.get(part), step, i);
+            }
         }
         if (step.layout().samples() > 0) {
-            head(step);
+            launch(Part.HEAD, step, 0);
+        }
+    }
+
+    /** Launches one part of a step alone, of a block or of the head. */
+    void launch(Part part, Step step, int block) {
+        Layer layer = weights.layers().get(block);
+        long pool = buffers.pool() + block * layerBytes;
+        switch (part) {
+            case QKV -> qkv(step, layer.qkv(), pool, spec.attentionScale(block) * LOG2_E);
+            case ATTENTION -> attention(step, pool);
+            case ATTENTION_OUTPUT ->
+                residual(step, step.kernels().attentionOutput(), layer.attentionOutput(), buffers.attended());
+            case MLP_INNER -> activation(step, layer.mlpInner());
+            case MLP_OUTPUT -> residual(step, step.kernels().mlpOutput(), layer.mlpOutput(), buffers.hidden());
+            case HEAD -> head(step);
         }
     }
 

@@ -16,6 +16,7 @@ record LoadedRunner(
         ModelShape shape,
         RunnerLimits limits,
         KvGeometry kv,
+        DeviceWeights weights,
         StepBuffers buffers,
         ForwardPass forward,
         List<PendingStep> places) {

@@ -108,7 +108,7 @@ final class RunnerLoader {
                 places.stream().mapToLong(place -> place.mailbox.address()).toArray(),
                 places.stream().mapToLong(place -> place.reports.address()).toArray());
         return new LoadedRunner(
-                context, modules, memory, host, stream, launcher, shape, limits, kv, buffers, forward, places);
+                context, modules, memory, host, stream, launcher, shape, limits, kv, packed, buffers, forward, places);
     }
 
     private void zero(long address, long bytes) {

@@ -1,0 +1,68 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.base.Clock;
+import io.roseinfer.model.Gpt2Shapes;
+import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.RandomWeights;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * Question: how long is each kernel of a decode step of the GPT-2 124M shape on a GPU, with nothing of it in the L2 cache, beside the
+ * floor that its bytes and its arithmetic set? The device's own times are in the rows {@code chains:NAME} and
+ * {@code chains:NAME_floor}, which need {@code -prof io.roseinfer.backend.cuda.DeviceTimes}; the host's time of {@code chains} is
+ * that of all of them with the flushes between. Context 132, fp16.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MILLISECONDS)
+@Fork(value = 1, jvmArgsAppend = "--add-modules=jdk.incubator.vector")
+@Warmup(iterations = 1, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+public class CudaKernelBenchmark {
+    private static final int BLOCK = 16;
+    private static final int BLOCKS_PER_ROW = 9;
+
+    @Param({"1", "8", "64", "256"})
+    public int rows;
+
+    private CudaModelRunner runner;
+    private KernelChains chains;
+
+    /** Loads the model; the first that fails for want of a GPU says why. */
+    @Setup
+    public void load() {
+        ModelSpec spec = Gpt2Shapes.named("gpt2").orElseThrow();
+        CudaOptions options =
+                CudaOptions.defaults().withPrecision(Precision.FP16).withGraphs(false);
+        RunnerLimits limits = new RunnerLimits(rows, rows, BLOCK, rows * BLOCKS_PER_ROW);
+        CudaBackend backend = CudaBackend.open(options, Clock.system());
+        runner = (CudaModelRunner) backend.load(Gpt2Weights.bind(spec, new RandomWeights(spec, 0)), limits);
+        chains = new KernelChains(runner, rows);
+    }
+
+    @TearDown
+    public void close() {
+        chains.close();
+        runner.close();
+    }
+
+    @Benchmark
+    public void chains() {
+        chains.run();
+    }
+}

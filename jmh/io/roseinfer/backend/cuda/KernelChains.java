@@ -1,0 +1,168 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.cuda.DeviceWeights.Layer;
+import io.roseinfer.backend.cuda.DeviceWeights.Projection;
+import io.roseinfer.backend.cuda.ForwardPass.Choice;
+import io.roseinfer.backend.cuda.ForwardPass.Part;
+import io.roseinfer.backend.cuda.ForwardPass.Step;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenHistory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.bytedeco.cuda.global.cudart;
+
+/**
+ * Each kernel of a decode step in a chain of its own over all blocks' weights and keys, as a graph, behind a flush of the L2 cache.
+ * The time of a launch is the chain's by the number of launches, so it holds a twelfth of what starting a graph takes. The floor
+ * of a kernel is what its bytes take at the rate of a device's own copy, or its arithmetic at the tensor cores' rate.
+ */
+final class KernelChains {
+    private static final int CONTEXT = 132;
+    private static final long FLUSH_BYTES = 1L << 28;
+    private static final int HEADS_IN_A_CHAIN = 4;
+    private static final double FLOPS_PER_MICRO = 790e6;
+
+    private record Chain(String name, StepGraph graph, int launches, double floorMicros) {}
+
+    private final LoadedRunner on;
+    private final DeviceTimer timer;
+    private final long[] flushed = new long[1];
+    private final int rows;
+    private final double bytesPerMicro;
+    private final List<Chain> chains = new ArrayList<>();
+
+    KernelChains(CudaModelRunner runner, int rows) {
+        this.on = runner.loaded();
+        this.rows = rows;
+        this.timer = new DeviceTimer(on.stream());
+        on.stream().check(Driver.allocate(flushed, 2 * FLUSH_BYTES), "allocating what flushes the cache");
+        this.bytesPerMicro = 2 * FLUSH_BYTES / copyMicros();
+        Step greedy = step(runner, SamplingParams.greedy(), Choice.GREEDY, 0);
+        Step drawn = step(runner, new SamplingParams(0.8f, 40, 0.95f, 0, 1, 0, 0, -1), Choice.DRAW, 1);
+        for (Part part : Part.values()) {
+            int launches = part == Part.HEAD ? HEADS_IN_A_CHAIN : spec().layers();
+            add(
+                    part.name().toLowerCase(Locale.ROOT),
+                    launches,
+                    floor(part),
+                    i -> on.forward().launch(part, greedy, i));
+        }
+        add("head_drawn", HEADS_IN_A_CHAIN, floor(Part.HEAD), i -> on.forward().launch(Part.HEAD, drawn, 0));
+        double block = floor(Part.QKV)
+                + floor(Part.ATTENTION)
+                + floor(Part.ATTENTION_OUTPUT)
+                + floor(Part.MLP_INNER)
+                + floor(Part.MLP_OUTPUT);
+        add(
+                "step",
+                1,
+                spec().layers() * block + floor(Part.HEAD),
+                i -> on.forward().run(greedy));
+        add(
+                "step_drawn",
+                1,
+                spec().layers() * block + floor(Part.HEAD),
+                i -> on.forward().run(drawn));
+    }
+
+    private ModelSpec spec() {
+        return on.shape().spec();
+    }
+
+    private double copyMicros() {
+        double fastest = Double.MAX_VALUE;
+        for (int i = 0; i < 5; i++) {
+            fastest = Math.min(
+                    fastest,
+                    timer.micros(() -> on.stream()
+                            .check(
+                                    cudart.cuMemcpyDtoDAsync(
+                                            flushed[0],
+                                            flushed[0] + FLUSH_BYTES,
+                                            FLUSH_BYTES,
+                                            on.stream().handle()),
+                                    "copying on the device")));
+        }
+        return fastest;
+    }
+
+    private Step step(CudaModelRunner runner, SamplingParams params, Choice choice, int turn) {
+        StepInputs in = runner.newInputs();
+        in.clear();
+        int blockSize = on.kv().blockSize();
+        int perRow = Math.ceilDiv(CONTEXT, blockSize);
+        for (int row = 0; row < rows; row++) {
+            in.beginRow();
+            in.addToken(row * 31 % spec().vocabularySize(), CONTEXT - 1, row * perRow * blockSize + CONTEXT - 1);
+            for (int block = 0; block < perRow; block++) {
+                in.addBlock(row * perRow + block);
+            }
+            in.endRow(CONTEXT);
+            in.sampleLastRow(new SampleRequest(params, row, TokenHistory.NONE));
+        }
+        StepLayout layout = new StepLayout(rows, rows, rows);
+        PendingStep place = on.places().get(turn);
+        long bytes = new InputPacker(spec().vocabularySize(), on.kv()).pack(in, layout, 1, place.staging);
+        on.stream().upload(on.buffers().inputs()[turn], place.staging, bytes);
+        Step step = new Step(layout, runner.kernels().of(rows, rows, rows, rows), true, choice, turn);
+        on.forward().run(step);
+        on.stream().synchronize();
+        return step;
+    }
+
+    private interface Launch {
+        void of(int index);
+    }
+
+    private void add(String name, int launches, double floorMicros, Launch launch) {
+        StepGraph graph = StepGraph.capture(on.stream(), name, () -> {
+            for (int i = 0; i < launches; i++) {
+                launch.of(i % spec().layers());
+            }
+        });
+        chains.add(new Chain(name, graph, launches, floorMicros));
+    }
+
+    private double floor(Part part) {
+        Layer layer = on.weights().layers().getFirst();
+        return switch (part) {
+            case QKV -> floor(layer.qkv());
+            case ATTENTION -> {
+                double tokenBytes = 2.0 * spec().width() * on.shape().type().bytes();
+                yield rows * (CONTEXT + 1) * tokenBytes / bytesPerMicro;
+            }
+            case ATTENTION_OUTPUT -> floor(layer.attentionOutput());
+            case MLP_INNER -> floor(layer.mlpInner());
+            case MLP_OUTPUT -> floor(layer.mlpOutput());
+            case HEAD -> floor(on.weights().head());
+        };
+    }
+
+    /** Of a product: its weights and both activations once, or its arithmetic. */
+    private double floor(Projection matrix) {
+        double elements = (double) matrix.inputs() * matrix.outputs();
+        double bytes = on.shape().type().bytes() * (elements + rows * (matrix.inputs() + (double) matrix.outputs()));
+        return Math.max(bytes / bytesPerMicro, 2 * elements * rows / FLOPS_PER_MICRO);
+    }
+
+    /** Runs every chain once and records its times. */
+    void run() {
+        for (Chain chain : chains) {
+            on.stream().fill(flushed[0], 0, FLUSH_BYTES);
+            double micros = timer.micros(() -> chain.graph().replay(on.stream()));
+            DeviceTimes.add(chain.name(), micros / chain.launches());
+            DeviceTimes.add(chain.name() + "_floor", chain.floorMicros());
+        }
+    }
+
+    void close() {
+        on.stream().synchronize();
+        chains.forEach(chain -> chain.graph().close());
+        timer.close();
+        Driver.free(flushed[0]);
+    }
+}
