@@ -20,6 +20,7 @@ final class ReadAhead implements Signal.Pause {
     private long at;
     private long end;
     /** Keeps the reads from being compiled away. */
+    @SuppressWarnings("UnusedVariable")
     private int read;
 
     /** Aims at panels {@code first <= panel < end} of a matrix. Goes on where it was if it was aimed there before. */
