@@ -6,6 +6,8 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.model.Gpt2Weights;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /** Runs models on one NVIDIA GPU. */
@@ -15,6 +17,7 @@ public final class CudaBackend implements Backend {
     private final CudaSystem system;
     private final CudaDevice device;
     private final KernelImages images;
+    private final List<String> warnings = new ArrayList<>();
 
     private CudaBackend(CudaOptions options, Clock clock, CudaSystem system, KernelImages images) {
         this.options = options;
@@ -62,9 +65,17 @@ public final class CudaBackend implements Backend {
         return "driver for CUDA " + system.driverVersion() + ", runtime " + system.runtimeVersion();
     }
 
+    /** Of the models loaded so far. */
+    @Override
+    public List<String> warnings() {
+        return List.copyOf(warnings);
+    }
+
     @Override
     public ModelRunner load(Gpt2Weights weights, RunnerLimits limits) {
-        return RunnerLoader.load(weights, limits, options, clock, system, device, images);
+        CudaModelRunner runner = RunnerLoader.load(weights, limits, options, clock, system, device, images);
+        warnings.addAll(runner.loaded().host().warnings());
+        return runner;
     }
 
     @Override

@@ -249,7 +249,7 @@ final class CudaModelRunner implements ModelRunner {
         return on.memory().uses();
     }
 
-    /** What the runner holds of the device, for benchmarks that launch its kernels one by one. */
+    /** What the runner holds of the device; benchmarks launch its kernels one by one. */
     LoadedRunner loaded() {
         return on;
     }

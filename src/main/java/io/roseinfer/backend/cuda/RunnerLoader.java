@@ -19,7 +19,7 @@ final class RunnerLoader {
     private final CudaStream stream;
     private final Launcher launcher;
     private final DeviceMemory memory;
-    private final HostMemory host = new HostMemory();
+    private final HostMemory host = new HostMemory(HostMemory.DRIVER);
     private final ModelShape shape;
     private final boolean hopper;
 
@@ -94,7 +94,7 @@ final class RunnerLoader {
         for (int turn = 0; turn < 2; turn++) {
             Mailbox mailbox = new Mailbox(host.allocate("tokens", 8L * limits.maxRows()));
             Reports reports = new Reports(host.allocate("log-probabilities", (long) Reports.BYTES * limits.maxRows()));
-            MemorySegment staging = host.allocate("step inputs", inputs);
+            MemorySegment staging = host.allocateForUploads("step inputs", inputs);
             places.add(new PendingStep(turn, staging, mailbox, reports, Driver.createEvent()));
         }
         ForwardPass forward = new ForwardPass(
