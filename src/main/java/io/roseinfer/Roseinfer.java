@@ -35,7 +35,6 @@ import java.util.Optional;
 
 /** Puts a model, a device and an engine together. */
 public final class Roseinfer {
-    private static final long WARM_UP_NANOS = 500_000_000;
     /** Where a profiler names the library that hears of ranges. */
     private static final String PROFILER_LIBRARY = "NVTX_INJECTION64_PATH";
 
@@ -67,13 +66,15 @@ public final class Roseinfer {
         try (ModelFiles files = files(settings, downloads)) {
             List<String> warnings =
                     new ArrayList<>(files.tokenizer().map(Tokenizer::warnings).orElse(List.of()));
-            ProfilerRanges ranges = ranges(settings, backend, warnings);
-            EngineOptions engine = engineOptions(settings, backend, files.spec());
+            Settings.Cuda cuda = backend instanceof CudaBackend ? settings.cuda() : Settings.Cuda.defaults();
+            ProfilerRanges ranges = cuda.profilerRanges() ? ranges(settings, warnings) : ProfilerRanges.NONE;
+            EngineOptions engine =
+                    cuda.pagedAttention() ? settings.engine() : contiguous(settings.engine(), files.spec());
             ModelRunner loaded = backend.load(files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
             ModelRunner runner = ranges.equals(ProfilerRanges.NONE) ? loaded : new RangedRunner(loaded, ranges);
             warnings.addAll(backend.warnings());
-            if (backend instanceof CudaBackend) {
-                warmUp(runner, engine);
+            if (backend.warmUpNanos() > 0) {
+                warmUp(runner, engine, backend.warmUpNanos());
             }
             return new LoadedModel(backend, runner, files.tokenizer(), warnings);
         } catch (RuntimeException e) {
@@ -82,9 +83,9 @@ public final class Roseinfer {
         }
     }
 
-    private static void warmUp(ModelRunner runner, EngineOptions options) {
+    private static void warmUp(ModelRunner runner, EngineOptions options, long nanos) {
         try {
-            EngineWarmUp.run(runner, options, Clock.system(), WARM_UP_NANOS);
+            EngineWarmUp.run(runner, options, Clock.system(), nanos);
         } catch (RuntimeException e) {
             runner.close();
             throw e;
@@ -92,23 +93,17 @@ public final class Roseinfer {
     }
 
     /** Without paged attention a sequence has one block, which is as long as the context and therefore contiguous. */
-    private static EngineOptions engineOptions(Settings settings, Backend backend, ModelSpec spec) {
-        if (settings.cuda().pagedAttention() || !(backend instanceof CudaBackend)) {
-            return settings.engine();
-        }
+    private static EngineOptions contiguous(EngineOptions options, ModelSpec spec) {
         if (spec.contextLength() > RunnerLimits.MAX_BLOCK_SIZE) {
             throw new BadInput(spec.name() + " has a context of " + spec.contextLength()
                     + " tokens; attention that is not paged takes up to " + RunnerLimits.MAX_BLOCK_SIZE
                     + ", so leave out --no-paged-attn");
         }
-        return settings.engine().withBlockSize(spec.contextLength());
+        return options.withBlockSize(spec.contextLength());
     }
 
-    /** The profiler's ranges if they are wanted and can be had; else a warning. */
-    private static ProfilerRanges ranges(Settings settings, Backend backend, List<String> warnings) {
-        if (!settings.cuda().profilerRanges() || !(backend instanceof CudaBackend)) {
-            return ProfilerRanges.NONE;
-        }
+    /** The profiler's ranges if they can be had; else a warning. */
+    private static ProfilerRanges ranges(Settings settings, List<String> warnings) {
         try {
             return NvtxRanges.attach(Optional.ofNullable(settings.environment().get(PROFILER_LIBRARY))
                     .map(Path::of));

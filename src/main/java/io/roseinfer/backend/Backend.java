@@ -17,6 +17,11 @@ public interface Backend extends AutoCloseable {
         return List.of();
     }
 
+    /** How long a model that was just loaded should run steps for their own sake, because the device is slow to begin with; or 0. */
+    default long warmUpNanos() {
+        return 0;
+    }
+
     /**
      * Loads a model: packs the weights the way this device wants them and allocates everything the runner will ever need.
      *

@@ -12,6 +12,8 @@ import java.util.Optional;
 
 /** Runs models on one NVIDIA GPU. */
 public final class CudaBackend implements Backend {
+    private static final long WARM_UP_NANOS = 500_000_000;
+
     private final CudaOptions options;
     private final Clock clock;
     private final CudaSystem system;
@@ -63,6 +65,11 @@ public final class CudaBackend implements Backend {
     /** Such as {@code driver for CUDA 13.0, runtime 13.0}. */
     public String versions() {
         return "driver for CUDA " + system.driverVersion() + ", runtime " + system.runtimeVersion();
+    }
+
+    @Override
+    public long warmUpNanos() {
+        return WARM_UP_NANOS;
     }
 
     /** Of the models loaded so far. */
