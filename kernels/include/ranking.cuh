@@ -226,7 +226,6 @@ public:
     __device__ __forceinline__ bool list_most_likely(int count) {
         const int bin = bin_reaching(count, true);
         if (count_through()[bin] > LISTED) return false;
-        if (count_through()[bin] > LISTED) return false;
         gather(0, bin);
         return true;
     }
