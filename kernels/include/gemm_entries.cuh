@@ -2,8 +2,9 @@
 // The entry points of the Hopper GEMMs for one element type: GEMM_ENTRIES(f16, f16) in gemm_f16.cu, and likewise for bf16. Two
 // files, so that a model loads only its own.
 //
-// Launch: grid (⌈rows / BATCH⌉ · cluster, columns / N), block and dynamic shared memory by README.md's table.
-#include "gemm_tile.cuh"
+// Launch: grid (⌈rows / BATCH⌉ · cluster, columns / N), for the head of 128 rows (⌈rows / 128⌉, as many as the device holds at
+// once); block and dynamic shared memory by README.md's table.
+#include "gemm_head.cuh"
 
 #define OPERANDS(T)                                                                                                          \
     const T *weights, const T *activations, int rows, int panelRows, int columns, int panels, int stages, const float *bias, \
@@ -41,6 +42,13 @@
         RUN(Head_##NAME##_b##BATCH, BestToken<128>{best, logits, vocabulary, stride, tiles});          \
     }
 
+#define WIDE_HEAD(T, NAME)                                                                             \
+    using WideHead_##NAME = WideHead<T>;                                                               \
+    extern "C" __global__ void BOUNDS(WideHead_##NAME, 1) gemm_head_##NAME##_b128(                     \
+        OPERANDS(T), unsigned long long* best, float* logits, int vocabulary, int stride, int tiles) { \
+        RUN(WideHead_##NAME, WideHead_##NAME::Output{best, logits, vocabulary, stride, tiles});        \
+    }
+
 #define GEMM_ENTRIES(T, NAME)    \
     GEMMS(T, NAME, 8, 1, 2, 3)   \
     GEMMS(T, NAME, 16, 1, 2, 3)  \
@@ -52,5 +60,4 @@
     HEADS(T, NAME, 16, 3)        \
     HEADS(T, NAME, 32, 3)        \
     HEADS(T, NAME, 64, 3)        \
-    HEADS(T, NAME, 128, 2)       \
-    HEADS(T, NAME, 256, 1)
+    WIDE_HEAD(T, NAME)

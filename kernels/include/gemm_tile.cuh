@@ -99,7 +99,7 @@ struct GemmTile {
     }
 
     // One warp, a lane to a row: adds up the parts of the row's moments.
-    static __device__ __forceinline__ void prepare_norms(const GemmOperands<T>& g, Shared& shared, int m0) {
+    static __device__ __forceinline__ void prepare_norms(const GemmOperands<T>& g, RowNorm (&norms)[BATCH], int m0) {
         constexpr int PARTS = 12;  // in flight
         const float perWidth = 1.f / g.width;
         wait_for_predecessors();
@@ -116,7 +116,7 @@ struct GemmTile {
 #pragma unroll
                 for (int i = 0; i < PARTS; i++) all = make_float2(all.x + part[i].x, all.y + part[i].y);
             }
-            shared.norms[row] = row_norm(all, perWidth, g.epsilon);
+            norms[row] = row_norm(all, perWidth, g.epsilon);
         }
     }
 
@@ -221,7 +221,7 @@ struct GemmTile {
         __syncthreads();
         if (blocks > 1) cluster_arrive();
         if (threadIdx.x >= NORMALISER) {
-            if (g.columnSums != nullptr) prepare_norms(g, shared, m0);
+            if (g.columnSums != nullptr) prepare_norms(g, shared.norms, m0);
             named_barrier_arrive(2, CONSUMERS + 32);
             return;
         }

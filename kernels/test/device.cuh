@@ -85,9 +85,11 @@ class Kernels {
 public:
     Kernels(const std::string& directory, const std::string& suffix) : directory_(directory), suffix_(suffix) {
         CHECK_CUDA(cudaStreamCreate(&stream_));
+        CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, 0));
     }
 
     cudaStream_t stream() const { return stream_; }
+    int multiprocessors() const { return multiprocessors_; }
     bool programmatic = true;  // off: every edge is a full one
 
     bool has(const std::string& name) const { return readable(path_of(name)); }
@@ -173,6 +175,7 @@ private:
     std::map<std::string, size_t> prepared_;
     std::map<std::string, bool> carved_;
     cudaStream_t stream_;
+    int multiprocessors_;
 };
 
 // Near-normal random values by a counter, so that every element is a function of (seed, index).

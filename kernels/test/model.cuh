@@ -294,10 +294,14 @@ private:
             kernels_(name, {dim3(n / 64, ceil_div(rows, 64)), 128}, weights, activations, rows, panelRows_, n, panels, bias,
                      epilogue...);
         } else {
-            TileShape tile = plan.tile(kind == "head", panels);
+            const bool head = kind == "head";
+            TileShape tile = plan.tile(head, panels);
+            const int tall = ceil_div(rows, plan.batch);
+            const int strips = n / tile.columns;
+            const int across = plan.persistent(head) ? std::min(strips, std::max(kernels_.multiprocessors() / tall, 1)) : strips;
             kernels_(
                 name,
-                {dim3(ceil_div(rows, plan.batch) * plan.cluster, n / tile.columns), tile.threads, tile.sharedBytes, plan.cluster},
+                {dim3(tall * plan.cluster, across), tile.threads, tile.sharedBytes, plan.cluster},
                 weights, activations, rows, panelRows_, n, panels, tile.stages, bias, sums, in(moments.get()), momentParts_,
                 width, 1e-5f, epilogue...);
         }

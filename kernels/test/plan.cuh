@@ -16,6 +16,7 @@ struct GemmPlan {
     int maxStages = 12;
 
     bool generic() const { return batch == 0; }
+    bool persistent(bool head) const { return head && batch == 128; }  // blocks go from strip to strip
     std::string suffix() const { return generic() ? "generic" : "b" + std::to_string(batch); }
     std::string text() const {
         return generic() ? suffix() : suffix() + ":" + std::to_string(cluster) + ":" + std::to_string(maxStages);

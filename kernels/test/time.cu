@@ -229,7 +229,7 @@ static void sweep(Kernels& kernels, const Model<T>& model, int rows) {
         for (int batch : {8, 16, 32, 64, 128, 256}) {
             if (batch / 2 >= std::max(rows, 8) || batch * 16 < rows) continue;
             for (int cluster : {1, 2, 4, 8}) {
-                if (part.head && cluster > 1) continue;
+                if (part.head && (cluster > 1 || batch > 128)) continue;
                 if (batch > 64 && cluster > 2) continue;
                 int last = 0;
                 for (int stages : {3, 4, 6, 8, 12}) {
@@ -278,9 +278,9 @@ static void tune(Kernels& kernels, const Model<T>& model, int rows) {
             for (int batch : {8, 16, 32, 64, 128, 256}) {
                 if (batch / 2 >= std::max(rows, 8) || batch * 8 < rows || (head && batch * 4 < rows)) continue;
                 for (int cluster : {1, 2, 4, 8}) {
-                    if ((head || batch > 64) && cluster > 1) continue;
+                    if ((head || batch > 64) && cluster > 1 || head && batch > 128) continue;
                     int last = 0;
-                    for (int stages : {3, 4, 6, 8, 12}) {
+                    for (int stages : {3, 4, 5, 6, 8, 12}) {
                         Plan plan = best;
                         plan.*slot = {batch, cluster, stages};
                         TileShape shape = (plan.*slot).tile(head, slot == &Plan::mlpOut ? 48 : 12);

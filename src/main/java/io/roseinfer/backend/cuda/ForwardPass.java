@@ -49,6 +49,7 @@ final class ForwardPass {
     private final StepBuffers buffers;
     private final Launcher launcher;
     private final SampleKernel sampling;
+    private final int multiprocessors;
     private final int blockSize;
     private final long layerBytes;
     private final long[] mailboxes;
@@ -67,6 +68,7 @@ final class ForwardPass {
             StepBuffers buffers,
             Launcher launcher,
             SampleKernel sampling,
+            int multiprocessors,
             int blockSize,
             long layerBytes,
             long[] mailboxes,
@@ -77,6 +79,7 @@ final class ForwardPass {
         this.buffers = buffers;
         this.launcher = launcher;
         this.sampling = sampling;
+        this.multiprocessors = multiprocessors;
         this.blockSize = blockSize;
         this.layerBytes = layerBytes;
         this.mailboxes = mailboxes.clone();
@@ -322,8 +325,10 @@ final class ForwardPass {
                     .integer(panels)
                     .address(matrix.bias());
         }
-        GemmPlan.Tile tile = plan.tile(kind.equals("head"), panels);
-        return launcher.grid(Math.ceilDiv(rows, plan.batch()) * plan.cluster(), outputs / tile.columns())
+        boolean head = kind.equals("head");
+        GemmPlan.Tile tile = plan.tile(head, panels);
+        int across = plan.across(head, rows, outputs, multiprocessors);
+        return launcher.grid(Math.ceilDiv(rows, plan.batch()) * plan.cluster(), across)
                 .block(tile.threads())
                 .shared(tile.sharedBytes())
                 .cluster(plan.cluster())

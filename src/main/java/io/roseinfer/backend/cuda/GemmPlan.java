@@ -3,7 +3,7 @@ package io.roseinfer.backend.cuda;
 /**
  * Which kernel does a GEMM: a tile of the Hopper kernels, or, with batch 0, the generic kernel.
  *
- * @param batch rows of activations per tile: 8, 16, 32, 64, 128 or 256
+ * @param batch rows of activations per tile: 8, 16, 32, 64, 128 or, but for the head, 256
  * @param cluster blocks that share a tile and split the summed index: 1, 2, 4 or 8
  * @param maxStages most panels of weights and activations that a block holds at a time
  */
@@ -29,6 +29,16 @@ record GemmPlan(int batch, int cluster, int maxStages) {
     /** Outputs that one block makes per row. */
     int columns(boolean head) {
         return generic() ? GENERIC_COLUMNS : 64 * columnGroups(head);
+    }
+
+    /**
+     * Blocks side by side along the outputs: one for each stretch of columns, but of the head for 128 rows, whose blocks go from
+     * stretch to stretch, as many as run at once.
+     */
+    int across(boolean head, int rows, int outputs, int multiprocessors) {
+        int stretches = outputs / columns(head);
+        boolean persistent = head && batch == 128;
+        return persistent ? Math.min(stretches, Math.max(multiprocessors / Math.ceilDiv(rows, batch), 1)) : stretches;
     }
 
     private int columnGroups(boolean head) {

@@ -14,6 +14,7 @@ final class RunnerLoader {
     private final Gpt2Weights weights;
     private final RunnerLimits limits;
     private final String device;
+    private final int multiprocessors;
     private final DeviceContext context;
     private final KernelModules modules;
     private final CudaStream stream;
@@ -34,6 +35,7 @@ final class RunnerLoader {
         this.weights = weights;
         this.limits = limits;
         this.device = "device cuda:" + device.index();
+        this.multiprocessors = device.multiprocessors();
         ElementType type = ElementType.of(options.precision(), weights.dtype(WeightSlot.TOKEN_EMBEDDING));
         this.shape = ModelShape.of(weights.spec(), type);
         this.hopper = KernelImages.targetFor(device).equals("sm_90a");
@@ -103,6 +105,7 @@ final class RunnerLoader {
                 buffers,
                 launcher,
                 sampling,
+                multiprocessors,
                 kv.blockSize(),
                 shape.layerBlockBytes(kv.blockSize()) * kv.blocks(),
                 places.stream().mapToLong(place -> place.mailbox.address()).toArray(),

@@ -114,6 +114,15 @@ class StepShapesTest {
         assertThat(tile.threads()).isEqualTo(320);
     }
 
+    @ParameterizedTest
+    @CsvSource({"64, 64, 393", "128, 100, 132", "128, 256, 66", "128, 20000, 1"})
+    void across_headOfManyRows_isWhatRunsAtOnce(int batch, int rows, int blocks) {
+        GemmPlan plan = new GemmPlan(batch, 1, 4);
+        assertThat(plan.across(true, rows, 50_304, 132)).isEqualTo(blocks);
+        assertThat(plan.across(true, rows, 256, 132)).isLessThanOrEqualTo(2);
+        assertThat(plan.across(false, rows, 3072, 132)).isEqualTo(batch == 64 ? 48 : 24);
+    }
+
     /** Two warpgroups take turns at the stages of these tiles, and a stage must come back to the same one. */
     private static void assertTurns(GemmPlan plan, GemmPlan.Tile tile, int panels) {
         if (Math.ceilDiv(panels, plan.cluster()) > tile.stages() && plan.batch() <= 64) {
