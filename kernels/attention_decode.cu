@@ -1,18 +1,17 @@
 // Attention of decode steps (sm_90a): rows that bring exactly one token, head size 64, block size 16, f16 and bf16.
 //
-// One block per (head, row), four warps that take the row's KV blocks in turn. A KV block of one head is 4 KB in one piece, so it
-// is fetched by one bulk copy into a ring of `stages` such pieces. Why it is fast: the past was written by earlier steps, so its
-// blocks are requested before the kernel waits for the QKV GEMM of this layer, and KV streams while that GEMM still runs. Only
-// the new token, whose slot in its block is still stale then, is read after the wait, with the query, straight to registers.
-// Eight lanes share a token (16 bytes of it each), so reading shared memory has no bank conflicts. Of the last block only the
-// slots that hold tokens are fetched.
+// One block per (head, row), whose warps take the row's KV blocks in turn. A KV block of one head is 4 KB in one piece, so it is
+// fetched by one bulk copy into a ring of `stages` such pieces. Why it is fast: the past was written by earlier steps, so its
+// blocks are requested before the kernel waits for the QKV GEMM of this layer, and KV streams while that GEMM still runs. Only the
+// new token, whose slot in its block is still stale then, is read after the wait, with the query, straight to registers. Of the
+// last block only the slots that hold tokens are fetched. Both products are made by tensor cores, with one query where there is
+// room for eight.
 //
-// The `held` kernels request each warp's first block straight into registers, so that more of the past is under way while QKV runs
-// than shared memory has room for beside the GEMM's ring. They pay while all blocks fit on the device at once; beyond that the
-// others win, of which more fit on a multiprocessor.
+// The `held` kernels, of two warps, request each warp's first block straight into registers, so that more of the past is under way
+// while QKV runs than shared memory has room for beside the GEMM's ring. They pay while all blocks fit on the device at once.
 //
-// Launch: grid (heads, rows), block 128, dynamic shared memory stages · 4096 bytes, stages ≥ 4. Rows of other lengths are
-// skipped.
+// Launch: grid (heads, rows), block 128, or 64 for `held`, dynamic shared memory stages · 4096 bytes, stages ≥ 4. Rows of other
+// lengths are skipped.
 #include "include/paged_kv.cuh"
 #include "include/ptx.cuh"
 
@@ -22,110 +21,163 @@ using namespace rose;
 
 constexpr int HEAD = 64;
 constexpr int BLOCK = 16;
-constexpr int WARPS = 4;
 constexpr int MAX_PIECES = 56;
 
 // Keys of a block, then its values.
-constexpr int KEY_BYTES = BLOCK * HEAD * 2;
+constexpr int ROW_BYTES = HEAD * 2;
+constexpr int KEY_BYTES = BLOCK * ROW_BYTES;
 constexpr int PIECE_BYTES = 2 * KEY_BYTES;
 
-// One lane's view of a softmax-weighted sum: tokens lane / 8 + 4i, dimensions 8 · (lane % 8) … + 7.
+// Where in a block of 16 tokens a lane finds what mma.sync wants of it, 16 bytes at a time, from plain rows and without bank
+// conflicts. With g = lane / 4 and j = lane % 4:
+//
+//      keys     of the tokens g and g + 8, the 16-byte chunks j + 4 · (g odd) and j + 4 · (g even)
+//      values   of the tokens j, j + 8, j + 4 and j + 12, the chunk (g + 2j) % 8
+//
+// A product may sum over dimensions in any order, if the query has the same one. Odd tokens have another than even ones, so the
+// query stands in the odd columns in one order and in the even ones in the other, and each token takes the column that fits. The
+// rows of the second product are dimensions, and differ from j to j likewise: the weights of j's tokens stand in column j alone.
+struct Places {
+    int key, value;  // bytes from the start of the block
+
+    explicit __device__ __forceinline__ Places(int lane)
+        : key(lane / 4 * ROW_BYTES + (lane % 4 ^ lane / 4 % 2 * 4) * 16),
+          value(KEY_BYTES + lane % 4 * ROW_BYTES + (lane / 4 + lane % 4 * 2) % 8 * 16) {}
+
+    // The i-th of a lane's four pieces.
+    __device__ __forceinline__ int key_at(int i) const { return (key ^ i % 2 * 64) + i / 2 * 8 * ROW_BYTES; }
+    __device__ __forceinline__ int value_at(int i) const { return value + (i % 2 * 8 + i / 2 * 4) * ROW_BYTES; }
+};
+
+// A warp's softmax-weighted sum in progress.
 template <class T>
 struct PartialAttention {
-    float largest = NO_SCORE;
-    float total = 0;
-    float sum[8] = {};
+    float largest = NO_SCORE;  // the same for the whole warp
+    float total = 0;           // of the lane's own tokens; each is counted by the four lanes of a g
+    float sum[4][4] = {};      // dimensions 8 · chunk + 2i and + 1 (rows g and g + 8), columns 2j and 2j + 1
 
-    // COUNT blocks of 16 tokens at once, so that their chains of arithmetic overlap; of block b, live[b] tokens are there.
-    // key(b, i) and value(b, i) give the lane's 16 bytes of token lane / 8 + 4i.
+    // COUNT blocks of 16 tokens at once, so that their chains of arithmetic overlap; of block b, live[b] tokens are there. Slots past
+    // those may hold anything, NaN too: they are chosen away, never multiplied by zero.
+    // key(b, i) and value(b, i) give the lane's i-th piece.
     template <int COUNT, class Key, class Value>
-    __device__ __forceinline__ void add(const Key& key, const Value& value, const float (&q)[8], const int (&live)[COUNT],
+    __device__ __forceinline__ void add(const Key& key, const Value& value, const uint4 (&query)[2], const int (&live)[COUNT],
                                         int lane) {
-        const int token = lane / 8;
-        float score[COUNT][4];
+        const int token = lane / 4;
+        float score[COUNT][2];
         float top = largest;
 #pragma unroll
         for (int b = 0; b < COUNT; b++) {
+            scores(score[b], {key(b, 0), key(b, 1), key(b, 2), key(b, 3)}, query, token % 2 != 0);
 #pragma unroll
-            for (int i = 0; i < 4; i++) score[b][i] = dot(key(b, i), q);
-        }
-        // Slots past the context may hold anything, NaN too: they are chosen away, never multiplied by zero.
-#pragma unroll
-        for (int b = 0; b < COUNT; b++) {
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                score[b][i] = sum_over_lanes<8>(score[b][i]);
-                score[b][i] = token + 4 * i < live[b] ? score[b][i] : NO_SCORE;
+            for (int i = 0; i < 2; i++) {
+                score[b][i] = token + 8 * i < live[b] ? score[b][i] : NO_SCORE;
                 top = fmaxf(top, score[b][i]);
             }
         }
+#pragma unroll
+        for (int step = 4; step < 32; step *= 2) top = fmaxf(top, __shfl_xor_sync(~0u, top, step));
         rescale(top);
 #pragma unroll
         for (int b = 0; b < COUNT; b++) {
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                const bool present = token + 4 * i < live[b];
-                uint4 v = value(b, i);
-                add_value(present ? v : make_uint4(0, 0, 0, 0), present ? exp2f(score[b][i] - largest) : 0.f);
-            }
+            const float lower = token < live[b] ? exp2_fast(score[b][0] - largest) : 0.f;
+            const float upper = token + 8 < live[b] ? exp2_fast(score[b][1] - largest) : 0.f;
+            total += lower + upper;
+            uint4 v[4] = {value(b, 0), value(b, 1), value(b, 2), value(b, 3)};
+            if (live[b] < BLOCK) keep(v, live[b], lane % 4);
+            add_values(v, lower, upper, lane);
         }
     }
 
-    // One more token, in registers: `k` and `v` are the lane's 16 bytes of it. The first group of lanes takes it.
-    __device__ __forceinline__ void add_token(uint4 k, uint4 v, const float (&q)[8], int lane) {
-        const bool mine = lane < 8;
-        float score = sum_over_lanes<8>(dot(k, q));
-        rescale(fmaxf(largest, mine ? score : NO_SCORE));
-        add_value(v, mine ? exp2f(score - largest) : 0.f);
+    static __device__ __forceinline__ void scores(float (&score)[2], const uint4 (&k)[4], const uint4 (&q)[2], bool odd) {
+        float c[2][4] = {};  // two chains, for their latency
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            mma_16x8x16<T>(c[i], {k[i].x, k[i + 2].x, k[i].y, k[i + 2].y}, q[i].x, q[i].y);
+            mma_16x8x16<T>(c[i], {k[i].z, k[i + 2].z, k[i].w, k[i + 2].w}, q[i].z, q[i].w);
+        }
+        score[0] = odd ? c[0][1] + c[1][1] : c[0][0] + c[1][0];
+        score[1] = odd ? c[0][3] + c[1][3] : c[0][2] + c[1][2];
     }
 
-    static __device__ __forceinline__ float dot(uint4 k, const float (&q)[8]) {
-        const uint32_t pairs[4] = {k.x, k.y, k.z, k.w};
-        float sum = 0;
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            float2 pair = unpack2<T>(pairs[j]);
-            sum = fmaf(pair.x, q[2 * j], fmaf(pair.y, q[2 * j + 1], sum));
-        }
-        return sum;
+    static __device__ __forceinline__ void keep(uint4 (&v)[4], int live, int j) {
+        const uint4 nothing = make_uint4(0, 0, 0, 0);
+        v[0] = j < live ? v[0] : nothing;
+        v[1] = j + 8 < live ? v[1] : nothing;
+        v[2] = j + 4 < live ? v[2] : nothing;
+        v[3] = j + 12 < live ? v[3] : nothing;
     }
 
-    __device__ __forceinline__ void add_value(uint4 v, float weight) {
-        const uint32_t pairs[4] = {v.x, v.y, v.z, v.w};
-        total += weight;
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            float2 pair = unpack2<T>(pairs[j]);
-            sum[2 * j] = fmaf(weight, pair.x, sum[2 * j]);
-            sum[2 * j + 1] = fmaf(weight, pair.y, sum[2 * j + 1]);
-        }
+    // One more token, by the addresses of its key and value: a block of which it is the first.
+    __device__ __forceinline__ void add_token(const char* key, const char* value, const uint4 (&query)[2], int lane) {
+        const uint4 nothing = make_uint4(0, 0, 0, 0);
+        auto vector = [](const char* at) { return __ldcg(reinterpret_cast<const uint4*>(at)); };
+        const uint4 keys[2] = {lane < 4 ? vector(key + lane * 16) : nothing, lane < 4 ? vector(key + lane * 16 + 64) : nothing};
+        const uint4 values = lane % 4 == 0 ? vector(value + lane / 4 * 16) : nothing;
+        add<1>([&](int, int i) { return i < 2 ? keys[i] : nothing; }, [&](int, int i) { return i < 1 ? values : nothing; }, query,
+               {1}, lane);
+    }
+
+    // The weights of the lane's tokens are rounded to T; what that leaves, rounded likewise, stands in columns of its own.
+    __device__ __forceinline__ void add_values(const uint4 (&v)[4], float lower, float upper, int lane) {
+        const uint32_t rounded = pack2<T>(lower, upper);
+        const float2 back = unpack2<T>(rounded);
+        const uint32_t rest = pack2<T>(lower - back.x, upper - back.y);
+        const bool restHere = lane >= 16;  // lanes 5j hold the rounded weights of the tokens of j, lanes 5j + 16 the rest
+        const uint32_t other = __shfl_xor_sync(~0u, restHere ? rounded : rest, 16);
+        const bool here = lane / 4 % 4 == lane % 4;
+        const uint32_t b0 = here ? (restHere ? other : rounded) : 0;
+        const uint32_t b1 = here ? (restHere ? rest : other) : 0;
+        auto pairs = [&](float(&c)[4], uint32_t v0, uint32_t v1, uint32_t v2, uint32_t v3) {
+            mma_16x8x16<T>(c, {__byte_perm(v0, v1, 0x5410), __byte_perm(v0, v1, 0x7632), __byte_perm(v2, v3, 0x5410),
+                               __byte_perm(v2, v3, 0x7632)},
+                           b0, b1);
+        };
+        pairs(sum[0], v[0].x, v[1].x, v[2].x, v[3].x);
+        pairs(sum[1], v[0].y, v[1].y, v[2].y, v[3].y);
+        pairs(sum[2], v[0].z, v[1].z, v[2].z, v[3].z);
+        pairs(sum[3], v[0].w, v[1].w, v[2].w, v[3].w);
     }
 
     __device__ __forceinline__ void rescale(float newLargest) {
-        float factor = exp2f(largest - newLargest);
+        const float factor = exp2_fast(largest - newLargest);
         largest = newLargest;
         total *= factor;
 #pragma unroll
-        for (int j = 0; j < 8; j++) sum[j] *= factor;
+        for (int i = 0; i < 4; i++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) sum[i][e] *= factor;
+        }
     }
 
-    // Joins the four groups of tokens of a warp; afterwards every lane holds the warp's result for its dimensions.
-    __device__ __forceinline__ void join_groups() {
+    // The warp's sums of the dimensions 8 · ((g + 4 · (j % 2)) % 8) + 4 · (j / 2) … + 3, and its total in every lane.
+    __device__ __forceinline__ float4 join(int lane) {
 #pragma unroll
-        for (int step = 8; step < 32; step *= 2) {
-            rescale(fmaxf(largest, __shfl_xor_sync(~0u, largest, step)));
-            total += __shfl_xor_sync(~0u, total, step);
+        for (int step = 4; step < 32; step *= 2) total += __shfl_xor_sync(~0u, total, step);
+        const bool second = lane % 4 >= 2;  // columns 4 … 7, the rests
+        float joined[2][2];
 #pragma unroll
-            for (int j = 0; j < 8; j++) sum[j] += __shfl_xor_sync(~0u, sum[j], step);
+        for (int i = 0; i < 2; i++) {
+            float column[4];
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const float away = second ? sum[i][e] : sum[i + 2][e];
+                column[e] = (second ? sum[i + 2][e] : sum[i][e]) + __shfl_xor_sync(~0u, away, 2);
+            }
+#pragma unroll
+            for (int h = 0; h < 2; h++) {  // odd columns hold these dimensions two g before, the other two columns in lane ^ 17
+                const float even = column[2 * h] + __shfl_sync(~0u, column[2 * h + 1], lane - 8 & 31);
+                joined[i][h] = even + __shfl_xor_sync(~0u, even, 17);
+            }
         }
+        return make_float4(joined[0][0], joined[0][1], joined[1][0], joined[1][1]);
     }
 };
 
-template <class T, bool HELD>
+template <class T, int WARPS, int HELD>
 __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     extern __shared__ __align__(128) char ring[];
     __shared__ uint64_t arrived[MAX_PIECES];
-    __shared__ float results[WARPS][HEAD + 2];
+    __shared__ alignas(16) float results[WARPS][HEAD + 4];
     release_dependents();
     const int head = blockIdx.x;
     const int row = blockIdx.y;
@@ -137,9 +189,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     const int* list = p.blocks + __ldg(p.blockStarts + row);
     const int blocks = decodes ? (past + BLOCK - 1) / BLOCK : 0;
 
-    // Warp w takes the blocks w, w + 4, …: the first in registers if HELD, the others through the stages w, w + 4, …, which it
-    // owns.
-    constexpr int FIRST = HELD ? 1 : 0;
+    // Warp w takes the blocks w, w + WARPS, …: the first HELD of them in registers, the others through the stages w, w + WARPS, …,
+    // which it owns.
     const int depth = (stages - warp + WARPS - 1) / WARPS;
     if (lane < depth) barrier_init(&arrived[warp + WARPS * lane], 1);
     barrier_init_fence();
@@ -162,21 +213,22 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
         }
     };
     const int mine = warp + WARPS * lane;  // a lane fetches the id of one block, all at once
-    const int id = lane < depth + FIRST && mine < blocks ? __ldg(list + mine) : 0;
-    const int at = lane / 8 * HEAD * 2 + lane % 8 * 16;
-    [[maybe_unused]] uint4 keys[4], values[4];
-    if constexpr (HELD) {
-        const char* from = piece_of(__shfl_sync(~0u, id, 0)) + at;  // block 0 of the pool, if this warp has none
+    const int id = lane < depth + HELD && mine < blocks ? __ldg(list + mine) : 0;
+    const Places at(lane);
+    uint4 keys[HELD + 1][4], values[HELD + 1][4];
+#pragma unroll
+    for (int h = 0; h < HELD; h++) {
+        const char* from = piece_of(__shfl_sync(~0u, id, h));  // block 0 of the pool, if this warp has none
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            keys[i] = load_early16(from + i * 4 * HEAD * 2);
-            values[i] = load_early16(from + KEY_BYTES + i * 4 * HEAD * 2);
+            keys[h][i] = load_early16(from + at.key_at(i));
+            values[h][i] = load_early16(from + at.value_at(i));
         }
     }
 #pragma unroll 1
-    for (int i = 0; i < depth && warp + WARPS * (i + FIRST) < blocks; i++) {
-        const int next = __shfl_sync(~0u, id, i + FIRST);
-        if (elect_lane()) request(warp + WARPS * (i + FIRST), next, warp + WARPS * i);
+    for (int i = 0; i < depth && warp + WARPS * (i + HELD) < blocks; i++) {
+        const int next = __shfl_sync(~0u, id, i + HELD);
+        if (elect_lane()) request(warp + WARPS * (i + HELD), next, warp + WARPS * i);
     }
     if (!decodes || past < 0) {
         wait_for_predecessors();
@@ -186,19 +238,14 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     const T* newest = p.key(list, past, head);
     wait_for_predecessors();
 
-    const uint4 packed = __ldcg(reinterpret_cast<const uint4*>(query) + lane % 8);
-    const uint4 newKey = __ldcg(reinterpret_cast<const uint4*>(newest) + lane % 8);
-    const uint4 newValue = __ldcg(reinterpret_cast<const uint4*>(newest + p.valueOffset()) + lane % 8);
-    const uint32_t pairs[4] = {packed.x, packed.y, packed.z, packed.w};
-    float q[8];
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        float2 pair = unpack2<T>(pairs[j]);
-        q[2 * j] = pair.x;
-        q[2 * j + 1] = pair.y;
-    }
+    // In the order of the lane's keys.
+    const uint4* chunks = reinterpret_cast<const uint4*>(query);
+    const int chunk = lane % 4 ^ lane / 4 % 2 * 4;
+    const uint4 q[2] = {__ldcg(chunks + chunk), __ldcg(chunks + (chunk ^ 4))};
     PartialAttention<T> part;
-    if (warp == WARPS - 1) part.add_token(newKey, newValue, q, lane);
+    if (warp == WARPS - 1) {
+        part.add_token(reinterpret_cast<const char*>(newest), reinterpret_cast<const char*>(newest + p.valueOffset()), q, lane);
+    }
     int turn = 0;
     int parity = 0;
     auto next_stage = [&] {
@@ -222,33 +269,32 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
             piece[b] = ring + stage[b] * PIECE_BYTES;
             live[b] = past - (block + b * WARPS) * BLOCK;
         }
-        auto vector = [&](int b, int offset) { return *reinterpret_cast<const uint4*>(piece[b] + offset + at); };
-        part.template add<COUNT>([&](int b, int i) { return vector(b, i * 4 * HEAD * 2); },
-                                 [&](int b, int i) { return vector(b, KEY_BYTES + i * 4 * HEAD * 2); }, q, live, lane);
+        auto vector = [&](int b, int offset) { return *reinterpret_cast<const uint4*>(piece[b] + offset); };
+        part.template add<COUNT>([&](int b, int i) { return vector(b, at.key_at(i)); },
+                                 [&](int b, int i) { return vector(b, at.value_at(i)); }, q, live, lane);
         __syncwarp();
 #pragma unroll
         for (int b = 0; b < COUNT; b++) refill(block + b * WARPS, stage[b]);
     };
-    if constexpr (HELD) {
-        const int live[1] = {past - warp * BLOCK};
+    if constexpr (HELD > 0) {
+        int live[HELD];
+#pragma unroll
+        for (int h = 0; h < HELD; h++) live[h] = past - (warp + WARPS * h) * BLOCK;
         if (warp < blocks) {
-            part.template add<1>([&](int, int i) { return keys[i]; }, [&](int, int i) { return values[i]; }, q, live, lane);
+            part.template add<HELD>([&](int h, int i) { return keys[h][i]; }, [&](int h, int i) { return values[h][i]; }, q, live,
+                                    lane);
         }
     }
-    int block = warp + WARPS * FIRST;
-    if (depth > 1) {
-        for (; block + 2 * WARPS < blocks && depth > 2; block += 3 * WARPS) take(block, std::integral_constant<int, 3>());
-        for (; block + WARPS < blocks; block += 2 * WARPS) take(block, std::integral_constant<int, 2>());
+    int block = warp + WARPS * HELD;
+    if constexpr (HELD > 0) {  // there are registers for two at once
+        for (; block + WARPS < blocks && depth > 1; block += 2 * WARPS) take(block, std::integral_constant<int, 2>());
     }
     for (; block < blocks; block += WARPS) take(block, std::integral_constant<int, 1>());
-    part.join_groups();
-    if (lane < 8) {
-#pragma unroll
-        for (int j = 0; j < 8; j++) results[warp][lane * 8 + j] = part.sum[j];
-        if (lane == 0) {
-            results[warp][HEAD] = part.largest;
-            results[warp][HEAD + 1] = part.total;
-        }
+    const float4 joined = part.join(lane);
+    if (lane % 2 == 0) *reinterpret_cast<float4*>(results[warp] + lane / 4 * 8 + lane % 4 * 2) = joined;
+    if (lane == 0) {
+        results[warp][HEAD] = part.largest;
+        results[warp][HEAD + 1] = part.total;
     }
     __syncthreads();
     if (warp > 0) return;
@@ -259,7 +305,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     float2 sum = make_float2(0, 0);
 #pragma unroll
     for (int w = 0; w < WARPS; w++) {
-        float factor = exp2f(results[w][HEAD] - largest);
+        float factor = exp2_fast(results[w][HEAD] - largest);
         total += results[w][HEAD + 1] * factor;
         sum.x += results[w][2 * lane] * factor;
         sum.y += results[w][2 * lane + 1] * factor;
@@ -269,17 +315,17 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     *reinterpret_cast<uint32_t*>(out) = pack2<T>(sum.x * inverse, sum.y * inverse);
 }
 
-#define ATTEND(T, NAME, HELD, BLOCKS)                                                                                          \
-    extern "C" __global__ void __launch_bounds__(128, BLOCKS)                                                                  \
+#define ATTEND(T, NAME, WARPS, HELD, BLOCKS)                                                                                   \
+    extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)                                                           \
         attention_decode_##NAME(const T* queries, const T* pool, const int* rowStarts, const int* contextLengths,              \
                                 const int* blockStarts, const int* blocks, T* out, int panelRows, int heads, int stages) {     \
-        attend<T, HELD>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, BLOCK},   \
-                        stages);                                                                                               \
+        attend<T, WARPS, HELD>(                                                                                                \
+            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, BLOCK}, stages);      \
     }
 
-ATTEND(f16, f16, false, 8)
-ATTEND(bf16, bf16, false, 8)
-ATTEND(f16, held_f16, true, 6)
-ATTEND(bf16, held_bf16, true, 6)
+ATTEND(f16, f16, 4, 0, 7)
+ATTEND(bf16, bf16, 4, 0, 7)
+ATTEND(f16, held_f16, 2, 1, 10)
+ATTEND(bf16, held_bf16, 2, 1, 10)
 
 #endif

@@ -124,4 +124,11 @@ __device__ __forceinline__ float sum_over_lanes(float x) {
     return x;
 }
 
+// 2^x; what is below the smallest normal number is zero.
+__device__ __forceinline__ float exp2_fast(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 }  // namespace rose

@@ -210,7 +210,7 @@ public:
                      s.headPad(), blockSize_, rows_);
         }
         if (plan.attention == Plan::DECODE || plan.attention == Plan::MIXED) {
-            kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), 128, plan.attentionStages * 4096u}, in(queries.get()), kv,
+            kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), plan.decodeThreads(), plan.attentionStages * 4096u}, in(queries.get()), kv,
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
                      plan.attentionStages);
         }

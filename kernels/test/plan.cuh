@@ -48,6 +48,7 @@ struct Plan {
     std::string decodeKernel() const {
         return attentionSingle ? "attention_prefill_single_" : attentionHeld ? "attention_decode_held_" : "attention_decode_";
     }
+    int decodeThreads() const { return attentionHeld && !attentionSingle ? 64 : 128; }
 };
 
 inline Plan generic_plan() {

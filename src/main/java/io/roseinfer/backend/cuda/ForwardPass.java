@@ -183,6 +183,7 @@ final class ForwardPass {
         if (kind != Attention.GENERIC && kind != Attention.PREFILL) {
             int stages = step.kernels().attentionStages();
             attend(step.kernels().singleAttention(), spec.heads(), in.rows(), stages * 4096, step, pool)
+                    .block(step.kernels().singleThreads())
                     .integer(stages)
                     .launch();
         }

@@ -6,7 +6,7 @@ package io.roseinfer.backend.cuda;
  * @param fusedNorm whether GEMMs normalise what they read by themselves; else a kernel does it for them
  * @param fusedHeadNorm whether the head does too, where every token is sampled from
  * @param attentionStages KV blocks that the kernel for rows of one token holds in shared memory at a time
- * @param attentionHeld whether the decode kernel holds four more in registers
+ * @param attentionHeld whether the decode kernel holds two more in registers
  */
 record StepKernels(
         GemmPlan qkv,
@@ -159,6 +159,11 @@ record StepKernels(
     /** KV blocks in flight, which change no bits: so many that all rows still run at once. */
     private static int singleStages(int rows) {
         return rows <= 16 ? 24 : rows <= 32 ? 12 : rows <= 64 ? 9 : 8;
+    }
+
+    /** Threads of a block of that kernel. */
+    int singleThreads() {
+        return singleAttention().equals("attention_decode_held") ? 64 : 128;
     }
 
     /** The kernel for rows of one token where not all go to one attention kernel. */
