@@ -60,22 +60,21 @@ inline Plan decode_plan(int rows) {
     Plan p;
     p.fusedNorm = true;
     p.attention = Plan::DECODE;
-    p.attentionStages = rows <= 8 ? 10 : rows <= 16 ? 5 : rows <= 32 ? 10 : rows <= 64 ? 6 : 5;
-    p.attentionHeld = rows <= 64;
-    if (rows <= 8) {
-        p.qkv = rows <= 2 ? GemmPlan{8, 4, 3} : GemmPlan{8, 1, 12};
-        p.attentionOut = p.mlpIn = {8, 1, 12}, p.mlpOut = {8, 4, 12}, p.head = {8, 1, 4};
-    } else if (rows <= 16) {
-        p.qkv = {16, 4, 3}, p.attentionOut = p.mlpIn = {16, 1, 12}, p.mlpOut = {16, 4, 12}, p.head = {16, 1, 4};
-    } else if (rows <= 32) {
-        p.qkv = {8, 1, 12}, p.attentionOut = p.mlpIn = {16, 1, 12}, p.mlpOut = {16, 4, 8}, p.head = {32, 1, 3};
-    } else if (rows <= 64) {
-        p.qkv = {32, 1, 12}, p.attentionOut = {8, 1, 12}, p.mlpIn = {16, 1, 8}, p.mlpOut = {32, 8, 3}, p.head = {64, 1, 3};
-    } else if (rows <= 128) {
-        p.qkv = {32, 1, 6}, p.attentionOut = {16, 1, 12}, p.mlpIn = {32, 1, 8}, p.mlpOut = {64, 4, 8}, p.head = {64, 1, 3};
-    } else {
-        p.qkv = {32, 1, 6}, p.attentionOut = {32, 1, 12}, p.mlpIn = {32, 1, 6}, p.mlpOut = {64, 2, 8}, p.head = {128, 1, 3};
-    }
+    auto choose = [&](int stages, bool held, GemmPlan qkv, GemmPlan attentionOut, GemmPlan mlpIn, GemmPlan mlpOut, GemmPlan head) {
+        p.attentionStages = stages, p.attentionHeld = held;
+        p.qkv = qkv, p.attentionOut = attentionOut, p.mlpIn = mlpIn, p.mlpOut = mlpOut, p.head = head;
+    };
+    if (rows <= 2) choose(9, false, {8, 1, 12}, {8, 1, 12}, {8, 1, 12}, {8, 4, 12}, {8, 1, 4});
+    else if (rows <= 8) choose(12, false, {8, 1, 12}, {8, 4, 3}, {8, 1, 12}, {8, 8, 6}, {8, 1, 4});
+    else if (rows <= 16) choose(10, false, {16, 1, 12}, {16, 2, 6}, {16, 1, 12}, {16, 4, 12}, {16, 1, 4});
+    else if (rows <= 32) choose(12, rows > 24, {16, 1, 12}, {16, 1, 12}, {16, 1, 12}, {16, 4, 8}, {32, 1, 3});
+    else if (rows <= 48) choose(10, false, {32, 1, 12}, {32, 1, 12}, {16, 1, 8}, {32, 8, 3}, {64, 1, 3});
+    else if (rows <= 64) choose(8, true, {32, 1, 12}, {32, 2, 6}, {16, 1, 8}, {32, 8, 3}, {64, 1, 3});
+    else if (rows <= 96) choose(4, true, {16, 1, 8}, {16, 1, 12}, {32, 1, 8}, {32, 4, 8}, {128, 1, 5});
+    else if (rows <= 128) choose(5, false, {32, 1, 8}, {16, 1, 12}, {32, 1, 8}, {64, 4, 6}, {128, 1, 5});
+    else if (rows <= 192) choose(5, false, {32, 1, 8}, {32, 1, 12}, {32, 1, 6}, {64, 2, 12}, {128, 1, 5});
+    else if (rows <= 256) choose(5, false, {32, 1, 6}, {32, 1, 12}, {32, 1, 6}, {32, 1, 12}, {128, 1, 5});
+    else choose(5, false, {64, 1, 6}, {64, 1, 12}, {128, 1, 4}, {64, 1, 12}, {128, 1, 5});
     return p;
 }
 

@@ -291,7 +291,7 @@ static void tune(Kernels& kernels, const Model<T>& model, int rows) {
                 }
             }
         }
-        for (int stages : {4, 5, 6, 7, 8, 9, 10, 12, -4, -5, -6, -7, -8, -10}) {
+        for (int stages : {4, 5, 6, 7, 8, 9, 10, 12, -4, -5, -6, -7, -8, -9, -10, -12}) {
             Plan plan = best;
             plan.attentionStages = std::abs(stages);
             plan.attentionHeld = stages < 0;

@@ -22,9 +22,6 @@ record StepKernels(
     /** Tokens from which the tallest tile of the invariant choice pays. */
     private static final int MANY_TOKENS = 256;
 
-    /** Up to so many rows all blocks of the decode kernel that holds more run at once; beyond, the other one is faster. */
-    private static final int HELD_ROWS = 64;
-
     /** Which attention kernels run. */
     enum Attention {
         /** Any head size, block size and type. */
@@ -68,25 +65,38 @@ record StepKernels(
 
     /** The measured choice on Hopper for so many rows that bring one token each. */
     static StepKernels decode(int rows) {
+        if (rows <= 2) {
+            return decode(tile(8, 1, 12), tile(8, 1, 12), tile(8, 1, 12), tile(8, 4, 12), tile(8, 1, 4), 9, false);
+        }
         if (rows <= 8) {
-            GemmPlan whole = tile(8, 1, 12);
-            return decode(rows <= 2 ? tile(8, 4, 3) : whole, whole, whole, tile(8, 4, 12), tile(8, 1, 4), 10, rows);
+            return decode(tile(8, 1, 12), tile(8, 4, 3), tile(8, 1, 12), tile(8, 8, 6), tile(8, 1, 4), 12, false);
         }
         if (rows <= 16) {
-            GemmPlan whole = tile(16, 1, 12);
-            return decode(tile(16, 4, 3), whole, whole, tile(16, 4, 12), tile(16, 1, 4), 5, rows);
+            return decode(tile(16, 1, 12), tile(16, 2, 6), tile(16, 1, 12), tile(16, 4, 12), tile(16, 1, 4), 10, false);
         }
         if (rows <= 32) {
-            GemmPlan whole = tile(16, 1, 12);
-            return decode(tile(8, 1, 12), whole, whole, tile(16, 4, 8), tile(32, 1, 3), 10, rows);
+            return decode(
+                    tile(16, 1, 12), tile(16, 1, 12), tile(16, 1, 12), tile(16, 4, 8), tile(32, 1, 3), 12, rows > 24);
+        }
+        if (rows <= 48) {
+            return decode(tile(32, 1, 12), tile(32, 1, 12), tile(16, 1, 8), tile(32, 8, 3), tile(64, 1, 3), 10, false);
         }
         if (rows <= 64) {
-            return decode(tile(32, 1, 12), tile(8, 1, 12), tile(16, 1, 8), tile(32, 8, 3), tile(64, 1, 3), 6, rows);
+            return decode(tile(32, 1, 12), tile(32, 2, 6), tile(16, 1, 8), tile(32, 8, 3), tile(64, 1, 3), 8, true);
+        }
+        if (rows <= 96) {
+            return decode(tile(16, 1, 8), tile(16, 1, 12), tile(32, 1, 8), tile(32, 4, 8), tile(128, 1, 5), 4, true);
         }
         if (rows <= 128) {
-            return decode(tile(32, 1, 6), tile(16, 1, 12), tile(32, 1, 8), tile(64, 4, 8), tile(64, 1, 3), 5, rows);
+            return decode(tile(32, 1, 8), tile(16, 1, 12), tile(32, 1, 8), tile(64, 4, 6), tile(128, 1, 5), 5, false);
         }
-        return decode(tile(32, 1, 6), tile(32, 1, 12), tile(32, 1, 6), tile(64, 2, 8), tile(128, 1, 3), 5, rows);
+        if (rows <= 192) {
+            return decode(tile(32, 1, 8), tile(32, 1, 12), tile(32, 1, 6), tile(64, 2, 12), tile(128, 1, 5), 5, false);
+        }
+        if (rows <= 256) {
+            return decode(tile(32, 1, 6), tile(32, 1, 12), tile(32, 1, 6), tile(32, 1, 12), tile(128, 1, 5), 5, false);
+        }
+        return decode(tile(64, 1, 6), tile(64, 1, 12), tile(128, 1, 4), tile(64, 1, 12), tile(128, 1, 5), 5, false);
     }
 
     private static GemmPlan tile(int batch, int cluster, int maxStages) {
@@ -100,18 +110,9 @@ record StepKernels(
             GemmPlan mlpOutput,
             GemmPlan head,
             int stages,
-            int rows) {
+            boolean held) {
         return new StepKernels(
-                qkv,
-                attentionOutput,
-                mlpInner,
-                mlpOutput,
-                head,
-                true,
-                true,
-                Attention.DECODE,
-                stages,
-                rows <= HELD_ROWS);
+                qkv, attentionOutput, mlpInner, mlpOutput, head, true, true, Attention.DECODE, stages, held);
     }
 
     /** The choice on Hopper for steps of many tokens, so many of which are sampled from. */

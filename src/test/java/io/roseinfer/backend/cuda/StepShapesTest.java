@@ -88,7 +88,7 @@ class StepShapesTest {
 
     /** Every Hopper tile that a step may launch stays within what a block may have. */
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 256, 1000})
+    @ValueSource(ints = {1, 2, 3, 8, 9, 16, 17, 32, 33, 48, 49, 64, 65, 96, 97, 128, 129, 192, 193, 256, 257, 1000})
     void tiles_ofEveryBatch_fitTheDevice(int rows) {
         for (StepKernels kernels : new StepKernels[] {
             StepKernels.decode(rows),
