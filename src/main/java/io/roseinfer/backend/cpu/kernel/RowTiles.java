@@ -15,6 +15,11 @@ public final class RowTiles {
         return Math.min(tallest, Integer.highestOneBit(rows - first));
     }
 
+    /** Tiles that {@code rows} rows are cut into. */
+    public static int count(int rows, int tallest) {
+        return rows / tallest + Integer.bitCount(rows % tallest);
+    }
+
     /** First row of the tile that holds {@code row}. */
     public static int first(int row, int rows, int tallest) {
         int first = Math.min(row, rows - rows % tallest) / tallest * tallest;

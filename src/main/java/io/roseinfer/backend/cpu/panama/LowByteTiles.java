@@ -29,6 +29,14 @@ final class LowByteTiles implements RegisterTiles {
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final int L = F.length();
     private static final int VECTOR_BYTES = 4 * L;
+    private static final int READERS = Specialization.readers(MethodHandles.lookup());
+    private static final int STREAMS = NextBlock.streams(1);
+    private static final long STRIDE = NextBlock.stride(READERS);
+
+    /** Keeps what is read ahead from being compiled away. */
+    @SuppressWarnings("UnusedVariable")
+    private int touched;
+
     private static final int TILE_COLUMNS = RegisterTiles.VECTORS * L;
     private static final int PER_WORD = WeightFormat.INT8.perWord();
     /** Zero where a mantissa's last bit is worth one unit, and 128 units. */
@@ -39,21 +47,25 @@ final class LowByteTiles implements RegisterTiles {
     LowByteTiles(int contextLength) {}
 
     @Override
-    public void add(int height, MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
+    public void add(
+            int height, MemorySegment w, long at, long next, float[] x, int from, int steps, float[] sums, int to) {
         if (height == 2) {
-            tile2(w, at, x, from, steps, sums, to);
+            touched += tile2(w, at, next, x, from, steps, sums, to);
         } else {
-            tile1(w, at, x, from, steps, sums, to);
+            touched += tile1(w, at, next, x, from, steps, sums, to);
         }
     }
 
-    private static void tile2(MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
+    private static int tile2(
+            MemorySegment w, long at, long next, float[] x, int from, int steps, float[] sums, int to) {
         IntVector even = IntVector.broadcast(I, 0xff);
         IntVector odd = IntVector.broadcast(I, 0xff00);
         FloatVector evenBias = FloatVector.broadcast(F, EVEN_BIAS);
         FloatVector oddBias = FloatVector.broadcast(F, ODD_BIAS);
         IntVector evenBits = evenBias.reinterpretAsInts();
         IntVector oddBits = oddBias.reinterpretAsInts();
+        int touched = 0;
+        long apart = steps / PER_WORD * STRIDE;
         FloatVector s00 = FloatVector.fromArray(F, sums, to);
         FloatVector s01 = FloatVector.fromArray(F, sums, to + L);
         FloatVector s02 = FloatVector.fromArray(F, sums, to + 2 * L);
@@ -63,6 +75,9 @@ final class LowByteTiles implements RegisterTiles {
         int words = steps / PER_WORD;
         for (int i = 0; i < words; i++) {
             long row = at + i * (long) ROW_BYTES;
+            if (READERS > 0) {
+                touched += NextBlock.read(w, next + i * STRIDE, apart, STREAMS);
+            }
             IntVector a0 = IntVector.fromMemorySegment(I, w, row, ORDER);
             IntVector a1 = IntVector.fromMemorySegment(I, w, row + VECTOR_BYTES, ORDER);
             IntVector a2 = IntVector.fromMemorySegment(I, w, row + 2L * VECTOR_BYTES, ORDER);
@@ -170,21 +185,28 @@ final class LowByteTiles implements RegisterTiles {
                     sums,
                     to);
         }
+        return touched;
     }
 
-    private static void tile1(MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
+    private static int tile1(
+            MemorySegment w, long at, long next, float[] x, int from, int steps, float[] sums, int to) {
         IntVector even = IntVector.broadcast(I, 0xff);
         IntVector odd = IntVector.broadcast(I, 0xff00);
         FloatVector evenBias = FloatVector.broadcast(F, EVEN_BIAS);
         FloatVector oddBias = FloatVector.broadcast(F, ODD_BIAS);
         IntVector evenBits = evenBias.reinterpretAsInts();
         IntVector oddBits = oddBias.reinterpretAsInts();
+        int touched = 0;
+        long apart = steps / PER_WORD * STRIDE;
         FloatVector s00 = FloatVector.fromArray(F, sums, to);
         FloatVector s01 = FloatVector.fromArray(F, sums, to + L);
         FloatVector s02 = FloatVector.fromArray(F, sums, to + 2 * L);
         int words = steps / PER_WORD;
         for (int i = 0; i < words; i++) {
             long row = at + i * (long) ROW_BYTES;
+            if (READERS > 0) {
+                touched += NextBlock.read(w, next + i * STRIDE, apart, STREAMS);
+            }
             IntVector a0 = IntVector.fromMemorySegment(I, w, row, ORDER);
             IntVector a1 = IntVector.fromMemorySegment(I, w, row + VECTOR_BYTES, ORDER);
             IntVector a2 = IntVector.fromMemorySegment(I, w, row + 2L * VECTOR_BYTES, ORDER);
@@ -285,5 +307,6 @@ final class LowByteTiles implements RegisterTiles {
                     sums,
                     to);
         }
+        return touched;
     }
 }

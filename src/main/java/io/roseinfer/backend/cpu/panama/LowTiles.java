@@ -22,16 +22,25 @@ final class LowTiles implements RegisterTiles {
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final int L = F.length();
     private static final int VECTOR_BYTES = 4 * L;
+    private static final int READERS = Specialization.readers(MethodHandles.lookup());
+    private static final int STREAMS = NextBlock.streams(1);
+    private static final long STRIDE = NextBlock.stride(READERS) / PER_WORD;
+
+    /** Keeps what is read ahead from being compiled away. */
+    @SuppressWarnings("UnusedVariable")
+    private int touched;
+
     private static final int TILE_COLUMNS = RegisterTiles.VECTORS * L;
 
     LowTiles(int contextLength) {}
 
     @Override
-    public void add(int height, MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
+    public void add(
+            int height, MemorySegment w, long at, long next, float[] x, int from, int steps, float[] sums, int to) {
         if (height == 2) {
-            tile2(w, at, x, from, steps, sums, to);
+            touched += tile2(w, at, next, x, from, steps, sums, to);
         } else {
-            tile1(w, at, x, from, steps, sums, to);
+            touched += tile1(w, at, next, x, from, steps, sums, to);
         }
     }
 
@@ -45,7 +54,10 @@ final class LowTiles implements RegisterTiles {
         return words.and(0xffff0000).reinterpretAsFloats();
     }
 
-    private static void tile2(MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
+    private static int tile2(
+            MemorySegment w, long at, long next, float[] x, int from, int steps, float[] sums, int to) {
+        int touched = 0;
+        long apart = steps * STRIDE;
         FloatVector s00 = FloatVector.fromArray(F, sums, to);
         FloatVector s01 = FloatVector.fromArray(F, sums, to + L);
         FloatVector s02 = FloatVector.fromArray(F, sums, to + 2 * L);
@@ -55,6 +67,9 @@ final class LowTiles implements RegisterTiles {
         int whole = steps - steps % PER_WORD;
         for (int k = 0; k < whole; k += PER_WORD) {
             long row = at + k * ROW_STEP;
+            if (READERS > 0) {
+                touched += NextBlock.read(w, next + k * STRIDE, apart, STREAMS);
+            }
             IntVector w0 = IntVector.fromMemorySegment(I, w, row, ORDER);
             IntVector w1 = IntVector.fromMemorySegment(I, w, row + VECTOR_BYTES, ORDER);
             IntVector w2 = IntVector.fromMemorySegment(I, w, row + 2L * VECTOR_BYTES, ORDER);
@@ -93,15 +108,22 @@ final class LowTiles implements RegisterTiles {
             LastWord.add(
                     FORMAT, w, at + whole * ROW_STEP, x, from + 2 * whole, 2, steps - whole, TILE_COLUMNS, sums, to);
         }
+        return touched;
     }
 
-    private static void tile1(MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
+    private static int tile1(
+            MemorySegment w, long at, long next, float[] x, int from, int steps, float[] sums, int to) {
+        int touched = 0;
+        long apart = steps * STRIDE;
         FloatVector s00 = FloatVector.fromArray(F, sums, to);
         FloatVector s01 = FloatVector.fromArray(F, sums, to + L);
         FloatVector s02 = FloatVector.fromArray(F, sums, to + 2 * L);
         int whole = steps - steps % PER_WORD;
         for (int k = 0; k < whole; k += PER_WORD) {
             long row = at + k * ROW_STEP;
+            if (READERS > 0) {
+                touched += NextBlock.read(w, next + k * STRIDE, apart, STREAMS);
+            }
             IntVector w0 = IntVector.fromMemorySegment(I, w, row, ORDER);
             IntVector w1 = IntVector.fromMemorySegment(I, w, row + VECTOR_BYTES, ORDER);
             IntVector w2 = IntVector.fromMemorySegment(I, w, row + 2L * VECTOR_BYTES, ORDER);
@@ -128,5 +150,6 @@ final class LowTiles implements RegisterTiles {
         if (whole < steps) {
             LastWord.add(FORMAT, w, at + whole * ROW_STEP, x, from + whole, 1, steps - whole, TILE_COLUMNS, sums, to);
         }
+        return touched;
     }
 }

@@ -12,8 +12,9 @@ interface RegisterTiles {
      *
      * @param height rows of the tile, one of the heights these tiles are for
      * @param w words; the tile's begin at byte {@code at}, those of the next inputs {@code ROW_BYTES} on
+     * @param next where the tile's part of the next block begins, if it reads ahead ({@link NextBlock})
      * @param x the tile's activations, interleaved, from element {@code from} on
      * @param sums rows of {@code COLUMNS}, the tile's corner at {@code to}
      */
-    void add(int height, MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to);
+    void add(int height, MemorySegment w, long at, long next, float[] x, int from, int steps, float[] sums, int to);
 }

@@ -13,12 +13,13 @@ import jdk.incubator.vector.VectorSpecies;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies of a kernel class, one per vector width and weight format, each a hidden class whose {@link #species} and
- * {@link #format} are its own constants. The class must have no nested classes and a constructor that takes the context length. Its frames show in stack traces with
+ * Copies of a kernel class, one per vector width, weight format and number of readers ahead, each a hidden class whose
+ * {@link #species}, {@link #format} and {@link #readers} are its own constants. The class must have no nested classes and a
+ * constructor that takes the context length. Its frames show in stack traces with
  * {@code -XX:+UnlockDiagnosticVMOptions -XX:+ShowHiddenFrames}.
  */
 final class Specialization {
-    private record Key(Class<?> template, int bits, WeightFormat format) {}
+    private record Key(Class<?> template, int bits, WeightFormat format, int readers) {}
 
     private static final Map<Key, MethodHandles.Lookup> COPIES = new ConcurrentHashMap<>();
 
@@ -26,12 +27,19 @@ final class Specialization {
 
     /** A new instance of the copy of {@code template} for vectors of {@code bits} bits, which sees no weights. */
     static <T> T of(Class<T> contract, Class<? extends T> template, int bits, int contextLength) {
-        return of(contract, template, bits, WeightFormat.F32, contextLength);
+        return of(contract, new Key(template, bits, WeightFormat.F32, 0), contextLength);
     }
 
-    /** A new instance of the copy of {@code template} for vectors of {@code bits} bits and weights of one format. */
-    static <T> T of(Class<T> contract, Class<? extends T> template, int bits, WeightFormat format, int contextLength) {
-        MethodHandles.Lookup copy = COPIES.computeIfAbsent(new Key(template, bits, format), Specialization::define);
+    /**
+     * A new instance of the copy of {@code template} for vectors of {@code bits} bits, weights of one format, and so many tiles that
+     * share the reading ahead ({@link NextBlock}; none: 0).
+     */
+    static <T> T of(Class<T> contract, Class<? extends T> template, int bits, WeightFormat format, int readers) {
+        return of(contract, new Key(template, bits, format, readers), 0);
+    }
+
+    private static <T> T of(Class<T> contract, Key key, int contextLength) {
+        MethodHandles.Lookup copy = COPIES.computeIfAbsent(key, Specialization::define);
         try {
             Object instance = copy.findConstructor(copy.lookupClass(), MethodType.methodType(void.class, int.class))
                     .invoke(contextLength);
@@ -39,7 +47,7 @@ final class Specialization {
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
-            throw new IllegalStateException("bug in roseinfer: kernel " + template + " cannot be made", e);
+            throw new IllegalStateException("bug in roseinfer: kernel " + key.template + " cannot be made", e);
         }
     }
 
@@ -53,6 +61,12 @@ final class Specialization {
     static WeightFormat format(MethodHandles.Lookup lookup) {
         Key key = key(lookup);
         return key == null ? WeightFormat.F32 : key.format;
+    }
+
+    /** The tiles that share the reading ahead, of the class behind {@code lookup}; 0 if it is the template itself. */
+    static int readers(MethodHandles.Lookup lookup) {
+        Key key = key(lookup);
+        return key == null ? 0 : key.readers;
     }
 
     private static @Nullable Key key(MethodHandles.Lookup lookup) {

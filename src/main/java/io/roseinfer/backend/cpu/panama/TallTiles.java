@@ -24,15 +24,23 @@ final class TallTiles implements RegisterTiles {
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final int L = F.length();
     private static final int VECTOR_BYTES = 4 * L;
+    private static final int READERS = Specialization.readers(MethodHandles.lookup());
+    private static final int STREAMS = NextBlock.streams(PER_WORD);
+    private static final long STRIDE = NextBlock.stride(READERS);
+
+    /** Keeps what is read ahead from being compiled away. */
+    @SuppressWarnings("UnusedVariable")
+    private int touched;
 
     TallTiles(int contextLength) {}
 
     @Override
-    public void add(int height, MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
+    public void add(
+            int height, MemorySegment w, long at, long next, float[] x, int from, int steps, float[] sums, int to) {
         if (height == 8) {
-            tile8(w, at, x, from, steps, sums, to);
+            touched += tile8(w, at, next, x, from, steps, sums, to);
         } else {
-            tile4(w, at, x, from, steps, sums, to);
+            touched += tile4(w, at, next, x, from, steps, sums, to);
         }
     }
 
@@ -54,7 +62,8 @@ final class TallTiles implements RegisterTiles {
                 : (FloatVector) word.and(0xff000000).convert(VectorOperators.I2F, 0);
     }
 
-    private static void tile8(MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
+    private static int tile8(
+            MemorySegment w, long at, long next, float[] x, int from, int steps, float[] sums, int to) {
         FloatVector s00 = FloatVector.fromArray(F, sums, to);
         FloatVector s01 = FloatVector.fromArray(F, sums, to + L);
         FloatVector s02 = FloatVector.fromArray(F, sums, to + 2 * L);
@@ -79,8 +88,13 @@ final class TallTiles implements RegisterTiles {
         FloatVector s70 = FloatVector.fromArray(F, sums, to + 7 * COLUMNS);
         FloatVector s71 = FloatVector.fromArray(F, sums, to + 7 * COLUMNS + L);
         FloatVector s72 = FloatVector.fromArray(F, sums, to + 7 * COLUMNS + 2 * L);
+        int touched = 0;
+        long apart = steps * STRIDE;
         for (int k = 0; k < steps; k++) {
             long row = at + offset(k);
+            if (READERS > 0) {
+                touched += NextBlock.read(w, next + k * STRIDE, apart, STREAMS);
+            }
             FloatVector w0 = raised(w, row);
             FloatVector w1 = raised(w, row + VECTOR_BYTES);
             FloatVector w2 = raised(w, row + 2L * VECTOR_BYTES);
@@ -141,9 +155,11 @@ final class TallTiles implements RegisterTiles {
         s70.intoArray(sums, to + 7 * COLUMNS);
         s71.intoArray(sums, to + 7 * COLUMNS + L);
         s72.intoArray(sums, to + 7 * COLUMNS + 2 * L);
+        return touched;
     }
 
-    private static void tile4(MemorySegment w, long at, float[] x, int from, int steps, float[] sums, int to) {
+    private static int tile4(
+            MemorySegment w, long at, long next, float[] x, int from, int steps, float[] sums, int to) {
         FloatVector s00 = FloatVector.fromArray(F, sums, to);
         FloatVector s01 = FloatVector.fromArray(F, sums, to + L);
         FloatVector s02 = FloatVector.fromArray(F, sums, to + 2 * L);
@@ -156,8 +172,13 @@ final class TallTiles implements RegisterTiles {
         FloatVector s30 = FloatVector.fromArray(F, sums, to + 3 * COLUMNS);
         FloatVector s31 = FloatVector.fromArray(F, sums, to + 3 * COLUMNS + L);
         FloatVector s32 = FloatVector.fromArray(F, sums, to + 3 * COLUMNS + 2 * L);
+        int touched = 0;
+        long apart = steps * STRIDE;
         for (int k = 0; k < steps; k++) {
             long row = at + offset(k);
+            if (READERS > 0) {
+                touched += NextBlock.read(w, next + k * STRIDE, apart, STREAMS);
+            }
             FloatVector w0 = raised(w, row);
             FloatVector w1 = raised(w, row + VECTOR_BYTES);
             FloatVector w2 = raised(w, row + 2L * VECTOR_BYTES);
@@ -190,5 +211,6 @@ final class TallTiles implements RegisterTiles {
         s30.intoArray(sums, to + 3 * COLUMNS);
         s31.intoArray(sums, to + 3 * COLUMNS + L);
         s32.intoArray(sums, to + 3 * COLUMNS + 2 * L);
+        return touched;
     }
 }

@@ -9,6 +9,7 @@ import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.Function;
 
 /**
  * Register tiles of eight rows (four for vectors below 512 bits, whose processors may have 16 registers) by three vectors. One
@@ -28,20 +29,30 @@ final class VectorProduct implements PanelProduct {
 
     private final int tallest;
     private final int tileColumns;
-    private final RegisterTiles[] tall = new RegisterTiles[WeightFormat.values().length];
-    private final RegisterTiles[] low = new RegisterTiles[WeightFormat.values().length];
+    /** By format, then by how many tiles share the reading ahead, from 0 for tiles that do not read ahead. */
+    private final RegisterTiles[][] tall;
+
+    private final RegisterTiles[][] low;
 
     /** For vectors of {@code bits} bits. */
     VectorProduct(int bits) {
         int lanes = bits / Float.SIZE;
         tallest = lanes == 16 ? 8 : 4;
         tileColumns = RegisterTiles.VECTORS * lanes;
-        for (WeightFormat format : WeightFormat.values()) {
-            tall[format.ordinal()] = Specialization.of(RegisterTiles.class, TallTiles.class, bits, format, 0);
-            low[format.ordinal()] = format == WeightFormat.INT8
-                    ? Specialization.of(RegisterTiles.class, LowByteTiles.class, bits, format, 0)
-                    : Specialization.of(RegisterTiles.class, LowTiles.class, bits, format, 0);
+        tall = copies(format -> TallTiles.class, bits);
+        low = copies(format -> format == WeightFormat.INT8 ? LowByteTiles.class : LowTiles.class, bits);
+    }
+
+    private static RegisterTiles[][] copies(Function<WeightFormat, Class<? extends RegisterTiles>> template, int bits) {
+        WeightFormat[] formats = WeightFormat.values();
+        RegisterTiles[][] copies = new RegisterTiles[formats.length][NextBlock.MOST_READERS + 1];
+        for (WeightFormat format : formats) {
+            for (int readers = 0; readers <= NextBlock.MOST_READERS; readers++) {
+                copies[format.ordinal()][readers] =
+                        Specialization.of(RegisterTiles.class, template.apply(format), bits, format, readers);
+            }
         }
+        return copies;
     }
 
     @Override
@@ -56,23 +67,46 @@ final class VectorProduct implements PanelProduct {
         int perWord = weights.format().perWord();
         int block = rows <= tallest ? inputs : BLOCK;
         for (int k = 0; k < inputs; k += block) {
+            int steps = Math.min(block, inputs - k);
             long at = weights.panelStart(panel) + (k / perWord) * (long) ROW_BYTES;
-            block(weights, at, x, rows, k, Math.min(block, inputs - k), sums);
+            block(weights, at, x, rows, k, steps, sums);
         }
     }
 
     private void block(PackedMatrix weights, long at, float[] x, int rows, int k, int steps, float[] sums) {
-        RegisterTiles high = tall[weights.format().ordinal()];
-        RegisterTiles few = low[weights.format().ordinal()];
+        RegisterTiles[] high = tall[weights.format().ordinal()];
+        RegisterTiles[] few = low[weights.format().ordinal()];
         MemorySegment w = weights.memory();
+        long bytes = Math.ceilDiv(steps, weights.format().perWord()) * (long) ROW_BYTES;
+        // The next block follows in memory, be it of this panel or of the next. After the last, tiles read their own
+        // again: a copy
+        // without reading, used for that alone, would be compiled late and badly (it boxed vectors).
+        long next = at + 2 * bytes <= weights.panelStart(weights.panels()) ? at + bytes : at;
+        int readers = readers(weights.format(), rows);
+        int tile = 0;
         for (int c = 0; c < COLUMNS; c += tileColumns) {
             int height;
             for (int row = 0; row < rows; row += height) {
                 height = RowTiles.height(row, rows, tallest);
                 int from = row * weights.inputs() + k * height;
-                RegisterTiles tiles = height > 2 ? high : few;
-                tiles.add(height, w, at + 4L * c, x, from, steps, sums, row * COLUMNS + c);
+                int sharers = tile < readers ? readers : 0;
+                long ahead = sharers > 0 ? next + tile * (bytes / sharers) : at;
+                RegisterTiles tiles = height > 2 ? high[sharers] : few[sharers];
+                tiles.add(height, w, at + 4L * c, ahead, x, from, steps, sums, row * COLUMNS + c);
+                tile++;
             }
         }
+    }
+
+    /** How many tiles of a block read the next one ahead: none where that loses (figures: {@link NextBlock}). */
+    private int readers(WeightFormat format, int rows) {
+        int tiles = RowTiles.count(rows, tallest) * (COLUMNS / tileColumns);
+        boolean pays =
+                switch (format) {
+                    case F32 -> rows > 1;
+                    case BF16 -> true;
+                    case INT8 -> rows <= 2 || tiles >= NextBlock.MOST_READERS;
+                };
+        return pays ? Math.min(tiles, NextBlock.MOST_READERS) : 0;
     }
 }
