@@ -79,8 +79,7 @@ final class VectorProduct implements PanelProduct {
         MemorySegment w = weights.memory();
         long bytes = Math.ceilDiv(steps, weights.format().perWord()) * (long) ROW_BYTES;
         // The next block follows in memory, be it of this panel or of the next. After the last, tiles read their own
-        // again: a copy
-        // without reading, used for that alone, would be compiled late and badly (it boxed vectors).
+        // again: a copy without reading, called for that alone, was compiled badly (it boxed vectors).
         long next = at + 2 * bytes <= weights.panelStart(weights.panels()) ? at + bytes : at;
         int readers = readers(weights.format(), rows);
         int tile = 0;
