@@ -2,7 +2,6 @@ package io.roseinfer;
 
 import io.roseinfer.backend.Backend;
 import io.roseinfer.backend.ModelRunner;
-import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.ProfilerRanges;
 import io.roseinfer.backend.RangedRunner;
 import io.roseinfer.backend.RunnerLimits;
@@ -124,7 +123,7 @@ public final class Roseinfer {
 
     /** CUDA where it can be used and has the precision; else the processor. */
     private static Backend best(Settings settings) {
-        boolean forCpu = settings.threads() > 0 || settings.precision() == Precision.INT8;
+        boolean forCpu = settings.threads() > 0 || !CudaOptions.has(settings.precision());
         return forCpu || CudaBackend.refusal().isPresent() ? cpu(settings) : cuda(settings);
     }
 

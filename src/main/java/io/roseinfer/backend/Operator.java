@@ -14,6 +14,8 @@ public enum Operator {
     QKV,
     /** Appending keys and values, scores, softmax and the weighted sum. */
     ATTENTION,
+    /** Rounding what attention and the MLP's first product made to the 8 bits that 4-bit weights are multiplied by. */
+    QUANTIZE,
     /** The product that joins the heads. */
     ATTENTION_OUTPUT,
     /** The MLP's first product and its activation. */

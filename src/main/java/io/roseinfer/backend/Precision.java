@@ -11,5 +11,10 @@ public enum Precision {
     BF16,
     FP16,
     /** Weights as signed bytes with one scale per output; activations stay floating point. */
-    INT8
+    INT8,
+    /**
+     * The layers' weights in 4 bits with one scale for every 32 inputs of an output, token embedding and head as {@link #INT8};
+     * what is multiplied by 4 bits is rounded to 8, with one scale for every 32 of a row.
+     */
+    INT4
 }

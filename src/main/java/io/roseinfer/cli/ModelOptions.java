@@ -35,7 +35,7 @@ final class ModelOptions {
 
     @Option(
             names = "--dtype",
-            paramLabel = "<auto|fp32|bf16|fp16|int8>",
+            paramLabel = "<auto|fp32|bf16|fp16|int8|int4>",
             converter = Choices.Dtype.class,
             description =
                     "Type of the weights in memory (default: auto, which narrows nothing on cpu and is fp16 on cuda).",
@@ -142,7 +142,7 @@ final class ModelOptions {
                     .map(refusal -> refusal.getMessage()
                             .replace("; use --device cpu", "")
                             .replace(", or use --device cpu", ""))
-                    .orElse("--threads and int8 weights are for the cpu");
+                    .orElse("--threads, int8 and int4 weights are for the cpu");
             terminal.note("--device auto is cpu: " + why);
         }
     }

@@ -64,7 +64,7 @@ class UsageTest {
         "--device, gpu, 'auto, cpu, cuda, sim'",
         "--device, cuda:x, 'auto, cpu, cuda, sim'",
         "--device, cpu:1, 'auto, cpu, cuda, sim'",
-        "--dtype, fp8, 'auto, fp32, bf16, fp16, int8'",
+        "--dtype, fp8, 'auto, fp32, bf16, fp16, int8, int4'",
         "--submit-schedule, poisson, 'relative, absolute'"
     })
     void bench_unknownWord_listsTheKnownOnes(String flag, String value, String known) {

@@ -31,7 +31,7 @@ class DecodeAllocationTest {
      * vectors ever after, in one process of some. Without profiles it does so in all.
      */
     @ParameterizedTest
-    @EnumSource(names = {"FP32", "BF16", "INT8"})
+    @EnumSource(names = {"FP32", "BF16", "INT8", "INT4"})
     void decoding_whenTheCompilerHasNoTypeProfile_comesToAllocateNothing(Precision weights) throws Exception {
         assertThat(withoutTypeProfiles(weights)).last().isEqualTo("0");
     }

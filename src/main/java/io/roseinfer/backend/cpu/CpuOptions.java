@@ -7,8 +7,8 @@ import io.roseinfer.base.RoseException.BadInput;
  * How to run on the processor.
  *
  * @param threads worker threads; 0 takes one per available processor
- * @param precision how weights are held: {@link Precision#FP32}, {@link Precision#BF16} or {@link Precision#INT8}.
- *     {@link Precision#AUTO} keeps a bfloat16 checkpoint as it is and widens anything else to 32 bits: it loses nothing.
+ * @param precision how weights are held: {@link Precision#FP32}, {@link Precision#BF16}, {@link Precision#INT8} or
+ *     {@link Precision#INT4}. {@link Precision#AUTO} keeps a bfloat16 checkpoint as it is and widens anything else to 32 bits: it loses nothing.
  *     Narrowing is only done when asked for.
  * @param kernels which kernels; they do not change results
  */
@@ -22,7 +22,7 @@ public record CpuOptions(int threads, Precision precision, KernelChoice kernels)
                     + ", or 0 for one per available processor");
         }
         if (precision == Precision.FP16) {
-            throw new BadInput("dtype fp16 is not available on the cpu; use auto, fp32, bf16 or int8");
+            throw new BadInput("dtype fp16 is not available on the cpu; use auto, fp32, bf16, int8 or int4");
         }
     }
 

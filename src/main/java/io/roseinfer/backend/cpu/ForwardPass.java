@@ -10,7 +10,9 @@ import io.roseinfer.backend.cpu.ModelWeights.Norm;
 import io.roseinfer.backend.cpu.kernel.Attention;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;
 
@@ -27,6 +29,10 @@ final class ForwardPass {
     private final Worker[] workers;
     private final Scratch scratch;
     private final int tallestTile;
+    /** Whether products read {@link Scratch#quantized}. */
+    private final boolean quantized;
+    /** The tallest tile of what attention and the MLP's first product make: rows if they are yet to be quantized. */
+    private final int tallestMade;
 
     ForwardPass(ModelSpec spec, ModelWeights weights, KvPool pool, WorkerTeam team, Worker[] workers, Scratch scratch) {
         this.spec = spec;
@@ -36,6 +42,8 @@ final class ForwardPass {
         this.workers = workers;
         this.scratch = scratch;
         this.tallestTile = workers[0].kernels.product().tallestTile();
+        this.quantized = weights.first().format() == WeightFormat.INT4;
+        this.tallestMade = quantized ? 1 : tallestTile;
     }
 
     /** Makes the workers time their steps. */
@@ -59,12 +67,14 @@ final class ForwardPass {
                 meetAfter(Operator.QKV, worker, of.attentionOutput());
                 attend(worker, step, blocks, layer, first, count);
                 meetAfter(Operator.ATTENTION, worker, of.attentionOutput());
+                quantize(worker, scratch.attended, count, of.attentionOutput());
                 accumulate(worker, of.attentionOutput(), scratch.attended, count);
                 meetAfter(Operator.ATTENTION_OUTPUT, worker, of.mlpInner());
                 norm(worker, of.mlpNorm(), count);
                 meetAfter(Operator.NORM, worker, of.mlpInner());
                 expand(worker, of.mlpInner(), count);
                 meetAfter(Operator.MLP_INNER, worker, of.mlpOutput());
+                quantize(worker, scratch.inner, count, of.mlpOutput());
                 accumulate(worker, of.mlpOutput(), scratch.inner, count);
                 meetAfter(Operator.MLP_OUTPUT, worker, after(layer));
             }
@@ -115,8 +125,32 @@ final class ForwardPass {
             own.kernels
                     .rows()
                     .layerNorm(scratch.residual, m * width, norm.gain(), norm.bias(), spec.layerNormEpsilon(), own.row);
-            RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, tallestTile);
+            if (quantized) {
+                quantizeRow(own, own.row, 0, width, m, count);
+            } else {
+                RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, tallestTile);
+            }
         }
+    }
+
+    /**
+     * Quantizes the rows of {@code x} for a product, if it wants that. A phase of its own, as what one worker made may be part of
+     * a group of inputs only; that every worker quantizes all rows for itself instead would cost more the more there are.
+     */
+    private void quantize(int worker, float[] x, int count, Linear next) {
+        if (!quantized) {
+            return;
+        }
+        int inputs = next.matrix().inputs();
+        for (int m = worker; m < count; m += team.size()) {
+            quantizeRow(workers[worker], x, m * inputs, inputs, m, count);
+        }
+        meetAfter(Operator.QUANTIZE, worker, next);
+    }
+
+    private void quantizeRow(Worker own, float[] x, int from, int inputs, int m, int count) {
+        own.kernels.rows().quantize(x, from, inputs, own.words);
+        QuantizedRows.put(own.words, inputs, scratch.quantized, m, count, tallestTile);
     }
 
     private void project(int worker, Linear linear, int count) {
@@ -139,8 +173,12 @@ final class ForwardPass {
         }
     }
 
-    private static void multiply(Worker own, float[] x, int count, Linear linear, int panel) {
-        own.kernels.product().multiply(x, count, linear.matrix(), panel, own.sums);
+    private void multiply(Worker own, float[] x, int count, Linear linear, int panel) {
+        if (quantized) {
+            own.kernels.product().multiply(scratch.quantized, count, linear.matrix(), panel, own.sums);
+        } else {
+            own.kernels.product().multiply(x, count, linear.matrix(), panel, own.sums);
+        }
         Epilogue.finish(own.sums, count, linear, panel);
     }
 
@@ -155,7 +193,7 @@ final class ForwardPass {
             int columns = matrix.columns(panel);
             for (int m = 0; m < count; m++) {
                 RowTiles.put(
-                        own.sums, m * COLUMNS, columns, scratch.inner, spec.innerWidth(), input, m, count, tallestTile);
+                        own.sums, m * COLUMNS, columns, scratch.inner, spec.innerWidth(), input, m, count, tallestMade);
             }
         }
     }
@@ -208,7 +246,7 @@ final class ForwardPass {
                         head * headSize,
                         m,
                         count,
-                        tallestTile);
+                        tallestMade);
             }
         }
     }

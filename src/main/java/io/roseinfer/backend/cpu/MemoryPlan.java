@@ -24,7 +24,8 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
     }
 
     static MemoryPlan of(ModelSpec spec, RunnerLimits limits, KvGeometry kv, WeightFormat format, int threads) {
-        String suffix = " (" + format.name().toLowerCase(Locale.ROOT) + ")";
+        String suffix = suffix(format);
+        String headSuffix = suffix(format.ofHead());
         long embedding = matrix(spec, format, WeightSlot.TOKEN_EMBEDDING);
         long head = spec.tiedHead() ? 0 : matrix(spec, format, WeightSlot.HEAD);
         long attention = spec.layers()
@@ -33,14 +34,14 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
                 * (matrix(spec, format, WeightSlot.MLP_INNER) + matrix(spec, format, WeightSlot.MLP_OUTPUT));
         List<MemoryUse> uses = new ArrayList<>();
         uses.add(new MemoryUse("KV pool", kv.bytes()));
-        uses.add(new MemoryUse("token embedding" + suffix, embedding));
+        uses.add(new MemoryUse("token embedding" + headSuffix, embedding));
         if (head > 0) {
-            uses.add(new MemoryUse("output head" + suffix, head));
+            uses.add(new MemoryUse("output head" + headSuffix, head));
         }
         uses.add(new MemoryUse("attention weights" + suffix, attention));
         uses.add(new MemoryUse("MLP weights" + suffix, mlp));
         uses.add(new MemoryUse("positions, norms, biases, scales", vectors(spec, format)));
-        uses.add(new MemoryUse("activations", Scratch.bytes(spec, limits)));
+        uses.add(new MemoryUse("activations", Scratch.bytes(spec, limits, format)));
         uses.add(new MemoryUse("worker buffers", threads * Worker.bytes(spec, limits)));
         uses.sort(Comparator.comparingLong(MemoryUse::bytes).reversed());
         return new MemoryPlan(uses, embedding + head + attention + mlp);
@@ -50,17 +51,27 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         return uses.stream().mapToLong(MemoryUse::bytes).sum();
     }
 
+    private static String suffix(WeightFormat format) {
+        return " (" + format.name().toLowerCase(Locale.ROOT) + ")";
+    }
+
     private static long matrix(ModelSpec spec, WeightFormat format, WeightSlot slot) {
         long[] shape = slot.shape(spec);
         boolean byOutput = slot == WeightSlot.TOKEN_EMBEDDING || slot == WeightSlot.HEAD;
-        return PackedMatrix.bytes(format, (int) shape[byOutput ? 1 : 0], (int) shape[byOutput ? 0 : 1]);
+        return byOutput
+                ? PackedMatrix.bytes(format.ofHead(), (int) shape[1], (int) shape[0])
+                : PackedMatrix.bytes(format, (int) shape[0], (int) shape[1]);
     }
 
     private static long vectors(ModelSpec spec, WeightFormat format) {
         long perLayer = 9L * spec.width() + spec.innerWidth();
         long once = (long) spec.contextLength() * spec.width() + 2L * spec.width();
-        long scales = spec.vocabularySize() * (spec.tiedHead() ? 1L : 2L)
-                + spec.layers() * (5L * spec.width() + spec.innerWidth());
-        return 4 * (once + spec.layers() * perLayer + (format == WeightFormat.INT8 ? scales : 0));
+        long headScales = spec.vocabularySize() * (spec.tiedHead() ? 1L : 2L);
+        long layerScales = spec.layers() * (5L * spec.width() + spec.innerWidth());
+        return 4
+                * (once
+                        + spec.layers() * perLayer
+                        + (format.ofHead() == WeightFormat.INT8 ? headScales : 0)
+                        + (format == WeightFormat.INT8 ? layerScales : 0));
     }
 }

@@ -13,7 +13,7 @@ import java.util.Arrays;
  * Brings a tensor into the layout of a {@link PackedMatrix}, panel by panel; panels may be packed by different threads.
  *
  * <p>INT8 is symmetric with one scale per output: the largest magnitude becomes 127. An output that holds NaN or infinity gets a
- * scale that is not finite, so that the fault shows in its sums instead of vanishing.
+ * scale that is not finite, so that the fault shows in its sums instead of vanishing. INT4 is {@link Int4Packer}'s.
  */
 final class PanelPacker {
     private static final int INT8_LARGEST = 127;
@@ -43,10 +43,11 @@ final class PanelPacker {
         } else {
             gather(panel, buffer);
         }
-        if (packed.format() == WeightFormat.F32) {
-            MemorySegment.copy(buffer, 0, packed.memory(), ValueLayout.JAVA_FLOAT, packed.panelStart(panel), used);
-        } else {
-            encode(panel, buffer);
+        switch (packed.format()) {
+            case F32 ->
+                MemorySegment.copy(buffer, 0, packed.memory(), ValueLayout.JAVA_FLOAT, packed.panelStart(panel), used);
+            case BF16, INT8 -> encode(panel, buffer);
+            case INT4 -> new Int4Packer().pack(buffer, packed, panel);
         }
     }
 

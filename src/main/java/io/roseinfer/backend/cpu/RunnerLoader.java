@@ -59,7 +59,7 @@ final class RunnerLoader {
         MemorySegment kvMemory = LargeMemory.allocate(arena, KvPool.bytes(kv.bytes()));
         team.run(worker -> touch(kvMemory, worker, team.size()));
         KvPool pool = new KvPool(kvMemory, spec.layers(), spec.heads(), spec.headSize(), kv.blockSize());
-        Scratch scratch = new Scratch(spec, limits);
+        Scratch scratch = new Scratch(spec, limits, format);
         Worker[] workers = new Worker[team.size()];
         for (int i = 0; i < workers.length; i++) {
             workers[i] = new Worker(spec, limits, kernels.create(spec.contextLength()), pool);
@@ -86,6 +86,7 @@ final class RunnerLoader {
             case FP32, FP16 -> WeightFormat.F32;
             case BF16 -> WeightFormat.BF16;
             case INT8 -> WeightFormat.INT8;
+            case INT4 -> WeightFormat.INT4;
         };
     }
 

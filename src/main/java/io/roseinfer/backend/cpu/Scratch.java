@@ -1,6 +1,8 @@
 package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cpu.kernel.QuantizedRows;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.ModelSpec;
 
 /**
@@ -18,23 +20,26 @@ final class Scratch {
     final float[] residual;
     /** Normalised input of the next product, in row tiles. */
     final float[] normed;
+    /** Input of the next product with INT4 weights, in tiles of {@link QuantizedRows}; empty where weights are others. */
+    final int[] quantized;
     /** Queries, keys and values, [token][3·width]. */
     final float[] qkv;
-    /** Joined heads, in row tiles. */
+    /** Joined heads, in row tiles; rows where they are yet to be quantized. */
     final float[] attended;
-    /** The MLP's inner activations, in row tiles. */
+    /** The MLP's inner activations, likewise. */
     final float[] inner;
     /** The residual stream of the tokens that are sampled from, [sample][width]. */
     final float[] last;
     /** [row][vocabulary]. */
     final float[] logits;
 
-    Scratch(ModelSpec spec, RunnerLimits limits) {
+    Scratch(ModelSpec spec, RunnerLimits limits, WeightFormat format) {
         int tokens = Math.min(TOKENS, limits.maxTokens());
         int logitRows = Math.min(LOGIT_ROWS, limits.maxRows());
         int width = spec.width();
         residual = new float[tokens * width];
         normed = new float[mostRows(limits) * width];
+        quantized = new int[quantized(spec, tokens, format)];
         qkv = new float[tokens * 3 * width];
         attended = new float[tokens * width];
         inner = new float[tokens * spec.innerWidth()];
@@ -47,10 +52,18 @@ final class Scratch {
         return Math.max(Math.min(TOKENS, limits.maxTokens()), Math.min(LOGIT_ROWS, limits.maxRows()));
     }
 
-    static long bytes(ModelSpec spec, RunnerLimits limits) {
-        long tokens = Math.min(TOKENS, limits.maxTokens());
+    private static int quantized(ModelSpec spec, int tokens, WeightFormat format) {
+        int widest = Math.max(spec.width(), spec.innerWidth());
+        return format == WeightFormat.INT4 ? Math.multiplyExact(tokens, QuantizedRows.words(widest)) : 0;
+    }
+
+    static long bytes(ModelSpec spec, RunnerLimits limits, WeightFormat format) {
+        int tokens = Math.min(TOKENS, limits.maxTokens());
         long width = spec.width();
         long activations = tokens * (5 * width + spec.innerWidth()) + (mostRows(limits) + limits.maxRows()) * width;
-        return 4 * (activations + (long) Math.min(LOGIT_ROWS, limits.maxRows()) * spec.vocabularySize());
+        return 4L
+                * (quantized(spec, tokens, format)
+                        + activations
+                        + (long) Math.min(LOGIT_ROWS, limits.maxRows()) * spec.vocabularySize());
     }
 }

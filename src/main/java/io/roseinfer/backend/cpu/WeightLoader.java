@@ -90,9 +90,10 @@ final class WeightLoader {
             boolean byOutput = slot == WeightSlot.TOKEN_EMBEDDING || slot == WeightSlot.HEAD;
             int outputs = Math.toIntExact(tensor.dimension(byOutput ? 0 : 1));
             int inputs = Math.toIntExact(tensor.dimension(byOutput ? 1 : 0));
-            MemorySegment memory = target.allocate(PackedMatrix.bytes(format, inputs, outputs), 64);
-            int scales = format == WeightFormat.INT8 ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0;
-            PackedMatrix packed = new PackedMatrix(format, inputs, outputs, memory, new float[scales]);
+            WeightFormat own = byOutput ? format.ofHead() : format;
+            MemorySegment memory = target.allocate(PackedMatrix.bytes(own, inputs, outputs), 64);
+            int scales = own == WeightFormat.INT8 ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0;
+            PackedMatrix packed = new PackedMatrix(own, inputs, outputs, memory, new float[scales]);
             PanelPacker packer = new PanelPacker(tensor, byOutput, packed);
             team.run(worker -> {
                 int end = team.share(packed.panels(), worker + 1);

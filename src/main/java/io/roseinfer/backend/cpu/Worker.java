@@ -7,6 +7,7 @@ import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.KvView;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.Sampler;
 import io.roseinfer.sampling.SamplingParams;
@@ -23,6 +24,8 @@ final class Worker {
     final float[] sums;
     /** One row of the residual stream. */
     final float[] row;
+    /** One row of a product's input, quantized. */
+    final int[] words;
     /** What a few queries of one head attend to, [query][headSize]. */
     final float[] heads;
     /** A row of logits as the model gave it, while the sampler changes the other. */
@@ -42,6 +45,7 @@ final class Worker {
         this.sampler = new Sampler(spec.vocabularySize());
         this.sums = new float[Scratch.mostRows(limits) * PackedMatrix.COLUMNS];
         this.row = new float[spec.width()];
+        this.words = new int[QuantizedRows.words(Math.max(spec.width(), spec.innerWidth()))];
         this.heads = new float[Attention.MAX_QUERIES * spec.headSize()];
         this.rawLogits = new float[spec.vocabularySize()];
         this.topTokens = new int[SamplingParams.MAX_LOGPROBS];

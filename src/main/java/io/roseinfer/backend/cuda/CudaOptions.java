@@ -2,6 +2,7 @@ package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.RoseException.BadInput;
+import java.util.Locale;
 
 /**
  * How to run on a GPU.
@@ -17,9 +18,19 @@ public record CudaOptions(int device, Precision precision, boolean graphs, boole
         if (device < 0) {
             throw new BadInput("CUDA device is " + device + "; it must be 0 or more");
         }
-        if (precision == Precision.INT8) {
-            throw new BadInput("dtype int8 is not available on cuda; use auto, fp16, bf16 or fp32");
+        if (!has(precision)) {
+            throw unavailable(precision);
         }
+    }
+
+    /** Whether matrices can be of this precision on a GPU. */
+    public static boolean has(Precision precision) {
+        return precision != Precision.INT8 && precision != Precision.INT4;
+    }
+
+    static BadInput unavailable(Precision precision) {
+        return new BadInput("dtype " + precision.name().toLowerCase(Locale.ROOT)
+                + " is not available on cuda; use auto, fp16, bf16 or fp32");
     }
 
     /** The first device, with graphs. */

@@ -1,7 +1,6 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.Precision;
-import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.tensor.DType;
 
 /** How weights and activations rest in device memory; the kernels know these by name and number. */
@@ -48,7 +47,7 @@ enum ElementType {
             case FP32 -> F32;
             case FP16 -> F16;
             case BF16 -> BF16;
-            case INT8 -> throw new BadInput("dtype int8 is not available on cuda; use auto, fp16, bf16 or fp32");
+            case INT8, INT4 -> throw CudaOptions.unavailable(precision);
         };
     }
 

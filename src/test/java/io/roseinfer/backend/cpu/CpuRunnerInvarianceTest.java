@@ -43,7 +43,7 @@ class CpuRunnerInvarianceTest {
     @ParameterizedTest
     @EnumSource(KernelChoice.class)
     void kernels_do_not_change_results(KernelChoice kernels) {
-        for (Precision precision : List.of(Precision.FP32, Precision.BF16, Precision.INT8)) {
+        for (Precision precision : List.of(Precision.FP32, Precision.BF16, Precision.INT8, Precision.INT4)) {
             CpuOptions options = OPTIONS.withPrecision(precision);
             assertThat(run(options.withKernels(kernels), LIMITS, 64))
                     .as("%s", precision)
@@ -54,7 +54,12 @@ class CpuRunnerInvarianceTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4, 7})
     void threads_do_not_change_results(int threads) {
-        assertThat(run(OPTIONS.withThreads(threads), LIMITS, 64)).isEqualTo(run(OPTIONS.withThreads(1), LIMITS, 64));
+        for (Precision precision : List.of(Precision.FP32, Precision.INT4)) {
+            CpuOptions options = OPTIONS.withPrecision(precision);
+            assertThat(run(options.withThreads(threads), LIMITS, 64))
+                    .as("%s", precision)
+                    .isEqualTo(run(options.withThreads(1), LIMITS, 64));
+        }
     }
 
     @ParameterizedTest
@@ -72,7 +77,7 @@ class CpuRunnerInvarianceTest {
     @ParameterizedTest
     @EnumSource(
             value = Precision.class,
-            names = {"FP32", "BF16", "INT8"})
+            names = {"FP32", "BF16", "INT8", "INT4"})
     void neighbours_do_not_change_results(Precision precision) {
         CpuOptions options = OPTIONS.withPrecision(precision);
         List<Sampled> alone = run(options, LIMITS, 64);

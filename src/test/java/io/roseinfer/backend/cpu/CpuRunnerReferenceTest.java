@@ -56,6 +56,11 @@ class CpuRunnerReferenceTest {
         assertAgrees(TestModel.random(TestModel.plain(), 15), Precision.INT8, KernelChoice.BEST, 0.15);
     }
 
+    @Test
+    void int4_weights_stay_close_to_the_full_ones() {
+        assertAgrees(TestModel.random(TestModel.plain(), 16), Precision.INT4, KernelChoice.BEST, 1.5);
+    }
+
     private static void assertAgrees(TestModel model, Precision precision, KernelChoice kernels, double tolerance) {
         CpuOptions options = new CpuOptions(2, precision, kernels);
         int[] prompt = tokens(model.spec, 19);

@@ -2,6 +2,8 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.QuantizedRows;
+import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.tensor.DType;
@@ -50,6 +52,17 @@ final class KernelFixtures {
         float[] tiles = new float[x.length];
         for (int row = 0; row < rows; row++) {
             RowTiles.put(x, row * width, width, tiles, width, 0, row, rows, tallest);
+        }
+        return tiles;
+    }
+
+    /** Quantizes row-major activations and brings them into tiles. */
+    static int[] quantized(RowMath math, float[] x, int rows, int width, int tallest) {
+        int[] words = new int[QuantizedRows.words(width)];
+        int[] tiles = new int[rows * words.length];
+        for (int row = 0; row < rows; row++) {
+            math.quantize(x, row * width, width, words);
+            QuantizedRows.put(words, width, tiles, row, rows, tallest);
         }
         return tiles;
     }

@@ -158,6 +158,16 @@ class NarrowWeightsTest {
         assertThat(error.exactPerplexity()).isBetween(1.2, 1.3);
     }
 
+    /** Token embedding and head in 8 bits, every other matrix in 4, and what those are multiplied by in 8. */
+    @Test
+    void builtinModel_int4Weights_keepMostOfItsPredictions() throws IOException {
+        LogitError error = measure(Precision.INT4);
+        assertThat(error.largest).isBetween(0.1, 6.0);
+        assertThat(error.rootMeanSquare()).isLessThan(0.6);
+        assertThat(error.agreement()).isGreaterThan(0.97);
+        assertThat(error.perplexity() / error.exactPerplexity()).isBetween(0.998, 1.003);
+    }
+
     @Test
     void builtinModel_int8Weights_keepItsPredictions() throws IOException {
         LogitError error = measure(Precision.INT8);

@@ -8,6 +8,7 @@ import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.KvView;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.panama.VectorKernels;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
@@ -52,17 +53,81 @@ class VectorKernelsTest {
             float[] weights = KernelFixtures.normal(random, inputs * outputs);
             PackedMatrix packed = KernelFixtures.pack(arena, format, weights, inputs, outputs);
             float[] x = KernelFixtures.normal(random, rows * inputs);
-            float[] tiles =
-                    KernelFixtures.tiles(x, rows, inputs, vector.product().tallestTile());
-            float[] expected = new float[rows * COLUMNS];
-            float[] actual = new float[rows * COLUMNS];
             for (int panel = 0; panel < packed.panels(); panel++) {
-                scalar.product().multiply(x, rows, packed, panel, expected);
-                Arrays.fill(actual, Float.NaN);
-                vector.product().multiply(tiles, rows, packed, panel, actual);
-                assertThat(actual)
+                float[] expected = product(scalar, x, rows, packed, panel);
+                assertThat(product(vector, x, rows, packed, panel))
                         .as("%s, %d rows, %d inputs, panel %d", format, rows, inputs, panel)
                         .isEqualTo(expected);
+            }
+        }
+    }
+
+    private static float[] product(Kernels kernels, float[] x, int rows, PackedMatrix weights, int panel) {
+        int tallest = kernels.product().tallestTile();
+        int inputs = weights.inputs();
+        float[] sums = new float[rows * COLUMNS];
+        Arrays.fill(sums, Float.NaN);
+        if (weights.format() == WeightFormat.INT4) {
+            int[] quantized = KernelFixtures.quantized(kernels.rows(), x, rows, inputs, tallest);
+            kernels.product().multiply(quantized, rows, weights, panel, sums);
+        } else {
+            float[] tiles = KernelFixtures.tiles(x, rows, inputs, tallest);
+            kernels.product().multiply(tiles, rows, weights, panel, sums);
+        }
+        return sums;
+    }
+
+    /** The extremes of what 16 bits must hold: every product as large as can be, all of one sign. */
+    @ParameterizedTest
+    @ValueSource(ints = {128, 256, 512})
+    void int4_products_of_the_largest_integers_do_not_overflow(int bits) {
+        int inputs = 2 * QuantizedRows.GROUP;
+        float[] weights = new float[inputs * COLUMNS];
+        float[] x = new float[13 * inputs];
+        Arrays.fill(weights, -8);
+        Arrays.fill(x, 127);
+        Arrays.fill(x, 0, inputs, -127);
+        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        try (Arena arena = Arena.ofConfined()) {
+            PackedMatrix packed = KernelFixtures.pack(arena, WeightFormat.INT4, weights, inputs, COLUMNS);
+            float[] sums = product(vector, x, 13, packed, 0);
+            assertThat(sums[0]).isEqualTo(8f * 127 * inputs);
+            assertThat(sums[12 * COLUMNS]).isEqualTo(-8f * 127 * inputs);
+            assertThat(sums).isEqualTo(product(scalar, x, 13, packed, 0));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {128, 256, 512})
+    void quantized_rows_equal_the_scalar_ones(int bits) {
+        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        Random random = new Random(bits);
+        for (int inputs : SIZES) {
+            float[] x = KernelFixtures.normal(random, inputs + 3);
+            Arrays.fill(x, 3, 3 + Math.min(inputs, 40), 0);
+            int[] expected = new int[QuantizedRows.words(inputs)];
+            int[] actual = new int[QuantizedRows.words(inputs)];
+            scalar.rows().quantize(x, 3, inputs, expected);
+            vector.rows().quantize(x, 3, inputs, actual);
+            assertThat(actual).as("%d inputs", inputs).isEqualTo(expected);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
+    void int4_products_of_a_row_that_is_not_finite_are_not_numbers_and_its_neighbours_are(float fault) {
+        Kernels vector = new VectorKernels(512).create(CONTEXT);
+        Random random = new Random(6);
+        try (Arena arena = Arena.ofConfined()) {
+            float[] weights = KernelFixtures.normal(random, 100 * COLUMNS);
+            PackedMatrix packed = KernelFixtures.pack(arena, WeightFormat.INT4, weights, 100, COLUMNS);
+            for (int rows = 1; rows < 12; rows++) {
+                float[] x = KernelFixtures.normal(random, rows * 100);
+                x[(rows - 1) * 100 + 9 * rows - 1] = fault;
+                float[] sums = product(vector, x, rows, packed, 0);
+                assertThat(Arrays.copyOf(sums, (rows - 1) * COLUMNS)).doesNotContain(Float.NaN);
+                assertThat(Arrays.copyOfRange(sums, (rows - 1) * COLUMNS, rows * COLUMNS))
+                        .containsOnly(Float.NaN);
             }
         }
     }

@@ -8,11 +8,14 @@ import java.lang.foreign.ValueLayout;
  * [⌈inputs / perWord⌉][{@value #COLUMNS}] 32-bit words in native byte order. Outputs beyond the last and inputs beyond the last
  * are zero.
  *
+ * <p>Of {@link WeightFormat#INT4} every 64 inputs have nine rows of words: eight of weights, and one of two scales per output,
+ * each a bfloat16, that of the first {@value QuantizedRows#GROUP} inputs in the lower half. That is 4.5 bits a weight.
+ *
  * <p>Why 48: three 512-bit vectors by eight rows is the largest register tile that leaves room for its operands, and narrower
  * vectors take the panel in halves or quarters; GPT-2's 768, 2304 and 3072 outputs fill their panels.
  *
  * @param memory the panels, 64-byte aligned
- * @param scales what an output's sum is multiplied by, one per output of all panels; empty where weights are not scaled
+ * @param scales what an output's sum is multiplied by, one per output of all panels; empty where they are not scaled, or not by output
  */
 @SuppressWarnings("ArrayRecordComponent") // read in the innermost loops; nobody compares matrices
 public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemorySegment memory, float[] scales) {
@@ -24,6 +27,14 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
 
     /** Bytes before the first panel that mean nothing: a kernel may load words from a few bytes before they begin. */
     private static final int LEAD_BYTES = 64;
+
+    /** Inputs of INT4 that share a row of scales. */
+    private static final int INT4_INPUTS = 2 * QuantizedRows.GROUP;
+
+    private static final int INT4_WEIGHT_ROWS = INT4_INPUTS / 8;
+
+    /** Bytes of the rows of words that hold 64 inputs of INT4 and their scales. */
+    private static final long INT4_BYTES = (INT4_WEIGHT_ROWS + 1) * (long) ROW_BYTES;
 
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT;
 
@@ -38,7 +49,9 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
     }
 
     private static long panelBytes(WeightFormat format, int inputs) {
-        return Math.ceilDiv(inputs, format.perWord()) * (long) ROW_BYTES;
+        return format == WeightFormat.INT4
+                ? Math.ceilDiv(inputs, INT4_INPUTS) * INT4_BYTES
+                : Math.ceilDiv(inputs, format.perWord()) * (long) ROW_BYTES;
     }
 
     public int panels() {
@@ -55,6 +68,29 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
         return LEAD_BYTES + panel * panelBytes(format, inputs);
     }
 
+    /** Byte offset, from a panel's start, of the row of words that holds input {@code k}. */
+    public long rowOf(int k) {
+        return format == WeightFormat.INT4
+                ? k / INT4_INPUTS * INT4_BYTES + k % INT4_INPUTS / 8 * (long) ROW_BYTES
+                : (k / format.perWord()) * (long) ROW_BYTES;
+    }
+
+    /** Byte offset, from a panel's start, of the first row of weights of the INT4 group {@code group}. */
+    public static long int4Weights(int group) {
+        return group / 2 * INT4_BYTES + group % 2 * (INT4_WEIGHT_ROWS / 2L) * ROW_BYTES;
+    }
+
+    /** Byte offset, from a panel's start, of the row of scales of the INT4 group {@code group}. */
+    public static long int4Scales(int group) {
+        return group / 2 * INT4_BYTES + INT4_WEIGHT_ROWS * (long) ROW_BYTES;
+    }
+
+    /** The scale of the INT4 weights of a group of inputs, for one output. */
+    public float int4Scale(int panel, int column, int group) {
+        int both = memory.get(WORD, panelStart(panel) + int4Scales(group) + 4L * column);
+        return Float.intBitsToFloat(group % 2 == 0 ? both << 16 : both & 0xffff0000);
+    }
+
     /** Outputs of a panel that exist. */
     public int columns(int panel) {
         return Math.min(COLUMNS, outputs - panel * COLUMNS);
@@ -65,7 +101,7 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
         int perWord = format.perWord();
         long start = panelStart(panel);
         for (int k = from; k < to; k++) {
-            long row = start + (k / perWord) * (long) ROW_BYTES;
+            long row = start + rowOf(k);
             int which = k % perWord;
             for (int c = 0; c < COLUMNS; c++) {
                 target[(k - from) * COLUMNS + c] = format.decode(memory.get(WORD, row + 4L * c), which);
@@ -78,12 +114,17 @@ public record PackedMatrix(WeightFormat format, int inputs, int outputs, MemoryS
         long column = panelStart(output / COLUMNS) + 4L * (output % COLUMNS);
         int perWord = format.perWord();
         for (int k = 0; k < inputs; k++) {
-            target[from + k] = format.decode(memory.get(WORD, column + (k / perWord) * (long) ROW_BYTES), k % perWord);
+            target[from + k] = format.decode(memory.get(WORD, column + rowOf(k)), k % perWord);
         }
         if (scales.length > 0) {
             float scale = scales[output];
             for (int k = 0; k < inputs; k++) {
                 target[from + k] *= scale;
+            }
+        }
+        if (format == WeightFormat.INT4) {
+            for (int k = 0; k < inputs; k++) {
+                target[from + k] *= int4Scale(output / COLUMNS, output % COLUMNS, k / QuantizedRows.GROUP);
             }
         }
     }

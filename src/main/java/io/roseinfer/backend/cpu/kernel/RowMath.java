@@ -13,4 +13,7 @@ public interface RowMath {
 
     /** Applies the nonlinearity, as {@link FloatMath} defines it, to {@code values[0 … count)}. */
     void activate(Activation activation, float[] values, int count);
+
+    /** Quantizes {@code inputs} activations of a row to the first {@link QuantizedRows#words} of {@code words}. */
+    void quantize(float[] x, int from, int inputs, int[] words);
 }

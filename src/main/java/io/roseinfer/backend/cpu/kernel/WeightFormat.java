@@ -3,14 +3,16 @@ package io.roseinfer.backend.cpu.kernel;
 import io.roseinfer.tensor.Tensor;
 
 /**
- * How weights lie in the 32-bit words of a {@link PackedMatrix}: a word holds the weights of one output for one, two or four
- * consecutive inputs, the first of them in the lowest bits. So one vector of words serves neighbouring outputs at any width,
+ * How weights lie in the 32-bit words of a {@link PackedMatrix}: a word holds the weights of one output for one, two,
+ * four or eight consecutive inputs, the first of them in the lowest bits. So one vector of words serves neighbouring outputs at any width,
  * and the inputs of an output still come in ascending order.
  */
 public enum WeightFormat {
     F32(1),
     BF16(2),
-    INT8(4);
+    INT8(4),
+    /** Nibbles, with 8 added, and a scale for every {@value QuantizedRows#GROUP} inputs of an output, among the words. */
+    INT4(8);
 
     /** What {@link #decode} makes of an INT8 weight of one. A power of two: scales that undo it lose nothing. */
     public static final float INT8_UNIT = 0x1p24f;
@@ -21,20 +23,26 @@ public enum WeightFormat {
         this.perWord = perWord;
     }
 
+    /** The format of token embedding and head in a model of this one: where every logit comes from, 4 bits cost most. */
+    public WeightFormat ofHead() {
+        return this == INT4 ? INT8 : this;
+    }
+
     /** Inputs whose weights share a word. */
     public int perWord() {
         return perWord;
     }
 
     /**
-     * The weight of the word's input {@code which}, exactly; for {@link #INT8} before it is scaled, and times {@link #INT8_UNIT}:
-     * so a kernel need not shift it down before it converts the lane.
+     * The weight of the word's input {@code which}, exactly; for {@link #INT8} and {@link #INT4} before it is scaled, and for
+     * {@link #INT8} times {@link #INT8_UNIT}: so a kernel need not shift it down before it converts the lane.
      */
     public float decode(int word, int which) {
         return switch (this) {
             case F32 -> Float.intBitsToFloat(word);
             case BF16 -> Float.intBitsToFloat(which == 0 ? word << 16 : word & 0xffff0000);
             case INT8 -> (float) (word << (24 - 8 * which) & 0xff000000);
+            case INT4 -> (word >>> (4 * which) & 15) - 8;
         };
     }
 
@@ -47,6 +55,7 @@ public enum WeightFormat {
             case F32 -> Float.floatToRawIntBits(weight);
             case BF16 -> (Tensor.floatToBf16(weight) & 0xffff) << (16 * which);
             case INT8 -> ((int) Math.rint(weight * inverseScale) & 0xff) << (8 * which);
+            case INT4 -> (Math.clamp((int) Math.rint(weight * inverseScale), -8, 7) + 8) << (4 * which);
         };
     }
 }

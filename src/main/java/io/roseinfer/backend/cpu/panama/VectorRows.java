@@ -2,16 +2,30 @@ package io.roseinfer.backend.cpu.panama;
 
 import io.roseinfer.backend.cpu.kernel.FloatMath;
 import io.roseinfer.backend.cpu.kernel.Lanes;
+import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.model.Activation;
 import java.lang.invoke.MethodHandles;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 final class VectorRows implements RowMath {
     private static final VectorSpecies<Float> F = Specialization.species(MethodHandles.lookup());
 
+    private static final VectorSpecies<Integer> I = F.withLanes(int.class);
+    /** Four lanes, as a weight word has four pairs. */
+    private static final VectorSpecies<Integer> PAIRS = IntVector.SPECIES_128;
+    /** All but the first pair of a word. */
+    private static final int[] LATER_PAIRS = {0, -1, -1, -1};
+    /** Groups that are rounded before the first of them is paired: what was stored has then reached the cache. */
+    private static final int BATCH = 8;
+    /** Integers before those of a batch, so that there is one before the first. */
+    private static final int LEAD = 16;
+
     private final float[] lanes = new float[Lanes.COUNT];
+    private final int[] rounded = new int[LEAD + BATCH * QuantizedRows.GROUP];
 
     VectorRows(int contextLength) {}
 
@@ -100,6 +114,59 @@ final class VectorRows implements RowMath {
         }
         for (int i = whole; i < count; i++) {
             values[i] = Math.max(0f, values[i]);
+        }
+    }
+
+    @Override
+    public void quantize(float[] x, int from, int inputs, int[] words) {
+        int whole = inputs / QuantizedRows.GROUP;
+        for (int group = 0; group < whole; group += BATCH) {
+            int count = Math.min(BATCH, whole - group);
+            for (int i = 0; i < count; i++) {
+                int at = (group + i) * QuantizedRows.GROUP_WORDS;
+                round(x, from + (group + i) * QuantizedRows.GROUP, LEAD + i * QuantizedRows.GROUP, words, at);
+            }
+            for (int i = 0; i < count; i++) {
+                pair(LEAD + i * QuantizedRows.GROUP, words, (group + i) * QuantizedRows.GROUP_WORDS);
+            }
+        }
+        for (int group = whole; group < QuantizedRows.groups(inputs); group++) {
+            int first = group * QuantizedRows.GROUP;
+            int count = Math.max(0, inputs - first);
+            QuantizedRows.quantize(x, from + first, count, words, group * QuantizedRows.GROUP_WORDS);
+        }
+    }
+
+    /** Rounds a group to {@link #rounded} at {@code to}, and writes its offset and scale. */
+    private void round(float[] x, int from, int to, int[] words, int at) {
+        IntVector magnitudes = IntVector.zero(I);
+        for (int k = 0; k < QuantizedRows.GROUP; k += I.length()) {
+            IntVector bits = FloatVector.fromArray(F, x, from + k).reinterpretAsInts();
+            magnitudes = bits.and(Integer.MAX_VALUE).max(magnitudes);
+        }
+        int largestBits = magnitudes.reduceLanes(VectorOperators.MAX);
+        float inverse = QuantizedRows.inverse(largestBits);
+        IntVector sums = IntVector.zero(I);
+        for (int k = 0; k < QuantizedRows.GROUP; k += I.length()) {
+            FloatVector nearest =
+                    FloatVector.fromArray(F, x, from + k).mul(inverse).add(QuantizedRows.ROUNDER);
+            IntVector a = nearest.reinterpretAsInts().sub(QuantizedRows.ROUNDER_BITS);
+            a.intoArray(rounded, to + k);
+            sums = a.add(sums);
+        }
+        words[at + QuantizedRows.OFFSET] = -8 * sums.reduceLanes(VectorOperators.ADD) & 0xffff;
+        words[at + QuantizedRows.SCALE] = Float.floatToRawIntBits(QuantizedRows.scale(largestBits));
+    }
+
+    private void pair(int from, int[] words, int at) {
+        IntVector later = IntVector.fromArray(PAIRS, LATER_PAIRS, 0);
+        for (int word = 0; word < 4; word++) {
+            int k = from + 8 * word;
+            IntVector lower = IntVector.fromArray(PAIRS, rounded, k)
+                    .sub(IntVector.fromArray(PAIRS, rounded, k - 1).and(later).lanewise(VectorOperators.LSHL, 4));
+            IntVector upper = IntVector.fromArray(PAIRS, rounded, k + 4)
+                    .sub(IntVector.fromArray(PAIRS, rounded, k + 3).lanewise(VectorOperators.LSHL, 4));
+            upper.lanewise(VectorOperators.LSHL, 16).or(lower.and(0xffff)).intoArray(words, at + 4 * word);
         }
     }
 }

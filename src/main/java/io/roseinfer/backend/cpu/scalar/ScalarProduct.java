@@ -4,10 +4,13 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.PanelProduct;
+import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import java.util.Arrays;
 
 final class ScalarProduct implements PanelProduct {
     private final float[] weightRow = new float[COLUMNS];
+    private final float[] weightGroup = new float[QuantizedRows.GROUP * COLUMNS];
+    private final int[] activations = new int[QuantizedRows.GROUP];
 
     @Override
     public int tallestTile() {
@@ -27,5 +30,33 @@ final class ScalarProduct implements PanelProduct {
                 }
             }
         }
+    }
+
+    @Override
+    public void multiply(int[] x, int rows, PackedMatrix weights, int panel, float[] sums) {
+        int groups = QuantizedRows.groups(weights.inputs());
+        Arrays.fill(sums, 0, rows * COLUMNS, 0f);
+        for (int group = 0; group < groups; group++) {
+            int first = group * QuantizedRows.GROUP;
+            int count = Math.clamp(weights.inputs() - first, 0, QuantizedRows.GROUP);
+            weights.unpack(panel, first, first + count, weightGroup);
+            for (int r = 0; r < rows; r++) {
+                int words = (r * groups + group) * QuantizedRows.GROUP_WORDS;
+                QuantizedRows.unpack(x, words, activations);
+                float scale = Float.intBitsToFloat(x[words + QuantizedRows.SCALE]);
+                for (int c = 0; c < COLUMNS; c++) {
+                    float both = weights.int4Scale(panel, c, group) * scale;
+                    sums[r * COLUMNS + c] = Math.fma((float) dot(count, c), both, sums[r * COLUMNS + c]);
+                }
+            }
+        }
+    }
+
+    private int dot(int count, int column) {
+        int sum = 0;
+        for (int k = 0; k < count; k++) {
+            sum += activations[k] * (int) weightGroup[k * COLUMNS + column];
+        }
+        return sum;
     }
 }

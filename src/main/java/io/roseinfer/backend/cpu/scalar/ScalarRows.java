@@ -2,6 +2,7 @@ package io.roseinfer.backend.cpu.scalar;
 
 import io.roseinfer.backend.cpu.kernel.FloatMath;
 import io.roseinfer.backend.cpu.kernel.Lanes;
+import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.model.Activation;
 import java.util.Arrays;
@@ -36,6 +37,15 @@ final class ScalarRows implements RowMath {
                 case GELU_ERF -> FloatMath.geluErf(values[i]);
                 case RELU -> Math.max(0f, values[i]);
             };
+        }
+    }
+
+    @Override
+    public void quantize(float[] x, int from, int inputs, int[] words) {
+        for (int group = 0; group < QuantizedRows.groups(inputs); group++) {
+            int first = group * QuantizedRows.GROUP;
+            int count = Math.clamp(inputs - first, 0, QuantizedRows.GROUP);
+            QuantizedRows.quantize(x, from + first, count, words, group * QuantizedRows.GROUP_WORDS);
         }
     }
 }
