@@ -2,6 +2,7 @@ package io.roseinfer.jmh;
 
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.panama.VectorKernels;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
@@ -40,7 +41,7 @@ public class CpuProductBenchmark {
     @Param({"768x2304", "768x3072", "3072x768", "768x50257"})
     public String shape;
 
-    @Param({"F32", "BF16", "INT8"})
+    @Param({"F32", "BF16", "INT8", "INT4"})
     public WeightFormat format;
 
     @Param({"128", "256", "512"})
@@ -50,6 +51,7 @@ public class CpuProductBenchmark {
     private Kernels kernels;
     private PackedMatrix weights;
     private float[] x;
+    private int[] quantized;
     private float[] sums;
 
     @Setup
@@ -62,6 +64,13 @@ public class CpuProductBenchmark {
         kernels = (width == 0 ? new ScalarKernels() : new VectorKernels(width)).create(1);
         x = new float[rows * inputs];
         Arrays.fill(x, 0.5f);
+        quantized = new int[rows * QuantizedRows.words(inputs)];
+        int[] words = new int[QuantizedRows.words(inputs)];
+        kernels.rows().quantize(x, 0, inputs, words);
+        for (int row = 0; row < rows; row++) {
+            QuantizedRows.put(
+                    words, inputs, quantized, row, rows, kernels.product().tallestTile());
+        }
         sums = new float[rows * PackedMatrix.COLUMNS];
     }
 
@@ -73,7 +82,11 @@ public class CpuProductBenchmark {
     @Benchmark
     public float[] product(Work work) {
         for (int panel = 0; panel < weights.panels(); panel++) {
-            kernels.product().multiply(x, rows, weights, panel, sums);
+            if (format == WeightFormat.INT4) {
+                kernels.product().multiply(quantized, rows, weights, panel, sums);
+            } else {
+                kernels.product().multiply(x, rows, weights, panel, sums);
+            }
         }
         work.gflop += 2e-9 * rows * weights.inputs() * weights.outputs();
         work.gbyte += 1e-9 * weights.memory().byteSize();

@@ -16,11 +16,12 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * Tiles of eight rows, and of four, of INT4 weights. A vector is 32-bit words, each a pair of 16-bit lanes that belong to one
- * output: a step takes two inputs of sixteen bits' products per word, by one multiplication and one addition. What a group of
+ * output: a step takes two inputs of every word, by one multiplication and one addition. What a group of
  * inputs comes to is then scaled and added to the sums in memory, which stay in the first-level cache.
  *
  * <p>A round of the loop is one step, so it shifts by a vector; to write out the four steps of a word shifts by constants, but
- * the compiler then brings loads and products forward until it must spill them: half as fast.
+ * the compiler then brings loads and products forward until it must spill them: 78 against 125 GFLOP/s of one thread at eight
+ * rows (768×2304, Sapphire Rapids).
  */
 final class TallInt4Tiles implements Int4Tiles {
     private static final VectorSpecies<Float> F = Specialization.species(MethodHandles.lookup());
