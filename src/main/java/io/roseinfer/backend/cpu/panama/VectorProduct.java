@@ -10,8 +10,8 @@ import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.function.Function;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Register tiles of eight rows (four for vectors below 512 bits, whose processors may have 16 registers) by three vectors. One
