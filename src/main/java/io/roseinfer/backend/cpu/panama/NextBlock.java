@@ -17,6 +17,9 @@ import java.lang.foreign.ValueLayout;
  * 32: fp32 0.9, 1.1, 1.2, 1.3, 1.2, 1.3, 1.3; bf16 1.1, 1.2, 1.2, 1.2, 1.2, 1.1, 1.2; int8 1.1, 1.2, 0.95, 0.9, 0.9, 1.0, 1.1. Decode steps of
  * GPT-2: fp32 8 and 32 rows 1.27; bf16 1, 8, 32 rows 1.17, 1.13, 1.10; int8 1 and 32 rows 1.42, 1.03. A matrix that a cache holds
  * loses, 768×3072 and 8 rows of fp32 a fifth; but a step meets each matrix once, and a model is larger than caches.
+ *
+ * <p>Every number of readers is a copy of its own, which is compiled when a batch first needs it: until then some steps take several
+ * times as long, and allocate.
  */
 final class NextBlock {
     /** Tiles that share the reading, at most: three tall ones take about as long as the memory for one block of fp32. */
