@@ -21,7 +21,7 @@ import jdk.incubator.vector.VectorSpecies;
  *
  * <p>A round of the loop is one step, so it shifts by a vector; to write out the four steps of a word shifts by constants, but
  * the compiler then brings loads and products forward until it must spill them: 78 against 125 GFLOP/s of one thread at eight
- * rows (768×2304, Sapphire Rapids).
+ * rows (768×2304, Xeon, Emerald Rapids).
  */
 final class TallInt4Tiles implements Int4Tiles {
     private static final VectorSpecies<Float> F = Specialization.species(MethodHandles.lookup());
