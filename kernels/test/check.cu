@@ -305,7 +305,7 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
         }
     }
     if (sizeof(T) == 4 || !hopper) return;
-    Plan prefill = prefill_plan(6);
+    Plan prefill = prefill_plan(512, 6);
     Case<T> ragged(model, 16, {70, 1, 16, 17, 5, 200, 64, 65}, {70, 1, 1, 17, 0, 33, 64, 65});
     check_stages(type + " prefill", kernels, ragged, prefill);
     Case<T> fives(model, 5, {70, 129, 128}, {70, 129, 1});
@@ -329,7 +329,7 @@ static void check_whole(Kernels& kernels, bool hopper, int layers) {
     check_model(type + " model, generic", kernels, model, generic_plan(), generic_plan(), 16, {40, 5, 130, 17}, 2);
     if constexpr (sizeof(T) == 2) {
         if (!hopper) return;
-        Plan prefill = prefill_plan(8);
+        Plan prefill = prefill_plan(512, 8);
         prefill.attention = Plan::MIXED;
         check_model(type + " model, 1 row", kernels, model, prefill, decode_plan(1), 16, {134}, 3);
         check_model(type + " model, 5 rows", kernels, model, prefill, decode_plan(5), 16, {40, 5, 130, 17, 300}, 3);

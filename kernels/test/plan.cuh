@@ -55,7 +55,7 @@ inline Plan generic_plan() {
     return {};
 }
 
-// The choice for `rows` rows that bring one token each.
+// The choice for `rows` rows that bring one token each; its GEMMs are the choice for so many tokens of prompts, too.
 inline Plan decode_plan(int rows) {
     Plan p;
     p.fusedNorm = true;
@@ -74,7 +74,12 @@ inline Plan decode_plan(int rows) {
     else if (rows <= 128) choose(5, false, {32, 1, 8}, {16, 1, 12}, {32, 1, 8}, {64, 4, 6}, {128, 1, 5});
     else if (rows <= 192) choose(5, false, {32, 1, 8}, {32, 1, 12}, {32, 1, 6}, {64, 2, 12}, {128, 1, 5});
     else if (rows <= 256) choose(5, false, {32, 1, 6}, {32, 1, 12}, {32, 1, 6}, {32, 1, 12}, {128, 1, 5});
-    else choose(5, false, {64, 1, 6}, {64, 1, 12}, {128, 1, 4}, {64, 1, 12}, {128, 1, 5});
+    else if (rows <= 352) choose(5, false, {64, 1, 6}, {64, 1, 12}, {64, 1, 6}, {64, 2, 6}, {128, 1, 5});
+    else if (rows <= 640) choose(5, false, {64, 1, 6}, {64, 1, 12}, {128, 1, 4}, {64, 1, 12}, {128, 1, 5});
+    else if (rows <= 1200) choose(5, false, {64, 1, 6}, {64, 1, 6}, {128, 1, 3}, {64, 1, 6}, {128, 1, 5});
+    else if (rows <= 1400) choose(5, false, {128, 1, 3}, {64, 1, 6}, {128, 1, 3}, {64, 1, 6}, {128, 1, 5});
+    else if (rows <= 3000) choose(5, false, {128, 1, 3}, {64, 1, 6}, {128, 1, 3}, {128, 1, 4}, {128, 1, 5});
+    else choose(5, false, {128, 1, 3}, {128, 1, 3}, {128, 1, 3}, {128, 1, 3}, {128, 1, 5});
     return p;
 }
 
@@ -97,12 +102,12 @@ inline Plan invariant_plan(int rows) {
     return p;
 }
 
-// The choice for steps with many tokens.
-inline Plan prefill_plan(int samples) {
-    Plan p;
-    p.fusedNorm = true;
+// The choice for steps of prompts.
+inline Plan prefill_plan(int tokens, int samples) {
+    Plan p = decode_plan(tokens);
+    const Plan sampling = decode_plan(samples);
     p.attention = Plan::PREFILL;
-    p.qkv = p.attentionOut = p.mlpIn = p.mlpOut = {128, 1, 3};
-    p.head = decode_plan(samples).head;
+    p.attentionStages = sampling.attentionStages, p.attentionHeld = sampling.attentionHeld;
+    p.head = sampling.head;
     return p;
 }

@@ -1,9 +1,9 @@
 // Times, by replay of CUDA graphs, medians: the whole decode step, each kernel in a chain of its own, the prefill of a batch.
 //
 //      time DIRECTORY steps [ROWS …]                the step at these row counts, with each kernel's share
-//      time DIRECTORY prefill                       16 rows of 259 tokens
+//      time DIRECTORY prefill [ROWSxLENGTH …]       these prompts in one step
 //      time DIRECTORY sweep [ROWS …]                every tile of every GEMM in a chain of its own, best first
-//      time DIRECTORY tune [ROWS …]                 the best tiles in the whole step
+//      time DIRECTORY tune [ROWS | ROWSxLENGTH …]   the best tiles in the whole step
 //      time DIRECTORY sampling [ROWS …]             the sampling kernel by what is asked of it
 //
 // The model is the 124M shape with random weights, f16, context 132. Chains run over 36 layers' distinct weights and KV, more
@@ -86,6 +86,20 @@ static void fill_pool(Runner<T>& runner) {
     CHECK_CUDA(cudaDeviceSynchronize());
 }
 
+// What a step is timed with: rows of one token at context 132, or, written ROWSxLENGTH, whole prompts.
+struct Load {
+    int rows, context, news;
+
+    explicit Load(const char* text) : rows(std::atoi(text)), context(132), news(1) {
+        if (const char* cross = std::strchr(text, 'x')) news = context = std::atoi(cross + 1);
+    }
+    bool decodes() const { return news == 1; }
+    int tokens() const { return rows * news; }
+    int blocks() const { return rows * ceil_div(context, 16) + 1; }
+    Batch batch() const { return make_batch(rows, context, news); }
+    std::string text() const { return std::to_string(rows) + (decodes() ? " rows" : " x " + std::to_string(context)); }
+};
+
 static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
     const int context = 132;
     Runner<T> runner(kernels, model, rows, rows, 16, rows * 9 + 1, false);
@@ -161,44 +175,36 @@ static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
     }
 }
 
-static void time_prefill(Kernels& kernels, const Model<T>& model) {
-    const int rows = 16, length = 259, tokens = rows * length;
-    Runner<T> runner(kernels, model, tokens, rows, 16, rows * 17 + 1, false);
+static void time_prefill(Kernels& kernels, const Model<T>& model, const Load& load) {
+    const int rows = load.rows, tokens = load.tokens();
+    Runner<T> runner(kernels, model, tokens, rows, 16, load.blocks(), false);
     fill_pool(runner);
-    runner.upload(make_batch(rows, length, length));
-    const double flops = 2.0 * tokens * LAYERS * 12 * 768 * 768 + 4.0 * rows * (length * (length + 1) / 2) * 768 * LAYERS +
-                         2.0 * rows * 50257 * 768;
-    for (int batch : {128, 256}) {
-        for (int stages : {3, 4}) {
-            if (batch == 128 && stages == 4) continue;
-            Plan plan = prefill_plan(rows);
-            plan.qkv = plan.attentionOut = plan.mlpIn = plan.mlpOut = {batch, 1, stages};
-            double step = median_micros(kernels, [&] { runner.step(plan, LAYERS); }, 11, 1);
-            std::printf("PREFILL %d x %d, tile %s: %.0f us, %.0f TFLOP/s\n", rows, length, plan.qkv.text().c_str(), step,
-                        flops / step * 1e-6);
-            struct Part {
-                const char* name;
-                std::function<void(int)> run;
-                double flops;
-            };
-            const double square = 2.0 * tokens * 768 * 768;
-            const Part parts[] = {
-                {"norm + qkv", [&](int i) { runner.qkv(plan, i); }, 3 * square},
-                {"attention", [&](int i) { runner.attention(plan, i); }, 4.0 * rows * (length * (length + 1) / 2) * 768},
-                {"attention out", [&](int i) { runner.attentionOut(plan, i); }, square},
-                {"norm + mlp in", [&](int i) { runner.mlpIn(plan, i); }, 4 * square},
-                {"mlp out", [&](int i) { runner.mlpOut(plan, i); }, 4 * square}};
-            for (const Part& part : parts) {
-                double chain = median_micros(
-                                   kernels,
-                                   [&] {
-                                       for (int i = 0; i < LAYERS; i++) part.run(i);
-                                   },
-                                   11, 1) /
-                               LAYERS;
-                std::printf("    %-14s %6.1f us, %.0f TFLOP/s\n", part.name, chain, part.flops / chain * 1e-6);
-            }
-        }
+    runner.upload(load.batch());
+    const double scores = rows * (load.context * (load.context + 1.0) / 2);
+    const double flops = 2.0 * tokens * LAYERS * 12 * 768 * 768 + 4.0 * scores * 768 * LAYERS + 2.0 * rows * 50257 * 768;
+    const Plan plan = prefill_plan(tokens, rows);
+    const double step = median_micros(kernels, [&] { runner.step(plan, LAYERS); }, 11, 1);
+    std::printf("PREFILL %s: %.0f us, %.0f TFLOP/s\n", load.text().c_str(), step, flops / step * 1e-6);
+    struct Part {
+        const char* name;
+        std::function<void(int)> run;
+        double flops;
+    };
+    const double square = 2.0 * tokens * 768 * 768;
+    const Part parts[] = {{"norm + qkv", [&](int i) { runner.qkv(plan, i); }, 3 * square},
+                          {"attention", [&](int i) { runner.attention(plan, i); }, 4.0 * scores * 768},
+                          {"attention out", [&](int i) { runner.attentionOut(plan, i); }, square},
+                          {"norm + mlp in", [&](int i) { runner.mlpIn(plan, i); }, 4 * square},
+                          {"mlp out", [&](int i) { runner.mlpOut(plan, i); }, 4 * square}};
+    for (const Part& part : parts) {
+        double chain = median_micros(
+                           kernels,
+                           [&] {
+                               for (int i = 0; i < LAYERS; i++) part.run(i);
+                           },
+                           11, 1) /
+                       LAYERS;
+        std::printf("    %-14s %6.1f us, %.0f TFLOP/s\n", part.name, chain, part.flops / chain * 1e-6);
     }
 }
 
@@ -260,14 +266,15 @@ static void sweep(Kernels& kernels, const Model<T>& model, int rows) {
 }
 
 // Coordinate descent over the tiles of a whole step: overlap with neighbours counts here, which chains do not see.
-static void tune(Kernels& kernels, const Model<T>& model, int rows) {
-    Runner<T> runner(kernels, model, rows, rows, 16, rows * 9 + 1, false);
+static void tune(Kernels& kernels, const Model<T>& model, const Load& load) {
+    const int tokens = load.tokens();
+    Runner<T> runner(kernels, model, tokens, load.rows, 16, load.blocks(), false);
     fill_pool(runner);
-    runner.upload(make_batch(rows, 132, 1));
-    Plan best = decode_plan(rows);
-    auto time = [&](const Plan& plan) { return median_micros(kernels, [&] { runner.step(plan, LAYERS); }, 7, 4); };
+    runner.upload(load.batch());
+    Plan best = load.decodes() ? decode_plan(load.rows) : prefill_plan(tokens, load.rows);
+    auto time = [&](const Plan& plan) { return median_micros(kernels, [&] { runner.step(plan, LAYERS); }, 7, load.decodes() ? 4 : 1); };
     double fastest = time(best);
-    std::printf("TUNE rows %d: from %.1f us", rows, fastest);
+    std::printf("TUNE %s: from %.1f us", load.text().c_str(), fastest);
     auto attempt = [&](const Plan& plan) {
         double micros = time(plan);
         if (micros < fastest * 0.998) fastest = micros, best = plan;
@@ -275,10 +282,11 @@ static void tune(Kernels& kernels, const Model<T>& model, int rows) {
     for (int round = 0; round < 2; round++) {
         for (GemmPlan Plan::* slot : {&Plan::qkv, &Plan::mlpOut, &Plan::mlpIn, &Plan::attentionOut, &Plan::head}) {
             const bool head = slot == &Plan::head;
+            const int m = head ? load.rows : tokens;
             for (int batch : {8, 16, 32, 64, 128, 256}) {
-                if (batch / 2 >= std::max(rows, 8) || batch * 8 < rows || (head && batch * 4 < rows)) continue;
+                if (batch / 2 >= std::max(m, 8) || batch * 8 < std::min(m, 512) || (head && batch * 4 < m)) continue;
                 for (int cluster : {1, 2, 4, 8}) {
-                    if ((head || batch > 64) && cluster > 1 || head && batch > 128) continue;
+                    if ((head || batch > 128) && cluster > 1 || batch > 64 && cluster > 2 || head && batch > 128) continue;
                     int last = 0;
                     for (int stages : {3, 4, 5, 6, 8, 12}) {
                         Plan plan = best;
@@ -292,6 +300,7 @@ static void tune(Kernels& kernels, const Model<T>& model, int rows) {
             }
         }
         for (int stages : {4, 5, 6, 7, 8, 9, 10, 12, -4, -5, -6, -7, -8, -9, -10, -12}) {
+            if (!load.decodes()) break;
             Plan plan = best;
             plan.attentionStages = std::abs(stages);
             plan.attentionHeld = stages < 0;
@@ -299,8 +308,8 @@ static void tune(Kernels& kernels, const Model<T>& model, int rows) {
         }
     }
     std::printf(" to %.1f us: qkv %s, attention %s%d, out %s, mlp in %s, mlp out %s, head %s\n", fastest, best.qkv.text().c_str(),
-                best.attentionHeld ? "held " : "", best.attentionStages, best.attentionOut.text().c_str(), best.mlpIn.text().c_str(), best.mlpOut.text().c_str(),
-                best.head.text().c_str());
+                best.attentionHeld ? "held " : "", best.attentionStages, best.attentionOut.text().c_str(),
+                best.mlpIn.text().c_str(), best.mlpOut.text().c_str(), best.head.text().c_str());
 }
 
 // The sampling kernel alone over its own logits, normal with deviation 3 as a trained model's are, or nearly alike as those of random
@@ -350,7 +359,7 @@ static void time_sampling(Kernels& kernels, int rows) {
 
 int main(int argc, char** argv) {
     if (argc < 3) {
-        std::fprintf(stderr, "usage: time DIRECTORY steps | prefill | sweep | tune | sampling [ROWS ...]\n");
+        std::fprintf(stderr, "usage: time DIRECTORY steps | prefill | sweep | tune | sampling [ROWS | ROWSxLENGTH ...]\n");
         return 2;
     }
     Kernels kernels(argv[1], ".sm_90a.cubin");
@@ -361,12 +370,14 @@ int main(int argc, char** argv) {
     }
     Model<T> model(kernels, gpt2(CHAIN));
     print_clock();
-    if (!std::strcmp(argv[2], "prefill")) time_prefill(kernels, model);
+    if (!std::strcmp(argv[2], "prefill")) {
+        for (int i = 3; i < argc; i++) time_prefill(kernels, model, Load(argv[i]));
+    }
     if (!std::strcmp(argv[2], "steps")) {
         for (int i = 3; i < argc; i++) time_steps(kernels, model, std::atoi(argv[i]));
     }
     if (!std::strcmp(argv[2], "tune")) {
-        for (int i = 3; i < argc; i++) tune(kernels, model, std::atoi(argv[i]));
+        for (int i = 3; i < argc; i++) tune(kernels, model, Load(argv[i]));
     }
     if (!std::strcmp(argv[2], "sweep")) {
         for (int i = 3; i < argc; i++) sweep(kernels, model, std::atoi(argv[i]));

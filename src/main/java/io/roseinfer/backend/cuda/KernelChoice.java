@@ -34,7 +34,7 @@ record KernelChoice(ModelShape shape, int blockSize, boolean hopper, boolean bat
             StepKernels decode = StepKernels.decode(rows);
             return decodeKernel ? decode : decode.with(Attention.PREFILL);
         }
-        return StepKernels.prefill(Math.max(samples, 1), decodeKernel && singles > 0);
+        return StepKernels.prefill(tokens, Math.max(samples, 1), decodeKernel && singles > 0);
     }
 
     private Attention invariantAttention(int rows, int singles) {

@@ -1,5 +1,7 @@
 package io.roseinfer.backend.cuda;
 
+import java.util.List;
+
 /**
  * Which kernels a step is made of.
  *
@@ -21,6 +23,36 @@ record StepKernels(
         boolean attentionHeld) {
     /** Tokens from which the tallest tile of the invariant choice pays. */
     private static final int MANY_TOKENS = 256;
+
+    private record Range(int maxRows, StepKernels kernels) {}
+
+    /** What {@code kernels/test/time … tune} found, for a GPT-2 of 124M parameters on an H200. */
+    private static final List<Range> HOPPER = List.of(
+            upTo(2, tile(8, 1, 12), tile(8, 1, 12), tile(8, 1, 12), tile(8, 4, 12), tile(8, 1, 4), 9, false),
+            upTo(8, tile(8, 1, 12), tile(8, 4, 3), tile(8, 1, 12), tile(8, 8, 6), tile(8, 1, 4), 12, false),
+            upTo(16, tile(16, 1, 12), tile(16, 2, 6), tile(16, 1, 12), tile(16, 4, 12), tile(16, 1, 4), 10, false),
+            upTo(24, tile(16, 1, 12), tile(16, 1, 12), tile(16, 1, 12), tile(16, 4, 8), tile(32, 1, 3), 12, false),
+            upTo(32, tile(16, 1, 12), tile(16, 1, 12), tile(16, 1, 12), tile(16, 4, 8), tile(32, 1, 3), 12, true),
+            upTo(48, tile(32, 1, 12), tile(32, 1, 12), tile(16, 1, 8), tile(32, 8, 3), tile(64, 1, 3), 10, false),
+            upTo(64, tile(32, 1, 12), tile(32, 2, 6), tile(16, 1, 8), tile(32, 8, 3), tile(64, 1, 3), 8, true),
+            upTo(96, tile(16, 1, 8), tile(16, 1, 12), tile(32, 1, 8), tile(32, 4, 8), tile(128, 1, 5), 4, true),
+            upTo(128, tile(32, 1, 8), tile(16, 1, 12), tile(32, 1, 8), tile(64, 4, 6), tile(128, 1, 5), 5, false),
+            upTo(192, tile(32, 1, 8), tile(32, 1, 12), tile(32, 1, 6), tile(64, 2, 12), tile(128, 1, 5), 5, false),
+            upTo(256, tile(32, 1, 6), tile(32, 1, 12), tile(32, 1, 6), tile(32, 1, 12), tile(128, 1, 5), 5, false),
+            upTo(352, tile(64, 1, 6), tile(64, 1, 12), tile(64, 1, 6), tile(64, 2, 6), tile(128, 1, 5), 5, false),
+            upTo(640, tile(64, 1, 6), tile(64, 1, 12), tile(128, 1, 4), tile(64, 1, 12), tile(128, 1, 5), 5, false),
+            upTo(1200, tile(64, 1, 6), tile(64, 1, 6), tile(128, 1, 3), tile(64, 1, 6), tile(128, 1, 5), 5, false),
+            upTo(1400, tile(128, 1, 3), tile(64, 1, 6), tile(128, 1, 3), tile(64, 1, 6), tile(128, 1, 5), 5, false),
+            upTo(3000, tile(128, 1, 3), tile(64, 1, 6), tile(128, 1, 3), tile(128, 1, 4), tile(128, 1, 5), 5, false),
+            upTo(
+                    Integer.MAX_VALUE,
+                    tile(128, 1, 3),
+                    tile(128, 1, 3),
+                    tile(128, 1, 3),
+                    tile(128, 1, 3),
+                    tile(128, 1, 5),
+                    5,
+                    false));
 
     /** Which attention kernels run. */
     enum Attention {
@@ -65,45 +97,16 @@ record StepKernels(
 
     /** The measured choice on Hopper for so many rows that bring one token each. */
     static StepKernels decode(int rows) {
-        if (rows <= 2) {
-            return decode(tile(8, 1, 12), tile(8, 1, 12), tile(8, 1, 12), tile(8, 4, 12), tile(8, 1, 4), 9, false);
+        for (Range range : HOPPER) {
+            if (rows <= range.maxRows()) {
+                return range.kernels();
+            }
         }
-        if (rows <= 8) {
-            return decode(tile(8, 1, 12), tile(8, 4, 3), tile(8, 1, 12), tile(8, 8, 6), tile(8, 1, 4), 12, false);
-        }
-        if (rows <= 16) {
-            return decode(tile(16, 1, 12), tile(16, 2, 6), tile(16, 1, 12), tile(16, 4, 12), tile(16, 1, 4), 10, false);
-        }
-        if (rows <= 32) {
-            return decode(
-                    tile(16, 1, 12), tile(16, 1, 12), tile(16, 1, 12), tile(16, 4, 8), tile(32, 1, 3), 12, rows > 24);
-        }
-        if (rows <= 48) {
-            return decode(tile(32, 1, 12), tile(32, 1, 12), tile(16, 1, 8), tile(32, 8, 3), tile(64, 1, 3), 10, false);
-        }
-        if (rows <= 64) {
-            return decode(tile(32, 1, 12), tile(32, 2, 6), tile(16, 1, 8), tile(32, 8, 3), tile(64, 1, 3), 8, true);
-        }
-        if (rows <= 96) {
-            return decode(tile(16, 1, 8), tile(16, 1, 12), tile(32, 1, 8), tile(32, 4, 8), tile(128, 1, 5), 4, true);
-        }
-        if (rows <= 128) {
-            return decode(tile(32, 1, 8), tile(16, 1, 12), tile(32, 1, 8), tile(64, 4, 6), tile(128, 1, 5), 5, false);
-        }
-        if (rows <= 192) {
-            return decode(tile(32, 1, 8), tile(32, 1, 12), tile(32, 1, 6), tile(64, 2, 12), tile(128, 1, 5), 5, false);
-        }
-        if (rows <= 256) {
-            return decode(tile(32, 1, 6), tile(32, 1, 12), tile(32, 1, 6), tile(32, 1, 12), tile(128, 1, 5), 5, false);
-        }
-        return decode(tile(64, 1, 6), tile(64, 1, 12), tile(128, 1, 4), tile(64, 1, 12), tile(128, 1, 5), 5, false);
+        throw new IllegalArgumentException("no kernels for " + rows + " rows");
     }
 
-    private static GemmPlan tile(int batch, int cluster, int maxStages) {
-        return new GemmPlan(batch, cluster, maxStages);
-    }
-
-    private static StepKernels decode(
+    private static Range upTo(
+            int maxRows,
             GemmPlan qkv,
             GemmPlan attentionOutput,
             GemmPlan mlpInner,
@@ -111,25 +114,31 @@ record StepKernels(
             GemmPlan head,
             int stages,
             boolean held) {
-        return new StepKernels(
-                qkv, attentionOutput, mlpInner, mlpOutput, head, true, true, Attention.DECODE, stages, held);
+        return new Range(
+                maxRows,
+                new StepKernels(
+                        qkv, attentionOutput, mlpInner, mlpOutput, head, true, true, Attention.DECODE, stages, held));
     }
 
-    /** The choice on Hopper for steps of many tokens, so many of which are sampled from. */
-    static StepKernels prefill(int samples, boolean someSingles) {
-        GemmPlan tall = tile(128, 1, 3);
-        StepKernels decode = decode(samples);
+    private static GemmPlan tile(int batch, int cluster, int maxStages) {
+        return new GemmPlan(batch, cluster, maxStages);
+    }
+
+    /** The choice on Hopper for steps of so many tokens, of which so many are sampled from: GEMMs do not care whose the tokens are. */
+    static StepKernels prefill(int tokens, int samples, boolean someSingles) {
+        StepKernels gemms = decode(tokens);
+        StepKernels sampling = decode(samples);
         return new StepKernels(
-                tall,
-                tall,
-                tall,
-                tall,
-                decode.head(),
+                gemms.qkv(),
+                gemms.attentionOutput(),
+                gemms.mlpInner(),
+                gemms.mlpOutput(),
+                sampling.head(),
                 true,
                 true,
                 someSingles ? Attention.MIXED : Attention.PREFILL,
-                decode.attentionStages(),
-                decode.attentionHeld());
+                sampling.attentionStages(),
+                sampling.attentionHeld());
     }
 
     /**

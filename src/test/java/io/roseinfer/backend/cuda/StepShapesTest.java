@@ -88,11 +88,15 @@ class StepShapesTest {
 
     /** Every Hopper tile that a step may launch stays within what a block may have. */
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 8, 9, 16, 17, 32, 33, 48, 49, 64, 65, 96, 97, 128, 129, 192, 193, 256, 257, 1000})
+    @ValueSource(
+            ints = {
+                1, 2, 3, 8, 9, 16, 17, 32, 33, 48, 49, 64, 65, 96, 97, 128, 129, 192, 193, 256, 257, 353, 641, 1201,
+                1401, 3001
+            })
     void tiles_ofEveryBatch_fitTheDevice(int rows) {
         for (StepKernels kernels : new StepKernels[] {
             StepKernels.decode(rows),
-            StepKernels.prefill(rows, true),
+            StepKernels.prefill(rows, rows, true),
             StepKernels.invariant(rows, rows, Attention.PREFILL, 0)
         }) {
             for (int width : new int[] {768, 1024, 1600, 3072, 6400}) {
@@ -149,6 +153,18 @@ class StepShapesTest {
                         .qkv()
                         .generic())
                 .isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {5, 64, 259, 4144})
+    void choice_prompts_takeTheGemmsOfSoManyTokensAndTheHeadOfSoManySamples(int tokens) {
+        StepKernels prompts = new KernelChoice(GPT2, 16, true, false).of(tokens, 2, 2, 0);
+        assertThat(gemmsOf(prompts)).isEqualTo(gemmsOf(StepKernels.decode(tokens)));
+        assertThat(prompts.head()).isEqualTo(StepKernels.decode(2).head());
+    }
+
+    private static List<GemmPlan> gemmsOf(StepKernels kernels) {
+        return List.of(kernels.qkv(), kernels.attentionOutput(), kernels.mlpInner(), kernels.mlpOutput());
     }
 
     /** What the order of a sum depends on: how many warpgroups and blocks share it, and which kernels run. */
