@@ -1,9 +1,9 @@
 // Attention of prefill steps: rows of many tokens, causal, over paged keys and values; head size 64, any block size, f16 and
 // bf16.
 //
-// One block per (64 queries of one row, head), four warps of 16 queries. Keys and values come 64 at a time through two stages of
-// cp.async into swizzled shared memory; both products run on mma.sync with the running softmax in registers, so scores never
-// leave the warp. Key tiles start at multiples of 64 of the sequence and are visited in order: a query's result does not depend
+// One block per (64 queries of one row, head), four warps of 16 queries. Keys and values come 64 at a time through three stages
+// of cp.async into swizzled shared memory; both products run on mma.sync with the running softmax in registers, so scores never
+// leave the warp. A tile's scores are multiplied beside the softmax of the tile before it. Key tiles start at multiples of 64 of the sequence and are visited in order: a query's result does not depend
 // on the other queries in its tile, on chunking, or on the batch.
 //
 // Rows differ in length, so a block finds its row itself: tile i of the step belongs to the row where the running count of
@@ -27,7 +27,7 @@ constexpr int HEAD = 64;
 constexpr int TILE = 64;
 constexpr int ROW_BYTES = HEAD * 2;
 constexpr int TILE_BYTES = TILE * ROW_BYTES;
-constexpr int STAGES = 2;
+constexpr int STAGES = 3;
 
 struct QueryTile {
     int row;    // -1: there is no such tile
@@ -59,33 +59,70 @@ __device__ __forceinline__ QueryTile find_tile(const int* rowStarts, int rows, i
     return {-1, 0};
 }
 
-__device__ __forceinline__ uint32_t chunk_address(const char* tile, int row, int chunk) {
-    return shared_address(tile + row * ROW_BYTES + (chunk ^ (row & 7)) * 16);
+// Where 16 bytes of a row lie in a tile; swizzled, so that eight rows' have different banks.
+__device__ __forceinline__ int chunk_offset(int row, int chunk) {
+    return row * ROW_BYTES + (chunk ^ (row & 7)) * 16;
 }
 
-template <class T>
+__device__ __forceinline__ uint32_t chunk_address(const char* tile, int row, int chunk) {
+    return shared_address(tile) + chunk_offset(row, chunk);
+}
+
+// Where a lane's pieces of a tile lie for ldmatrix, in bytes. Eight rows further the swizzle is the same, and 16 dimensions
+// further a multiple of 32 is chosen by exclusive or, since tiles lie at multiples of 128.
+struct Places {
+    int key, value;  // of the first 16 dimensions, keys 0 … 15
+
+    explicit __device__ __forceinline__ Places(int lane)
+        : key(chunk_offset(lane / 16 * 8 + lane % 8, lane / 8 % 2)), value(TILE_BYTES + chunk_offset(lane % 16, lane / 16)) {}
+};
+
+// BLOCK: the KV block's size, if it is known when this is compiled, else 0.
+template <class T, int BLOCK>
 struct PrefillAttention {
     const PagedAttention<T>& p;
     const int* list;
     int head;
     int context;  // tokens of the row, keys past it are not there
 
+    // The KV blocks of a tile, where their size is known; asked for a tile ahead of its copies.
+    struct Blocks {
+        int ids[TILE / 16];
+    };
+
+    __device__ __forceinline__ Blocks blocks_of(int firstKey) const {
+        Blocks blocks = {};
+        if constexpr (BLOCK == 16) {
+#pragma unroll
+            for (int i = 0; i < TILE / 16; i++) {
+                blocks.ids[i] = __ldg(list + (firstKey + 16 * i < context ? firstKey / 16 + i : 0));
+            }
+        }
+        return blocks;
+    }
+
     // Keys and values of one tile; what lies past the context arrives as zeros, whatever the slots hold.
-    __device__ __forceinline__ void load(char* stage, int firstKey) const {
+    __device__ __forceinline__ void load(uint32_t stage, int firstKey, const Blocks& blocks) const {
         const int chunk = threadIdx.x % 8;
+        const uint32_t to = stage + chunk_offset(threadIdx.x / 8, chunk);
 #pragma unroll
         for (int i = 0; i < TILE / 16; i++) {
-            int row = threadIdx.x / 8 + 16 * i;
-            bool present = firstKey + row < context;
-            const T* key = p.key(list, present ? firstKey + row : 0, head) + chunk * 8;
-            uint32_t to = chunk_address(stage, row, chunk);
-            copy_async16(to, key, present);
-            copy_async16(to + TILE_BYTES, key + p.valueOffset(), present);
+            const int token = firstKey + threadIdx.x / 8 + 16 * i;
+            const bool present = token < context;
+            const T* key;
+            if constexpr (BLOCK == 16) {
+                key = p.pool + ((static_cast<size_t>(blocks.ids[i]) * p.heads + head) * 2 * BLOCK + threadIdx.x / 8) * HEAD;
+            } else {
+                key = p.key(list, present ? token : 0, head);
+            }
+            copy_async16(to + i * 16 * ROW_BYTES, key + chunk * 8, present);
+            copy_async16(to + i * 16 * ROW_BYTES + TILE_BYTES, key + chunk * 8 + p.valueOffset(), present);
         }
     }
 
     // Scores of this warp's 16 queries against 64 keys: score[4j …] are keys 8j + 2·(lane % 4) + {0, 1} of two queries.
-    static __device__ __forceinline__ void score_tile(float (&score)[32], const uint32_t (&q)[4][4], const char* keys, int lane) {
+    static __device__ __forceinline__ void score_tile(float (&score)[32], const uint32_t (&q)[4][4], uint32_t stage,
+                                                      const Places& at) {
 #pragma unroll
         for (int i = 0; i < 32; i++) score[i] = 0;
 #pragma unroll
@@ -93,14 +130,15 @@ struct PrefillAttention {
 #pragma unroll
             for (int j = 0; j < 8; j += 2) {
                 uint32_t b[4];
-                load_matrix4(b, chunk_address(keys, 8 * j + lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2));
+                load_matrix4(b, (stage + at.key ^ 32 * k) + j * 8 * ROW_BYTES);
                 mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(score[4 * j]), q[k], b[0], b[1]);
                 mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(score[4 * j + 4]), q[k], b[2], b[3]);
             }
         }
     }
 
-    static __device__ __forceinline__ void add_values(float (&sum)[32], const float (&weight)[32], const char* values, int lane) {
+    static __device__ __forceinline__ void add_values(float (&sum)[32], const float (&weight)[32], uint32_t stage,
+                                                      const Places& at) {
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             const float* w = weight + 8 * k;
@@ -108,7 +146,7 @@ struct PrefillAttention {
 #pragma unroll
             for (int j = 0; j < 8; j += 2) {
                 uint32_t b[4];
-                load_matrix4_transposed(b, chunk_address(values, 16 * k + lane % 16, j + lane / 16));
+                load_matrix4_transposed(b, (stage + at.value ^ 16 * j) + k * 16 * ROW_BYTES);
                 mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(sum[4 * j]), a, b[0], b[1]);
                 mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(sum[4 * j + 4]), a, b[2], b[3]);
             }
@@ -116,52 +154,67 @@ struct PrefillAttention {
     }
 };
 
-template <class T>
-__device__ __forceinline__ void attend(const PagedAttention<T>& p, int rows, bool skipSingles) {
-    __shared__ __align__(128) char ring[STAGES * 2 * TILE_BYTES];
-    release_dependents();
+template <class T, int BLOCK>
+__device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring, int rows, bool skipSingles) {
     const int head = blockIdx.x;
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const QueryTile tile = find_tile(p.rowStarts, rows, blockIdx.y, skipSingles, lane);
-    wait_for_predecessors();
-    if (tile.row < 0) return;
+    if (tile.row < 0) {
+        wait_for_predecessors();
+        return;
+    }
     const int start = __ldg(p.rowStarts + tile.row);
     const int length = __ldg(p.rowStarts + tile.row + 1) - start;
     const int context = __ldg(p.contextLengths + tile.row);
     const int past = context - length;
-    const PrefillAttention<T> work{p, p.blocks + __ldg(p.blockStarts + tile.row), head, context};
+    const PrefillAttention<T, BLOCK> work{p, p.blocks + __ldg(p.blockStarts + tile.row), head, context};
     const int keys = past + min(tile.first + TILE, length);  // the last query of the tile sees this many
     const int tiles = (keys + TILE - 1) / TILE;
-    auto stage = [&](int i) { return ring + i % STAGES * 2 * TILE_BYTES; };
+    const Places at(lane);
+    uint32_t now = ring;
+    uint32_t next = now + 2 * TILE_BYTES;
+    uint32_t after = next + 2 * TILE_BYTES;
+    auto blocks = work.blocks_of(0);
+    auto following = work.blocks_of(TILE);
+    wait_for_predecessors();
 
-    // Queries pass through the second stage on their way to registers.
+    // Queries pass through the third stage on their way to registers.
 #pragma unroll
     for (int i = 0; i < TILE / 16; i++) {
         int row = threadIdx.x / 8 + 16 * i;
         bool present = tile.first + row < length;
         int token = start + (present ? tile.first + row : 0);
         const T* from = p.queries + (static_cast<size_t>(token) * p.heads + head) * HEAD + threadIdx.x % 8 * 8;
-        copy_async16(chunk_address(stage(1), row, threadIdx.x % 8), from, present);
+        copy_async16(after + chunk_offset(row, threadIdx.x % 8), from, present);
     }
-    work.load(stage(0), 0);
+    work.load(now, 0, blocks);
     copy_async_commit();
-    copy_async_wait<0>();
+    if (tiles > 1) work.load(next, TILE, following);
+    copy_async_commit();
+    blocks = work.blocks_of(2 * TILE);
+    copy_async_wait<1>();
     __syncthreads();
     uint32_t q[4][4];
 #pragma unroll
-    for (int k = 0; k < 4; k++) load_matrix4(q[k], chunk_address(stage(1), warp * 16 + lane % 16, 2 * k + lane / 16));
-    __syncthreads();
+    for (int k = 0; k < 4; k++) load_matrix4(q[k], after + chunk_offset(warp * 16 + lane % 16, 2 * k + lane / 16));
+    float score[32];
+    work.score_tile(score, q, now, at);
 
     const int query = tile.first + warp * 16 + lane / 4;  // and query + 8
     float sum[32] = {};
     float largest[2] = {NO_SCORE, NO_SCORE};
     float total[2] = {0, 0};
     for (int i = 0; i < tiles; i++) {
-        if (i + 1 < tiles) work.load(stage(i + 1), (i + 1) * TILE);
+        copy_async_wait<0>();
+        __syncthreads();  // the next tile has arrived, and nobody needs the one before this
+        if (i + 2 < tiles) {
+            work.load(after, (i + 2) * TILE, blocks);
+            blocks = work.blocks_of((i + 3) * TILE);
+        }
         copy_async_commit();
-        float score[32];
-        PrefillAttention<T>::score_tile(score, q, stage(i), lane);
+        float scoreNext[32];  // its products run beside this tile's exponentials
+        if (i + 1 < tiles) work.score_tile(scoreNext, q, next, at);
         if ((i + 1) * TILE > past + tile.first + warp * 16) {  // this tile crosses the diagonal of the warp's queries
 #pragma unroll
             for (int j = 0; j < 32; j++) {
@@ -178,21 +231,23 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int rows, boo
             }
             top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
             top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
-            float factor = exp2f(largest[half] - top);
+            float factor = exp2_fast(largest[half] - top);
             largest[half] = top;
             total[half] *= factor;
 #pragma unroll
             for (int j = 0; j < 32; j++) {
                 if (j % 4 / 2 == half) {
                     sum[j] *= factor;
-                    score[j] = exp2f(score[j] - top);
+                    score[j] = exp2_fast(score[j] - top);
                     total[half] += score[j];
                 }
             }
         }
-        PrefillAttention<T>::add_values(sum, score, stage(i) + TILE_BYTES, lane);
-        copy_async_wait<0>();
-        __syncthreads();
+        work.add_values(sum, score, now, at);
+#pragma unroll
+        for (int j = 0; j < 32; j++) score[j] = scoreNext[j];
+        const uint32_t free = now;
+        now = next, next = after, after = free;
     }
 
 #pragma unroll
@@ -319,9 +374,9 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
 #pragma unroll
         for (int step = 16; step > 0; step /= 2) top = fmaxf(top, __shfl_xor_sync(~0u, top, step));
         top = fmaxf(largest, top);
-        const float factor = exp2f(largest - top);
+        const float factor = exp2_fast(largest - top);
         largest = top;
-        const float2 weight = make_float2(exp2f(mine.x - top), exp2f(mine.y - top));
+        const float2 weight = make_float2(exp2_fast(mine.x - top), exp2_fast(mine.y - top));
         const uint32_t packed = pack2<T>(weight.x, weight.y);
 #pragma unroll
         for (int j = 0; j < 4; j++) sum[0][j] *= factor, sum[1][j] *= factor;
@@ -359,18 +414,22 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
     }
 }
 
-#define ATTEND(T, NAME)                                                                                                          \
-    extern "C" __global__ void __launch_bounds__(128) attention_prefill_##NAME(                                                  \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
-        const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                         \
-        attend<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, blockSize}, rows, \
-                  skipSingles != 0);                                                                                             \
-    }                                                                                                                            \
-    extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                        \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
-        const int* blocks, T* out, int panelRows, int heads, int stages) {                                                       \
-        attend_single<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, PIECE},    \
-                         stages);                                                                                                \
+#define ATTEND(T, NAME)                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(128, 3) attention_prefill_##NAME(                                             \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,              \
+        const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                       \
+        __shared__ __align__(128) char ring[STAGES * 2 * TILE_BYTES];                                                          \
+        release_dependents();                                                                                                  \
+        const PagedAttention<T> p{queries,   pool,  rowStarts, contextLengths, blockStarts, blocks, out,                       \
+                                  panelRows, heads, HEAD,      blockSize};                                                     \
+        if (blockSize == 16) attend<T, 16>(p, shared_address(ring), rows, skipSingles != 0);                                   \
+        else attend<T, 0>(p, shared_address(ring), rows, skipSingles != 0);                                                    \
+    }                                                                                                                          \
+    extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                      \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,              \
+        const int* blocks, T* out, int panelRows, int heads, int stages) {                                                     \
+        attend_single<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, PIECE},  \
+                         stages);                                                                                              \
     }
 
 ATTEND(f16, f16)

@@ -305,10 +305,12 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
         }
     }
     if (sizeof(T) == 4 || !hopper) return;
-    Plan prefill = prefill_plan(512, 6);
     Case<T> ragged(model, 16, {70, 1, 16, 17, 5, 200, 64, 65}, {70, 1, 1, 17, 0, 33, 64, 65});
-    check_stages(type + " prefill", kernels, ragged, prefill);
+    Case<T> chunks(model, 16, {300, 257, 193, 128}, {300, 200, 65, 1});
     Case<T> fives(model, 5, {70, 129, 128}, {70, 129, 1});
+    Plan prefill = prefill_plan(512, 6);
+    check_stages(type + " prefill", kernels, ragged, prefill);
+    check_stages(type + " prefill of chunks", kernels, chunks, prefill);
     check_stages(type + " prefill, blocks of 5", kernels, fives, prefill);
     prefill.attention = Plan::MIXED;
     check_stages(type + " mixed", kernels, ragged, prefill);
