@@ -5,7 +5,10 @@ import io.roseinfer.backend.cuda.DeviceWeights.Projection;
 import io.roseinfer.backend.cuda.StepKernels.Attention;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The launches of one step, in order: embedding, the blocks, the head and the choice of tokens. What each kernel wants is said in
@@ -36,6 +39,20 @@ final class ForwardPass {
     private static final List<Part> BLOCK =
             List.of(Part.QKV, Part.ATTENTION, Part.ATTENTION_OUTPUT, Part.MLP_INNER, Part.MLP_OUTPUT);
 
+    /** What a GEMM does with its sums. */
+    private enum Gemm {
+        QKV("qkv"),
+        RESIDUAL("residual"),
+        ACTIVATION("activation"),
+        HEAD("head");
+
+        private final String kernel;
+
+        Gemm(String kernel) {
+            this.kernel = kernel;
+        }
+    }
+
     /**
      * A step as the launches depend on it; equal steps launch the same kernels over the same addresses.
      *
@@ -54,6 +71,8 @@ final class ForwardPass {
     private final long layerBytes;
     private final long[] mailboxes;
     private final long[] reports;
+    private final Map<String, Kernel> kernels = new HashMap<>();
+    private final Map<Gemm, Map<GemmPlan, Kernel>> gemms = new EnumMap<>(Gemm.class);
 
     private int momentParts;
 
@@ -126,8 +145,18 @@ final class ForwardPass {
         }
     }
 
-    private String named(String kernel) {
-        return kernel + "_" + shape.type().suffix();
+    /** The kernel for the model's type. */
+    private Kernel typed(String kernel) {
+        return kernels.computeIfAbsent(kernel, name -> typed(name, ""));
+    }
+
+    private Kernel kernel(Gemm gemm, GemmPlan plan) {
+        return gemms.computeIfAbsent(gemm, key -> new HashMap<>())
+                .computeIfAbsent(plan, tile -> typed("gemm_" + gemm.kernel, "_" + tile.suffix()));
+    }
+
+    private Kernel typed(String kernel, String tile) {
+        return launcher.modules().kernel(kernel + "_" + shape.type().suffix() + tile);
     }
 
     private long input(Step step, long offset) {
@@ -136,7 +165,7 @@ final class ForwardPass {
 
     private void embed(Step step) {
         StepLayout in = step.layout();
-        launcher.kernel(named("embed"))
+        launcher.kernel(typed("embed"))
                 .grid(in.tokens(), 1)
                 .block(128)
                 .afterAll()
@@ -159,7 +188,7 @@ final class ForwardPass {
         boolean fused = step.kernels().fusedNorm();
         long activations =
                 fused ? buffers.xPanels() : normalize(step, step.layout().tokens(), false);
-        gemm("qkv", step.kernels().qkv(), matrix, activations, step.layout().tokens(), fused)
+        gemm(Gemm.QKV, step.kernels().qkv(), matrix, activations, step.layout().tokens(), fused)
                 .address(buffers.queries())
                 .address(pool)
                 .address(input(step, step.layout().slots()))
@@ -198,7 +227,7 @@ final class ForwardPass {
 
     private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, Step step, long pool) {
         StepLayout in = step.layout();
-        return launcher.kernel(named(kernel))
+        return launcher.kernel(typed(kernel))
                 .grid(gridX, gridY)
                 .block(128)
                 .shared(sharedBytes)
@@ -218,7 +247,7 @@ final class ForwardPass {
         long activations =
                 fused ? buffers.xPanels() : normalize(step, step.layout().tokens(), false);
         gemm(
-                        "activation",
+                        Gemm.ACTIVATION,
                         step.kernels().mlpInner(),
                         matrix,
                         activations,
@@ -230,7 +259,7 @@ final class ForwardPass {
     }
 
     private void residual(Step step, GemmPlan plan, Projection matrix, long activations) {
-        gemm("residual", plan, matrix, activations, step.layout().tokens(), false)
+        gemm(Gemm.RESIDUAL, plan, matrix, activations, step.layout().tokens(), false)
                 .address(buffers.x())
                 .address(step.kernels().fusedNorm() ? buffers.xPanels() : 0)
                 .address(buffers.moments())
@@ -245,7 +274,7 @@ final class ForwardPass {
         boolean fused = step.kernels().fusedHeadNorm() && step.oneSamplePerToken();
         long activations = fused ? buffers.xPanels() : normalize(step, in.samples(), true);
         int tiles = weights.head().outputs() / plan.columns(true);
-        gemm("head", plan, weights.head(), activations, in.samples(), fused)
+        gemm(Gemm.HEAD, plan, weights.head(), activations, in.samples(), fused)
                 .address(buffers.best())
                 .address(step.choice() == Choice.GREEDY ? 0 : buffers.logits())
                 .integer(spec.vocabularySize())
@@ -294,7 +323,7 @@ final class ForwardPass {
 
     /** Normalises every token's row, or those that are sampled from; returns where the result is. */
     private long normalize(Step step, int rows, boolean samples) {
-        launcher.kernel(named("normalize"))
+        launcher.kernel(typed("normalize"))
                 .grid(Math.ceilDiv(rows, 8), 1)
                 .block(256)
                 .address(buffers.x())
@@ -311,10 +340,10 @@ final class ForwardPass {
     }
 
     /** A GEMM's launch, but for what its epilogue wants. */
-    private Launcher gemm(String kind, GemmPlan plan, Projection matrix, long activations, int rows, boolean norm) {
+    private Launcher gemm(Gemm kind, GemmPlan plan, Projection matrix, long activations, int rows, boolean norm) {
         int panels = matrix.inputs() / shape.type().panelWidth();
         int outputs = matrix.outputs();
-        launcher.kernel("gemm_" + kind + "_" + shape.type().suffix() + "_" + plan.suffix());
+        launcher.kernel(kernel(kind, plan));
         if (plan.generic()) {
             return launcher.grid(outputs / plan.columns(false), Math.ceilDiv(rows, 64))
                     .block(128)
@@ -326,7 +355,7 @@ final class ForwardPass {
                     .integer(panels)
                     .address(matrix.bias());
         }
-        boolean head = kind.equals("head");
+        boolean head = kind == Gemm.HEAD;
         GemmPlan.Tile tile = plan.tile(head, panels);
         int across = plan.across(head, rows, outputs, multiprocessors);
         return launcher.grid(Math.ceilDiv(rows, plan.batch()) * plan.cluster(), across)

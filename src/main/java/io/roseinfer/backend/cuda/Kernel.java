@@ -5,16 +5,23 @@ import org.bytedeco.cuda.cudart.CUfunc_st;
 /** A kernel of a loaded module. */
 final class Kernel {
     private final String name;
+    private final String launching;
     private final CUfunc_st function;
     private int sharedBytes = -1;
 
     Kernel(String name, CUfunc_st function) {
         this.name = name;
+        this.launching = "launching " + name;
         this.function = function;
     }
 
     String name() {
         return name;
+    }
+
+    /** What is being done when a launch fails. */
+    String launching() {
+        return launching;
     }
 
     CUfunc_st function() {

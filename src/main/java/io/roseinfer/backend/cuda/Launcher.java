@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.bytedeco.cuda.cudart.CUlaunchAttribute;
+import org.bytedeco.cuda.cudart.CUlaunchAttributeValue;
 import org.bytedeco.cuda.cudart.CUlaunchConfig;
 import org.bytedeco.cuda.global.cudart;
 import org.bytedeco.javacpp.Pointer;
@@ -24,9 +25,10 @@ final class Launcher {
     private final MemorySegment values = arena.allocate(8L * MAX_ARGUMENTS, 16);
 
     private final PointerPointer<Pointer> pointers;
+    /** To start when the predecessor allows, then the size of a cluster; a launch has none, the first, or both. */
     private final CUlaunchAttribute attributes = new CUlaunchAttribute(2);
-    private final CUlaunchAttribute first = attributes.getPointer(0);
-    private final CUlaunchAttribute second = attributes.getPointer(1);
+
+    private final CUlaunchAttributeValue clusterSize;
     private final CUlaunchConfig config = new CUlaunchConfig();
 
     private Kernel kernel;
@@ -47,6 +49,12 @@ final class Launcher {
         }
         this.pointers = new PointerPointer<>(new Address(array));
         this.kernel = modules.kernel("select_best");
+        CUlaunchAttribute overlapping = attributes.getPointer(0);
+        overlapping.id(cudart.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+        overlapping.value().programmaticStreamSerializationAllowed(1);
+        CUlaunchAttribute clustered = attributes.getPointer(1);
+        clustered.id(cudart.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+        this.clusterSize = clustered.value().clusterDim_y(1).clusterDim_z(1);
         config.hStream(stream.handle()).gridDimZ(1).blockDimY(1).blockDimZ(1).attrs(attributes);
     }
 
@@ -54,9 +62,18 @@ final class Launcher {
         return stream;
     }
 
+    KernelModules modules() {
+        return modules;
+    }
+
     /** Begins a launch of one block of one thread, which may start when its predecessor lets it. */
     Launcher kernel(String name) {
-        kernel = modules.kernel(name);
+        return kernel(modules.kernel(name));
+    }
+
+    /** Begins a launch of a kernel of {@link #modules()}, likewise. */
+    Launcher kernel(Kernel chosen) {
+        kernel = chosen;
         arguments = 0;
         gridX = 1;
         gridY = 1;
@@ -88,7 +105,7 @@ final class Launcher {
         return this;
     }
 
-    /** The kernel starts only when everything before it has ended. */
+    /** The kernel, which has no cluster, starts only when everything before it has ended. */
     Launcher afterAll() {
         overlap = false;
         return this;
@@ -115,26 +132,18 @@ final class Launcher {
 
     void launch() {
         stream.requireUsable();
+        Check.that(overlap || cluster == 1, "a kernel with a cluster waits for all before it");
         stream.check(kernel.prepare(sharedBytes), kernel.name());
-        int count = 0;
         if (cluster > 1) {
-            first.id(cudart.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-            first.value().clusterDim_x(cluster).clusterDim_y(1).clusterDim_z(1);
-            count++;
-        }
-        if (overlap) {
-            CUlaunchAttribute attribute = count == 0 ? first : second;
-            attribute.id(cudart.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
-            attribute.value().programmaticStreamSerializationAllowed(1);
-            count++;
+            clusterSize.clusterDim_x(cluster);
         }
         config.gridDimX(gridX)
                 .gridDimY(gridY)
                 .blockDimX(threads)
                 .sharedMemBytes(sharedBytes)
-                .numAttrs(count);
+                .numAttrs(cluster > 1 ? 2 : overlap ? 1 : 0);
         stream.log().add(kernel.name(), gridX, gridY, threads, sharedBytes);
-        stream.check(Driver.launch(config, kernel.function(), pointers), "launching " + kernel.name());
+        stream.check(Driver.launch(config, kernel.function(), pointers), kernel.launching());
     }
 
     void close() {

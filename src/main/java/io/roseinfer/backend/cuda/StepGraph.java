@@ -7,10 +7,12 @@ import org.bytedeco.cuda.cudart.CUgraph_st;
 final class StepGraph {
     private final CUgraphExec_st executable;
     private final String name;
+    private final String replaying;
 
     private StepGraph(CUgraphExec_st executable, String name) {
         this.executable = executable;
         this.name = name;
+        this.replaying = "replaying " + name;
     }
 
     /** Captures what {@code launches} puts into the stream; nothing of it runs. */
@@ -35,7 +37,7 @@ final class StepGraph {
     void replay(CudaStream stream) {
         stream.requireUsable();
         stream.log().add(name, 1, 1, 0, 0);
-        stream.check(Driver.launch(executable, stream.handle()), "replaying " + name);
+        stream.check(Driver.launch(executable, stream.handle()), replaying);
     }
 
     void close() {
