@@ -56,8 +56,20 @@ final class CudaModelRunner implements ModelRunner {
                 capture(nothing, size, Choice.GREEDY);
                 capture(nothing, size, Choice.DRAW);
             }
+            loadKernels(nothing);
         }
         on.stream().synchronize();
+    }
+
+    /** Runs the kernels of every size of prompt over an empty row: the driver loads a kernel when it is first launched. */
+    private void loadKernels(StepInputs nothing) {
+        PendingStep place = on.places().getFirst();
+        StepLayout layout = new StepLayout(1, 1, 1);
+        for (StepKernels chosen : kernels.ofPrompts(on.limits().maxTokens())) {
+            upload(place, nothing, layout);
+            on.forward().run(new Step(layout, chosen, false, Choice.GREEDY, place.turn));
+            on.stream().synchronize();
+        }
     }
 
     /** Runs a batch of empty rows once, so that its kernels are loaded, and captures it for both turns. */

@@ -1,6 +1,8 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.cuda.StepKernels.Attention;
+import java.util.LinkedHashSet;
+import java.util.Set;
 
 /**
  * Chooses the kernels of a step from what the model, the device and the step are.
@@ -35,6 +37,15 @@ record KernelChoice(ModelShape shape, int blockSize, boolean hopper, boolean bat
             return decodeKernel ? decode : decode.with(Attention.PREFILL);
         }
         return StepKernels.prefill(tokens, Math.max(samples, 1), decodeKernel && singles > 0);
+    }
+
+    /** All kernels that steps of one prompt have, up to so many tokens. */
+    Set<StepKernels> ofPrompts(int maxTokens) {
+        Set<StepKernels> all = new LinkedHashSet<>();
+        for (int tokens = 2; tokens <= maxTokens; tokens++) {
+            all.add(of(tokens, 1, 1, 0));
+        }
+        return all;
     }
 
     private Attention invariantAttention(int rows, int singles) {

@@ -163,6 +163,17 @@ class StepShapesTest {
         assertThat(prompts.head()).isEqualTo(StepKernels.decode(2).head());
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void ofPrompts_holdsTheKernelsOfEveryPromptAndFewOthers(boolean invariant) {
+        KernelChoice choice = new KernelChoice(GPT2, 16, true, invariant);
+        Set<StepKernels> all = choice.ofPrompts(4144);
+        assertThat(all).contains(choice.of(5, 1, 1, 0), choice.of(259, 1, 1, 0), choice.of(4144, 1, 1, 0));
+        assertThat(all)
+                .hasSizeLessThan(20)
+                .allMatch(kernels -> kernels.attention().prefills());
+    }
+
     private static List<GemmPlan> gemmsOf(StepKernels kernels) {
         return List.of(kernels.qkv(), kernels.attentionOutput(), kernels.mlpInner(), kernels.mlpOutput());
     }
