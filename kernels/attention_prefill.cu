@@ -3,8 +3,9 @@
 //
 // One block per (64 queries of one row, head), four warps of 16 queries. Keys and values come 64 at a time through three stages
 // of cp.async into swizzled shared memory; both products run on mma.sync with the running softmax in registers, so scores never
-// leave the warp. A tile's scores are multiplied beside the softmax of the tile before it. Key tiles start at multiples of 64 of the sequence and are visited in order: a query's result does not depend
-// on the other queries in its tile, on chunking, or on the batch.
+// leave the warp. A tile's scores are multiplied beside the softmax of the tile before it. Key tiles start at multiples of 64 of
+// the sequence and are visited in order: a query's result does not depend on the other queries in its tile, on chunking, or on the
+// batch.
 //
 // Rows differ in length, so a block finds its row itself: tile i of the step belongs to the row where the running count of
 // ⌈length / 64⌉ passes i. Blocks past the last tile leave at once.
@@ -154,6 +155,47 @@ struct PrefillAttention {
     }
 };
 
+// The softmax in progress of a warp's 16 queries, of which a thread holds two.
+struct RunningSoftmax {
+    float sum[32] = {};  // of values, laid out as the scores are, with dimensions for keys
+    float largest[2] = {NO_SCORE, NO_SCORE};
+    float total[2] = {0, 0};
+
+    // Turns a tile's scores into weights.
+    __device__ __forceinline__ void weigh(float (&score)[32]) {
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            float top = largest[half];
+#pragma unroll
+            for (int j = 0; j < 32; j++) {
+                if (j % 4 / 2 == half) top = fmaxf(top, score[j]);
+            }
+            top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
+            top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
+            const float factor = exp2_fast(largest[half] - top);
+            largest[half] = top;
+            total[half] *= factor;
+#pragma unroll
+            for (int j = 0; j < 32; j++) {
+                if (j % 4 / 2 == half) {
+                    sum[j] *= factor;
+                    score[j] = exp2_fast(score[j] - top);
+                    total[half] += score[j];
+                }
+            }
+        }
+    }
+};
+
+// Takes away the scores of keys behind a thread's two queries, which stand at `query` and `query + 8`.
+__device__ __forceinline__ void hide_later_keys(float (&score)[32], int firstKey, int query, int lane) {
+#pragma unroll
+    for (int j = 0; j < 32; j++) {
+        const int key = firstKey + j / 4 * 8 + lane % 4 * 2 + j % 2;
+        if (key > query + j % 4 / 2 * 8) score[j] = NO_SCORE;
+    }
+}
+
 template <class T, int BLOCK>
 __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring, int rows, bool skipSingles) {
     const int head = blockIdx.x;
@@ -201,10 +243,9 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
     float score[32];
     work.score_tile(score, q, now, at);
 
+    RunningSoftmax softmax;
     const int query = tile.first + warp * 16 + lane / 4;  // and query + 8
-    float sum[32] = {};
-    float largest[2] = {NO_SCORE, NO_SCORE};
-    float total[2] = {0, 0};
+    const bool idle = tile.first + warp * 16 >= length;   // the warp has no query
     for (int i = 0; i < tiles; i++) {
         copy_async_wait<0>();
         __syncthreads();  // the next tile has arrived, and nobody needs the one before this
@@ -213,52 +254,28 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
             blocks = work.blocks_of((i + 3) * TILE);
         }
         copy_async_commit();
+        const uint32_t current = now;
+        now = next, next = after, after = current;
+        if (idle) continue;
         float scoreNext[32];  // its products run beside this tile's exponentials
-        if (i + 1 < tiles) work.score_tile(scoreNext, q, next, at);
-        if ((i + 1) * TILE > past + tile.first + warp * 16) {  // this tile crosses the diagonal of the warp's queries
-#pragma unroll
-            for (int j = 0; j < 32; j++) {
-                int key = i * TILE + j / 4 * 8 + lane % 4 * 2 + j % 2;
-                if (key > past + query + j % 4 / 2 * 8) score[j] = NO_SCORE;
-            }
-        }
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            float top = largest[half];
-#pragma unroll
-            for (int j = 0; j < 32; j++) {
-                if (j % 4 / 2 == half) top = fmaxf(top, score[j]);
-            }
-            top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
-            top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
-            float factor = exp2_fast(largest[half] - top);
-            largest[half] = top;
-            total[half] *= factor;
-#pragma unroll
-            for (int j = 0; j < 32; j++) {
-                if (j % 4 / 2 == half) {
-                    sum[j] *= factor;
-                    score[j] = exp2_fast(score[j] - top);
-                    total[half] += score[j];
-                }
-            }
-        }
-        work.add_values(sum, score, now, at);
+        if (i + 1 < tiles) work.score_tile(scoreNext, q, now, at);
+        if ((i + 1) * TILE > past + tile.first + warp * 16) hide_later_keys(score, i * TILE, past + query, lane);
+        softmax.weigh(score);
+        work.add_values(softmax.sum, score, current, at);
 #pragma unroll
         for (int j = 0; j < 32; j++) score[j] = scoreNext[j];
-        const uint32_t free = now;
-        now = next, next = after, after = free;
     }
 
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-        float all = sum_over_lanes<4>(total[half]);
+        float all = sum_over_lanes<4>(softmax.total[half]);
         float inverse = all > 0 ? 1.f / all : 0.f;
         if (query + 8 * half >= length) continue;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             T* out = panel_at(p.out, start + query + 8 * half, head * HEAD + 8 * j + lane % 4 * 2, p.panelRows);
-            *reinterpret_cast<uint32_t*>(out) = pack2<T>(sum[4 * j + 2 * half] * inverse, sum[4 * j + 2 * half + 1] * inverse);
+            const float* sum = softmax.sum + 4 * j + 2 * half;
+            *reinterpret_cast<uint32_t*>(out) = pack2<T>(sum[0] * inverse, sum[1] * inverse);
         }
     }
 }
