@@ -203,8 +203,11 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
     float* held = reinterpret_cast<float*>(shared + RANKING_BYTES);
     wait_for_predecessors();
     Extremes e = HELD ? hold(given, held, vocabulary) : extremes(given, vocabulary);
-    const uint32_t rank = static_cast<uint32_t>(e.best >> 32);
-    const bool usable = rank != NOT_A_LOGIT && rank > NEGATIVE_INFINITY;
+    auto has_logits = [](const Extremes& of) {
+        const uint32_t rank = static_cast<uint32_t>(of.best >> 32);
+        return rank != NOT_A_LOGIT && rank > NEGATIVE_INFINITY;
+    };
+    bool usable = has_logits(e);
     const bool reports_it = usable && r.logprobs >= 0 && reports != nullptr;
     float normalizer = 0;
     if (reports_it) {
@@ -220,6 +223,7 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
         penalise(changed, vocabulary, r, history, sampledBefore, seen + static_cast<size_t>(s) * ((vocabulary + 31) / 32));
         row = changed;
         e = extremes(row, vocabulary);
+        usable = has_logits(e);
     }
     int token = static_cast<int>(~static_cast<uint32_t>(e.best));
     if (usable && r.temperature > 0) {

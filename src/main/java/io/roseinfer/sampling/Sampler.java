@@ -31,7 +31,7 @@ public final class Sampler {
      *
      * @param logits the row is {@code logits[from … from + vocabularySize)}; penalties change it in place
      * @param contextLength tokens the request has so far; the number of its draw
-     * @return the token, or {@link #NO_TOKEN} if the row holds NaN or +∞, or no finite value
+     * @return the token, or {@link #NO_TOKEN} if the row holds NaN or +∞, or no finite value, before or after the penalties
      */
     public int sample(float[] logits, int from, SampleRequest request, int contextLength) {
         int best = argmax(logits, from);
@@ -42,6 +42,9 @@ public final class Sampler {
         if (params.hasPenalties()) {
             penalize(logits, from, params, request.history());
             best = argmax(logits, from);
+            if (best == NO_TOKEN) {
+                return NO_TOKEN;
+            }
         }
         if (params.isGreedy()) {
             return best;

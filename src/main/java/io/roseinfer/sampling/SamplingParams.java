@@ -10,7 +10,7 @@ import io.roseinfer.base.RoseException.BadInput;
  * @param topK keep the k most likely tokens, 0 keeps all
  * @param topP keep the smallest set of most likely tokens whose probability reaches p, (0, 1]; the crossing token is kept
  * @param minP drop tokens less likely than minP times the likeliest, [0, 1)
- * @param repetitionPenalty divides positive and multiplies negative logits of tokens seen in prompt or completion, (0, 100]
+ * @param repetitionPenalty divides positive and multiplies negative logits of tokens seen in prompt or completion, [0.01, 100]
  * @param presencePenalty subtracted once from the logit of every token of the completion, [-2, 2]
  * @param frequencyPenalty subtracted per occurrence in the completion, [-2, 2]
  * @param logprobs how many most likely tokens to report with their log-probabilities beside the chosen one: -1 reports nothing,
@@ -37,10 +37,10 @@ public record SamplingParams(
         require(topP > 0 && topP <= 1, "top_p", topP, "above 0, at most 1");
         require(minP >= 0 && minP < 1, "min_p", minP, "0 (off) to below 1");
         require(
-                repetitionPenalty > 0 && repetitionPenalty <= 100,
+                repetitionPenalty >= 0.01f && repetitionPenalty <= 100,
                 "repetition_penalty",
                 repetitionPenalty,
-                "above 0, at most 100; 1 is off");
+                "0.01 to 100; 1 is off");
         require(presencePenalty >= -2 && presencePenalty <= 2, "presence_penalty", presencePenalty, "-2 to 2");
         require(frequencyPenalty >= -2 && frequencyPenalty <= 2, "frequency_penalty", frequencyPenalty, "-2 to 2");
         require(logprobs >= -1 && logprobs <= MAX_LOGPROBS, "logprobs", logprobs, "-1 (off) to " + MAX_LOGPROBS);

@@ -127,6 +127,18 @@ class SamplerTest {
         assertThat(sample(new float[] {-9, -1, -1.9f}, params, history, 0, 0)).isEqualTo(2);
     }
 
+    @ParameterizedTest
+    @ValueSource(floats = {0, 1})
+    void a_penalty_that_leaves_no_usable_logit_yields_no_token(float temperature) {
+        TokenHistory history = new History(new int[] {0, 1}, 1);
+        SamplingParams params = SamplingParams.greedy().withTemperature(temperature);
+        float[] huge = {Float.MAX_VALUE, 1};
+        assertThat(sample(huge, params.withRepetitionPenalty(0.5f), history, 0, 0))
+                .isEqualTo(Sampler.NO_TOKEN);
+        float[] low = {-Float.MAX_VALUE, -Float.MAX_VALUE};
+        assertThat(sample(low, params.withRepetitionPenalty(2), history, 0, 0)).isEqualTo(Sampler.NO_TOKEN);
+    }
+
     @Test
     void presence_and_frequency_penalties_count_the_completion_alone() {
         TokenHistory history = new History(new int[] {0, 0, 0, 1, 1}, 3);

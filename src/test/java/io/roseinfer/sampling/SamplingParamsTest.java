@@ -25,6 +25,7 @@ class SamplingParamsTest {
                 refused("min_p", p -> p.withMinP(1)),
                 refused("min_p", p -> p.withMinP(-0.1f)),
                 refused("repetition_penalty", p -> p.withRepetitionPenalty(0)),
+                refused("repetition_penalty", p -> p.withRepetitionPenalty(0.009f)),
                 refused("presence_penalty", p -> p.withPresencePenalty(2.1f)),
                 refused("frequency_penalty", p -> p.withFrequencyPenalty(-2.1f)),
                 refused("logprobs", p -> p.withLogprobs(21)));
