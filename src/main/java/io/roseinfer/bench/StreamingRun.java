@@ -139,7 +139,8 @@ final class StreamingRun {
     private EngineStats settled() {
         long deadlineNanos = clock.nanos() + SETTLE_NANOS;
         EngineStats stats = engine.stats();
-        while ((stats.active() > 0 || stats.waiting() > 0) && clock.nanos() < deadlineNanos) {
+        while ((stats.active() > 0 || stats.waiting() > 0 || stats.blocksInUse() > 0)
+                && clock.nanos() < deadlineNanos) {
             pacer.awaitUntil(clock.nanos() + SETTLE_STEP_NANOS);
             stats = engine.stats();
         }

@@ -39,6 +39,8 @@ public final class Engine implements AutoCloseable {
     private final SchedulerManager manager;
     private final TokenizeWorkers tokenizeWorkers;
     private final AtomicLong nextId = new AtomicLong();
+    private final Object closing = new Object();
+    private boolean closed;
     private Runnable afterClose = () -> {};
 
     private Engine(ModelRunner runner, Optional<Tokenizer> tokenizer, EngineOptions options, Clock clock) {
@@ -186,12 +188,22 @@ public final class Engine implements AutoCloseable {
         return manager.steps();
     }
 
-    /** Ends every request at once, each with the reason CANCELLED, and stops. */
+    /** Ends every request at once, each with the reason CANCELLED, and stops. Any thread, any number of times. */
     @Override
     public void close() {
-        tokenizeWorkers.close();
         manager.close();
-        afterClose.run();
+        synchronized (closing) {
+            if (!closed) {
+                closed = true;
+                tokenizeWorkers.stop().forEach(this::endUntokenized);
+                afterClose.run();
+            }
+        }
+    }
+
+    private void endUntokenized(LiveRequest live) {
+        manager.unreserve();
+        live.end(FinishReason.CANCELLED, null, clock.nanos());
     }
 
     /**

@@ -239,7 +239,7 @@ final class EngineLoop {
         Optional<Sequence> ended = scheduler.pollFinished();
         while (ended.isPresent()) {
             Sequence sequence = ended.get();
-            FinishReason reason = sequence.finishReason().orElseThrow();
+            FinishReason reason = requestOf(sequence).endingOf(sequence);
             // What the caller ended is over since this turn took the cancel in, anything else since its last step.
             long nanos = reason == FinishReason.CANCELLED ? turnNanos : undeliveredNanos;
             finish(requestOf(sequence), reason, reason == FinishReason.ERROR ? unusableLogits() : null, nanos);
@@ -255,8 +255,9 @@ final class EngineLoop {
 
     private void finish(LiveRequest request, FinishReason reason, @Nullable RoseException failure, long nanos) {
         if (live.remove(request)) {
-            request.end(reason, failure, nanos);
+            // In this order: who learns of the ending may submit the next request at once.
             onEnd.run();
+            request.end(reason, failure, nanos);
         }
     }
 
@@ -267,6 +268,11 @@ final class EngineLoop {
             completeStep();
             deliver();
         }
+    }
+
+    /** Waits for the steps in flight, whose results are lost, so that the runner can serve another loop; this one has failed. */
+    void forgetSteps() {
+        driver.forget();
     }
 
     /** Ends every request there is; the loop must not be turned afterwards. */

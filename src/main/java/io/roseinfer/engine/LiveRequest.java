@@ -71,6 +71,12 @@ final class LiveRequest {
         return Optional.ofNullable(sequence);
     }
 
+    /** Why its sequence ended: a stop string that the last of the allowed tokens completes is what ended it. */
+    FinishReason endingOf(Sequence ended) {
+        FinishReason reason = ended.finishReason().orElseThrow();
+        return reason == FinishReason.LENGTH && stops != null && stops.matched() ? FinishReason.STOP : reason;
+    }
+
     /** Whether the text with this token holds a stop string. Costs nothing for requests without any. */
     boolean stopsAt(int token) {
         if (stops == null || detokenizer == null) {

@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.metrics.StepLog;
@@ -123,11 +124,24 @@ final class SchedulerManager implements AutoCloseable {
             }
             loop.quiesce();
         } catch (RuntimeException | Error e) {
-            death = new EngineStopped("the engine stopped: " + e.getMessage(), e);
+            EngineStopped cause = new EngineStopped("the engine stopped: " + e.getMessage(), e);
+            death = cause;
+            if (!(e instanceof DeviceFailure)) {
+                forgetSteps(cause);
+            }
         } finally {
             endLeftovers();
             stopped.countDown();
             endLeftovers();
+        }
+    }
+
+    /** The device is well: what it still computes must not meet the next engine on the same runner. */
+    private void forgetSteps(EngineStopped cause) {
+        try {
+            loop.forgetSteps();
+        } catch (RuntimeException e) {
+            cause.addSuppressed(e);
         }
     }
 

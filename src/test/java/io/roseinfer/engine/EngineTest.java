@@ -3,14 +3,19 @@ package io.roseinfer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.Roseinfer;
+import io.roseinfer.Settings;
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.AdmissionPolicy;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.WaitingRequest;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,6 +25,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
@@ -140,6 +147,84 @@ class EngineTest {
             assertThat(second.completion().ids()).hasSize(2);
             assertThat(engine.generate(Models.request(2, 3)).ids()).hasSize(2);
         }
+    }
+
+    @Test
+    void an_ending_makes_room_before_anybody_hears_of_it() {
+        try (Engine engine = Models.engine(Models.options().withMaxInflightRequests(1), SimOptions.defaults())) {
+            for (int i = 0; i < 2000; i++) {
+                assertThat(engine.generate(Models.request(1, i % 100)).ids()).hasSize(1);
+            }
+        }
+    }
+
+    @Test
+    void an_engine_that_a_bug_ended_leaves_no_step_to_the_next_one_on_its_runner() throws Exception {
+        AtomicBoolean broken = new AtomicBoolean();
+        AdmissionPolicy policy = new AdmissionPolicy() {
+            @Override
+            public int lookahead() {
+                return 4;
+            }
+
+            @Override
+            public long rank(WaitingRequest request, long iteration) {
+                if (broken.get()) {
+                    throw new IllegalStateException("odd indeed");
+                }
+                return 0;
+            }
+        };
+        EngineOptions options = Models.options()
+                .withScheduler(SchedulerOptions.builder().admission(policy).build());
+        Gate gate = new Gate();
+        SimRunner runner = Models.runner(options, gate.atStep(5).withMaxInFlight(2));
+        try (runner) {
+            int[] wanted;
+            try (Engine engine = Engine.open(runner, Optional.empty(), options, Models.ticking())) {
+                wanted = engine.generate(Models.request(1, 5, 6, 7)).ids();
+                engine.submit(Models.request(60, 1, 2));
+                gate.reached.await();
+                broken.set(true);
+                TokenStream unlucky = engine.submit(Models.request(1, 5, 6, 7));
+                gate.open.countDown();
+                assertThatThrownBy(unlucky::completion).hasMessageContaining("odd indeed");
+            }
+            broken.set(false);
+            try (Engine next = Engine.open(runner, Optional.empty(), options, Models.ticking())) {
+                assertThat(next.generate(Models.request(1, 5, 6, 7)).ids()).isEqualTo(wanted);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 9})
+    void a_stop_string_ends_a_completion_by_stop_though_its_last_token_was_the_last_allowed(int maxNewTokens) {
+        Settings tiny = Settings.of("builtin:tiny").withDevice(Settings.Device.CPU);
+        try (Engine engine = Roseinfer.open(tiny)) {
+            GenerationRequest request = GenerationRequest.of("Once upon a time").withIgnoreEndOfText(true);
+            String eighth = engine.generate(request.withMaxNewTokens(8))
+                    .tokens()
+                    .getLast()
+                    .text();
+            Completion stopped =
+                    engine.generate(request.withMaxNewTokens(maxNewTokens).withStop(eighth));
+            assertThat(stopped.ids()).hasSize(8);
+            assertThat(stopped.finishReason()).isEqualTo(FinishReason.STOP);
+        }
+    }
+
+    @Test
+    void many_threads_that_close_an_engine_run_what_follows_once() throws Exception {
+        AtomicInteger runs = new AtomicInteger();
+        Engine engine = Models.engine(Models.options(), SimOptions.defaults()).closingAfterwards(runs::incrementAndGet);
+        List<Thread> closers = IntStream.range(0, 8)
+                .mapToObj(i -> Thread.ofPlatform().start(engine::close))
+                .toList();
+        for (Thread closer : closers) {
+            closer.join();
+        }
+        assertThat(runs).hasValue(1);
     }
 
     @Test

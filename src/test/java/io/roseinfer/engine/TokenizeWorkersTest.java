@@ -2,14 +2,18 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.scheduler.FinishReason;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TokenizeWorkersTest {
@@ -38,6 +42,28 @@ class TokenizeWorkersTest {
                 assertThat(seen.timeline().tokenizedNanos())
                         .isLessThanOrEqualTo(seen.timeline().admittedNanos());
             }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void close_ends_the_prompts_whose_turn_has_not_come(boolean interrupted) {
+        Engine engine = engine(1);
+        String longPrompt = "word ".repeat(400_000);
+        List<TokenStream> streams = IntStream.range(0, 30)
+                .mapToObj(i -> engine.submit(GenerationRequest.of(i < 2 ? longPrompt : "short " + i)))
+                .toList();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        engine.close();
+        assertThat(Thread.interrupted()).isEqualTo(interrupted);
+        assertThat(streams.getLast().completion().finishReason()).isEqualTo(FinishReason.CANCELLED);
+        for (TokenStream stream : streams) {
+            assertThat(catchThrowable(stream::completion))
+                    .satisfiesAnyOf(
+                            failure -> assertThat(failure).isNull(),
+                            failure -> assertThat(failure).isInstanceOf(BadInput.class));
         }
     }
 
