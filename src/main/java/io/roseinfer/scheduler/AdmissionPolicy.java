@@ -75,6 +75,10 @@ public interface AdmissionPolicy {
             if (lookahead <= 0) {
                 throw new BadInput("prefill_admission_lookahead must be positive, not " + lookahead);
             }
+            if (lookahead > SchedulerOptions.MAX_ROWS) {
+                throw new BadInput("prefill_admission_lookahead must be at most " + SchedulerOptions.MAX_ROWS + ", not "
+                        + lookahead);
+            }
             if (forceFifoEvery < 0) {
                 throw new BadInput("prefill_force_fifo_every is " + forceFifoEvery
                         + "; it must be non-negative, and 0 never forces it");

@@ -403,6 +403,20 @@ class SchedulerTest {
     }
 
     @Test
+    void options_that_no_step_can_have_are_refused_by_name() {
+        int tooMany = SchedulerOptions.MAX_ROWS + 1;
+        assertThatThrownBy(
+                        () -> SchedulerOptions.builder().maxBatchSize(tooMany).build())
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("max_batch_size must be at most 65536, not 65537");
+        assertThatThrownBy(() ->
+                        SchedulerOptions.builder().prefillMaxBatchSize(tooMany).build())
+                .hasMessageContaining("prefill_max_batch_size must be at most");
+        assertThatThrownBy(() -> AdmissionPolicy.pack(tooMany, 0))
+                .hasMessageContaining("prefill_admission_lookahead must be at most");
+    }
+
+    @Test
     void options_that_are_not_positive_are_refused_by_name() {
         assertThatThrownBy(
                         () -> SchedulerOptions.builder().prefillMaxBatchSize(0).build())
