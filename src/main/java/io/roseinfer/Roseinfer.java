@@ -27,6 +27,7 @@ import io.roseinfer.model.Gpt2Shapes;
 import io.roseinfer.model.ModelFiles;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.tokenizer.Tokenizer;
+import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,9 +50,13 @@ public final class Roseinfer {
         return open(Settings.of(model));
     }
 
-    /** Loads a model and serves it; closing the engine frees everything. */
+    /**
+     * Loads a model and serves it; closing the engine frees everything. What {@link LoadedModel#warnings} holds goes to the logger
+     * {@code io.roseinfer}.
+     */
     public static Engine open(Settings settings) {
         LoadedModel model = load(settings, DownloadListener.SILENT);
+        model.warnings().forEach(warning -> System.getLogger("io.roseinfer").log(Level.WARNING, warning));
         return model.serve(settings.engine()).closingAfterwards(model::close);
     }
 
