@@ -4,6 +4,7 @@ import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -30,7 +31,7 @@ public final class Checkpoint {
     public static List<Path> files(Path directory) {
         return BY_PREFERENCE.stream()
                 .map(directory::resolve)
-                .filter(Files::exists)
+                .filter(file -> Files.exists(file, LinkOption.NOFOLLOW_LINKS))
                 .toList();
     }
 

@@ -4,6 +4,7 @@ import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -87,7 +88,8 @@ public final class Tokenizers {
 
     private static Optional<byte[]> optionalFile(Path directory, String name) {
         Path file = directory.resolve(name);
-        if (!Files.exists(file)) {
+        // A link into the hub's cache whose target is gone is a file that cannot be read, not one that is not there.
+        if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
             return Optional.empty();
         }
         try {

@@ -142,6 +142,12 @@ class CheckpointTest {
     }
 
     @Test
+    void a_link_to_weights_that_are_gone_is_named() throws IOException {
+        Files.createSymbolicLink(directory.resolve("model.safetensors"), Path.of("gone"));
+        assertRefused("model.safetensors: a link to a file that does not exist");
+    }
+
+    @Test
     void directory_without_weights_says_what_was_looked_for_and_what_is_there() throws IOException {
         write("pytorch_model.bin", new byte[3]);
         assertRefused("looked for model.safetensors, model.safetensors.index.json, model.safetensors.zst; found"

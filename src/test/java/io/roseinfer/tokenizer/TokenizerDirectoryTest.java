@@ -50,6 +50,16 @@ class TokenizerDirectoryTest {
     }
 
     @Test
+    void a_link_to_a_tokenizer_that_is_gone_is_refused_though_there_are_other_files() throws IOException {
+        writeVocabularyAndMerges();
+        Files.createSymbolicLink(directory.resolve("tokenizer.json"), Path.of("gone"));
+        assertThatThrownBy(this::load)
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("tokenizer.json")
+                .hasMessageContaining("cannot be read");
+    }
+
+    @Test
     void tokenizer_json_wins_over_vocabulary_and_merges() throws IOException {
         writeVocabularyAndMerges();
         var root = TRAINED.tokenizerJson();
