@@ -10,6 +10,9 @@ public final class Limits {
     /** Most tensors in one checkpoint; GPT-2 XL has 580. */
     public static final int CHECKPOINT_TENSORS = 200_000;
 
+    /** Most blocks of a model; GPT-2 XL has 48. */
+    public static final int MODEL_LAYERS = CHECKPOINT_TENSORS / 12;
+
     /** Deepest nesting of any JSON document. */
     public static final int JSON_DEPTH = 128;
 

@@ -59,7 +59,7 @@ public final class Gpt2Config {
     private ModelSpec spec(String modelName) {
         refuseUnsupported();
         int width = dimension("n_embd", "hidden_size", 768);
-        int layers = dimension("n_layer", "num_hidden_layers", 12);
+        int layers = dimension("n_layer", "num_hidden_layers", 12, Limits.MODEL_LAYERS);
         int heads = dimension("n_head", "num_attention_heads", 12);
         int vocabulary = dimension("vocab_size", "vocab_size", 50257);
         if (width % heads != 0) {
@@ -103,17 +103,17 @@ public final class Gpt2Config {
     }
 
     private int dimension(String field, String alias, int ifAbsent) {
+        return dimension(field, alias, ifAbsent, Limits.MODEL_DIMENSION);
+    }
+
+    private int dimension(String field, String alias, int ifAbsent, int most) {
         String name = isSet(field) ? field : alias;
         if (!isSet(name)) {
             return ifAbsent;
         }
         JsonNode value = json.get(name);
-        if (!value.isIntegralNumber()
-                || !value.canConvertToInt()
-                || value.intValue() < 1
-                || value.intValue() > Limits.MODEL_DIMENSION) {
-            throw new BadModel(source + ": " + name + " is " + value + "; it must be a whole number from 1 to "
-                    + Limits.MODEL_DIMENSION);
+        if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1 || value.intValue() > most) {
+            throw new BadModel(source + ": " + name + " is " + value + "; it must be a whole number from 1 to " + most);
         }
         return value.intValue();
     }

@@ -61,6 +61,7 @@ class Gpt2ConfigTest {
     @CsvSource(delimiter = '|', textBlock = """
                     "n_embd":0               | n_embd
                     "n_layer":-1             | n_layer
+                    "n_layer":16777216       | n_layer
                     "n_head":"12"            | n_head
                     "n_head":7               | n_head
                     "vocab_size":1e9         | vocab_size
