@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false,
-        footer = "%nroseinfer bench scheduler --help shows the other benchmark.")
+        footer = "%nroseinfer bench scheduler --help and roseinfer bench model --help show the other benchmarks.")
 final class BenchStreamingCommand implements io.roseinfer.cli.Command {
     /** Steps per run that a timeline can have; the records of as many take 14 MB. */
     private static final int TIMELINE_STEPS = 1 << 17;
@@ -116,6 +116,9 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
     public int run(CommandSpec spec, Terminal terminal) {
         if (printIds && json.isEmpty()) {
             throw new BadInput("--print-ids has nowhere to write to; add --json FILE");
+        }
+        if (json.isPresent() && json.equals(timeline)) {
+            throw new BadInput("--json and --timeline both name " + json.get() + "; give each a file of its own");
         }
         Optional<ResultFile> results = json.map(path -> ResultFile.at("--json", path));
         Optional<ResultFile> trace = timeline.map(path -> ResultFile.at("--timeline", path));

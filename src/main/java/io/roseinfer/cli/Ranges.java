@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.SchedulerOptions;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
@@ -42,6 +43,13 @@ final class Ranges {
     static final class NotNegative extends Whole {
         NotNegative() {
             super(0, Integer.MAX_VALUE);
+        }
+    }
+
+    /** Rows of a step, or requests that one step chooses from. */
+    static final class Rows extends Whole {
+        Rows() {
+            super(1, SchedulerOptions.MAX_ROWS);
         }
     }
 

@@ -11,14 +11,14 @@ final class SchedulerFlags {
     @Option(
             names = "--max-batch-size",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            converter = Ranges.Rows.class,
             description = "Most requests in a decode step.")
     private int maxBatchSize = 8;
 
     @Option(
             names = "--prefill-max-batch-size",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            converter = Ranges.Rows.class,
             description = "Most waiting requests admitted per iteration (default: --max-batch-size).",
             showDefaultValue = Visibility.NEVER)
     private Optional<Integer> prefillMaxBatchSize = Optional.empty();
@@ -43,7 +43,7 @@ final class SchedulerFlags {
     @Option(
             names = "--prefill-admission-lookahead",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            converter = Ranges.Rows.class,
             description = "How many of the oldest requests pack chooses from.")
     private int admissionLookahead = 64;
 

@@ -228,6 +228,14 @@ class BenchStreamingCommandTest {
     }
 
     @Test
+    void bench_oneFileForJsonAndTimeline_isRefused() {
+        String file = folder.resolve("run.json").toString();
+        Outcome outcome = bench("--json", file, "--timeline", file);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--json and --timeline both name").hasLineCount(1);
+    }
+
+    @Test
     void bench_sameSeed_drawsTheSameTokensInEveryRun() throws IOException {
         JsonNode runs = results(
                         "run.json",

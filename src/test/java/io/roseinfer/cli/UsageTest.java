@@ -42,6 +42,14 @@ class UsageTest {
                         cross(real, "NaN", "Infinity", "-1", "1e9", "0x1p3", "x", ""),
                         cross(List.of("--presence-penalty", "--frequency-penalty"), "NaN", "-2.5", "3"),
                         cross(List.of("--threads"), "1025"),
+                        cross(
+                                List.of(
+                                        "--max-batch-size",
+                                        "--prefill-max-batch-size",
+                                        "--prefill-admission-lookahead"),
+                                "65537",
+                                "2147483647"),
+                        cross(List.of("--repetition-penalty"), "0.009", "1e-38"),
                         cross(List.of("--prompt-repeats"), "1,,2", "1,0", ","))
                 .flatMap(rows -> rows);
     }
