@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.scheduler.AdmissionPolicy;
+import java.lang.reflect.InvocationTargetException;
 
 /** An admission policy as the flag spells it: one of ours by name, or anybody's by class name. */
 final class AdmissionChoice {
@@ -29,6 +30,9 @@ final class AdmissionChoice {
                     .asSubclass(AdmissionPolicy.class)
                     .getDeclaredConstructor()
                     .newInstance();
+        } catch (InvocationTargetException e) {
+            throw new BadInput(
+                    "--prefill-admission-policy is '" + name + "', whose constructor failed: " + e.getCause(), e);
         } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
             throw new BadInput(
                     "--prefill-admission-policy is '" + name + "'; it must be " + FIFO + ", " + PACK

@@ -3,6 +3,8 @@ package io.roseinfer.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.cli.CliRunner.Outcome;
+import io.roseinfer.scheduler.AdmissionPolicy;
+import io.roseinfer.scheduler.WaitingRequest;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -90,6 +92,31 @@ class UsageTest {
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
                 .contains("--prefill-admission-policy is '" + policy + "'; it must be fifo, pack or")
+                .hasLineCount(1);
+    }
+
+    static final class Failing implements AdmissionPolicy {
+        Failing() {
+            throw new IllegalStateException("no crystal ball");
+        }
+
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, long iteration) {
+            return 0;
+        }
+    }
+
+    @Test
+    void bench_admissionPolicyThatCannotBeMade_saysWhy() {
+        Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", Failing.class.getName());
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("constructor failed", "no crystal ball")
                 .hasLineCount(1);
     }
 
