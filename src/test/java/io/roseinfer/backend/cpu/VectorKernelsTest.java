@@ -17,6 +17,7 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every vector kernel, at every width, gives the scalar reference's bits. */
@@ -29,9 +30,9 @@ class VectorKernelsTest {
     private final Kernels scalar = new ScalarKernels().create(CONTEXT);
 
     @ParameterizedTest
-    @ValueSource(ints = {128, 256, 512})
-    void products_equal_the_scalar_ones_for_every_format_and_size(int bits) {
-        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+    @CsvSource({"128, false", "256, false", "512, false", "128, true", "256, true", "512, true"})
+    void products_equal_the_scalar_ones_for_every_format_and_size(int bits, boolean readAhead) {
+        Kernels vector = new VectorKernels(bits, readAhead).create(CONTEXT);
         int[] rowCounts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 23, 40};
         Random random = new Random(bits);
         for (WeightFormat format : WeightFormat.values()) {

@@ -34,6 +34,7 @@ final class VectorProduct implements PanelProduct {
     /** Formats that are multiplied as floats. */
     private static final List<WeightFormat> FLOATING = List.of(WeightFormat.F32, WeightFormat.BF16, WeightFormat.INT8);
 
+    private final boolean readAhead;
     private final int tallest;
     private final int tileColumns;
     /** By format, then by how many tiles share the reading ahead, from 0 for tiles that do not read ahead. */
@@ -44,7 +45,8 @@ final class VectorProduct implements PanelProduct {
     private final Int4Tiles lowInt4;
 
     /** For vectors of {@code bits} bits. */
-    VectorProduct(int bits) {
+    VectorProduct(int bits, boolean readAhead) {
+        this.readAhead = readAhead;
         int lanes = bits / Float.SIZE;
         tallest = lanes == 16 ? 8 : 4;
         tileColumns = RegisterTiles.VECTORS * lanes;
@@ -109,6 +111,9 @@ final class VectorProduct implements PanelProduct {
 
     /** How many tiles of a block read the next one ahead: none where that loses (figures: {@link NextBlock}). */
     private int readers(WeightFormat format, int rows) {
+        if (!readAhead) {
+            return 0;
+        }
         int tiles = RowTiles.count(rows, tallest) * (COLUMNS / tileColumns);
         boolean pays =
                 switch (format) {
