@@ -4,7 +4,6 @@ import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -31,7 +30,7 @@ public final class Checkpoint {
     public static List<Path> files(Path directory) {
         return BY_PREFERENCE.stream()
                 .map(directory::resolve)
-                .filter(file -> Files.exists(file, LinkOption.NOFOLLOW_LINKS))
+                .filter(Files::exists)
                 .toList();
     }
 
@@ -48,6 +47,10 @@ public final class Checkpoint {
         }
         List<Path> files = files(directory);
         if (files.isEmpty()) {
+            BY_PREFERENCE.stream()
+                    .map(directory::resolve)
+                    .filter(Files::isSymbolicLink)
+                    .forEach(FileFailure::requireRegular);
             throw none(directory);
         }
         Path first = files.getFirst();
