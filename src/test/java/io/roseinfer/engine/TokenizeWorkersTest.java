@@ -51,7 +51,7 @@ class TokenizeWorkersTest {
         Engine engine = engine(1);
         String longPrompt = "word ".repeat(400_000);
         List<TokenStream> streams = IntStream.range(0, 30)
-                .mapToObj(i -> engine.submit(GenerationRequest.of(i < 2 ? longPrompt : "short " + i)))
+                .mapToObj(i -> engine.submit(GenerationRequest.of(i < 20 ? longPrompt : "short " + i)))
                 .toList();
         if (interrupted) {
             Thread.currentThread().interrupt();
