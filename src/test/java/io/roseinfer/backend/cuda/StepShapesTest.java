@@ -90,8 +90,8 @@ class StepShapesTest {
     @ParameterizedTest
     @ValueSource(
             ints = {
-                1, 2, 3, 8, 9, 16, 17, 32, 33, 48, 49, 64, 65, 96, 97, 128, 129, 192, 193, 256, 257, 353, 641, 1201,
-                1401, 3001
+                1, 2, 3, 8, 9, 16, 17, 32, 33, 48, 49, 64, 65, 96, 97, 128, 129, 192, 193, 256, 257, 352, 353, 640, 641,
+                1000, 1200, 1201, 1400, 1401, 3001
             })
     void tiles_ofEveryBatch_fitTheDevice(int rows) {
         for (StepKernels kernels : new StepKernels[] {
