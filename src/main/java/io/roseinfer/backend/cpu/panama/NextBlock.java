@@ -18,8 +18,8 @@ import java.lang.foreign.ValueLayout;
  * GPT-2: fp32 8 and 32 rows 1.27; bf16 1, 8, 32 rows 1.17, 1.13, 1.10; int8 1 and 32 rows 1.42, 1.03. A matrix that a cache holds
  * loses, 768×3072 and 8 rows of fp32 a fifth; but a step meets each matrix once, and a model is larger than caches.
  *
- * <p>An AMD Zen 5 fetches ahead well enough: there the same steps took, reading ahead, bf16 1, 2, 8, 32 rows 0.75, 0.79, 0.63, 0.84
- * of the speed, int8 0.91, 0.84, 1.06, 1.0, fp32 1.08, 0.86, 1.02, 1.0, so nothing reads ahead ({@link Processor}).
+ * <p>On an AMD Zen 5, 2 threads, it loses: decode steps of 1, 2, 8, 32 rows by {@code bench model}, bf16 0.75, 0.79, 0.63, 0.84, int8
+ * 0.91, 0.84, 1.06, 1.0, fp32 1.08, 0.86, 1.02, 1.0. So it is left to the processors where it was seen to pay ({@link Processor}).
  *
  * <p>Every number of readers is a copy of its own, which is compiled when a batch first needs it: until then some steps take several
  * times as long, and allocate.

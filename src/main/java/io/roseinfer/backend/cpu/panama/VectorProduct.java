@@ -44,22 +44,28 @@ final class VectorProduct implements PanelProduct {
     private final Int4Tiles tallInt4;
     private final Int4Tiles lowInt4;
 
-    /** For vectors of {@code bits} bits. */
+    /**
+     * For vectors of {@code bits} bits.
+     *
+     * @param readAhead whether tiles may read the next block of weights ahead
+     */
     VectorProduct(int bits, boolean readAhead) {
         this.readAhead = readAhead;
         int lanes = bits / Float.SIZE;
         tallest = lanes == 16 ? 8 : 4;
         tileColumns = RegisterTiles.VECTORS * lanes;
-        tall = copies(format -> TallTiles.class, bits);
-        low = copies(format -> format == WeightFormat.INT8 ? LowByteTiles.class : LowTiles.class, bits);
+        int mostReaders = readAhead ? NextBlock.MOST_READERS : 0;
+        tall = copies(format -> TallTiles.class, bits, mostReaders);
+        low = copies(format -> format == WeightFormat.INT8 ? LowByteTiles.class : LowTiles.class, bits, mostReaders);
         tallInt4 = Specialization.of(Int4Tiles.class, TallInt4Tiles.class, bits, 0);
         lowInt4 = Specialization.of(Int4Tiles.class, LowInt4Tiles.class, bits, 0);
     }
 
-    private static RegisterTiles[][] copies(Function<WeightFormat, Class<? extends RegisterTiles>> template, int bits) {
-        RegisterTiles[][] copies = new RegisterTiles[WeightFormat.values().length][NextBlock.MOST_READERS + 1];
+    private static RegisterTiles[][] copies(
+            Function<WeightFormat, Class<? extends RegisterTiles>> template, int bits, int mostReaders) {
+        RegisterTiles[][] copies = new RegisterTiles[WeightFormat.values().length][mostReaders + 1];
         for (WeightFormat format : FLOATING) {
-            for (int readers = 0; readers <= NextBlock.MOST_READERS; readers++) {
+            for (int readers = 0; readers <= mostReaders; readers++) {
                 copies[format.ordinal()][readers] =
                         Specialization.of(RegisterTiles.class, template.apply(format), bits, format, readers);
             }
