@@ -6,7 +6,7 @@ import io.roseinfer.base.RoseException.BadInput;
  * The scheduler's knobs. Every number is validated here; names in messages are the ones users type.
  *
  * @param maxBatchSize most rows in a decode step, at most {@value #MAX_ROWS}
- * @param prefillMaxBatchSize most waiting requests admitted per iteration, whatever the decode batch
+ * @param prefillMaxBatchSize most waiting requests admitted per iteration, whatever the decode batch, at most {@value #MAX_ROWS}
  * @param prefillMaxTokens most prompt tokens computed per iteration; a longer prompt at the head of the queue is admitted alone.
  *     With {@code chunkedPrefill} prompts are cut to fit, and decode rows count too
  * @param decodeFirst whether an iteration decodes before it admits; no difference with {@code chunkedPrefill}
@@ -33,15 +33,14 @@ public record SchedulerOptions(
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
     public SchedulerOptions {
-        positive("max_batch_size", maxBatchSize);
-        atMostMaxRows("max_batch_size", maxBatchSize);
-        positive("prefill_max_batch_size", prefillMaxBatchSize);
-        atMostMaxRows("prefill_max_batch_size", prefillMaxBatchSize);
+        rows("max_batch_size", maxBatchSize);
+        rows("prefill_max_batch_size", prefillMaxBatchSize);
         positive("prefill_max_tokens", prefillMaxTokens);
         positive("max_active_requests", maxActiveRequests);
     }
 
-    private static void atMostMaxRows(String name, int value) {
+    private static void rows(String name, int value) {
+        positive(name, value);
         if (value > MAX_ROWS) {
             throw new BadInput(name + " must be at most " + MAX_ROWS + ", not " + value);
         }
