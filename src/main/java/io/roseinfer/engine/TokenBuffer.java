@@ -28,6 +28,7 @@ final class TokenBuffer {
     private final int alternatives;
 
     private int written;
+    private int last = -1;
     private int[] promptIds = {};
     private long tokenizedNanos;
     private long admittedNanos;
@@ -101,7 +102,8 @@ final class TokenBuffer {
         reason = why;
         failure = cause;
         finishedNanos = nanos;
-        // In this order: a reader that sees the last token knows that it is the last.
+        // In this order: a reader that sees the last token knows that it is the last, and no other token ever looks like it.
+        last = written - 1;
         published = written;
         ended = true;
         wakeReader();
@@ -156,9 +158,9 @@ final class TokenBuffer {
         return ended;
     }
 
-    /** Whether a delivered token is known to be the last. */
+    /** Whether a delivered token is the last. One that was delivered before the ending is not known to be until then. */
     boolean isLast(int index) {
-        return index == published - 1 && reason != null;
+        return index == last;
     }
 
     int id(int index) {

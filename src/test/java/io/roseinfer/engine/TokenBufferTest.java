@@ -1,0 +1,77 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.FinishReason;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A buffer between two bare threads, with no engine around them. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class TokenBufferTest {
+    private static final int ROUNDS = 100_000;
+    private static final int MOST_TOKENS = 8;
+    private static final long SEED = 2;
+
+    private final AtomicReference<@Nullable TokenBuffer> slot = new AtomicReference<>();
+
+    /** Writes as the engine does: the last token is delivered with the ending. */
+    private static void write(TokenBuffer buffer, int tokens, int interval, StepOutputs outputs) {
+        for (int i = 0; i < tokens; i++) {
+            buffer.write(i, i, outputs, 0);
+            if (i < tokens - 1) {
+                buffer.publish(interval);
+            }
+        }
+        buffer.end(FinishReason.LENGTH, null, tokens);
+    }
+
+    private void writeRounds() {
+        Dice dice = new Dice(SEED, "tokens");
+        StepOutputs outputs = new StepOutputs(1);
+        for (int round = 0; round < ROUNDS; round++) {
+            TokenBuffer buffer = new TokenBuffer(MOST_TOKENS, SamplingParams.greedy());
+            slot.set(buffer);
+            write(buffer, dice.between(2, MOST_TOKENS), dice.between(1, 3), outputs);
+            while (slot.get() != null) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /** Reads all of it, each token as soon as it is there; whether the last one, and no other, looked like the last. */
+    private static boolean readsOneLast(TokenBuffer buffer) {
+        int index = 0;
+        int lasts = 0;
+        boolean last = false;
+        while (buffer.isPublished(index) || !buffer.isEnded() || buffer.isPublished(index)) {
+            if (buffer.isPublished(index)) {
+                last = buffer.isLast(index++);
+                lasts += last ? 1 : 0;
+            }
+        }
+        return last && lasts == 1;
+    }
+
+    @Test
+    void the_last_token_and_no_other_looks_like_the_last_to_a_reader_that_keeps_up() {
+        CompletableFuture<Void> writer = CompletableFuture.runAsync(this::writeRounds);
+        int wrong = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            TokenBuffer buffer = slot.get();
+            while (buffer == null && !writer.isDone()) {
+                Thread.onSpinWait();
+                buffer = slot.get();
+            }
+            wrong += buffer == null || !readsOneLast(buffer) ? 1 : 0;
+            slot.set(null);
+        }
+        writer.join();
+        assertThat(wrong).as("rounds of %d, seed %d", ROUNDS, SEED).isZero();
+    }
+}
