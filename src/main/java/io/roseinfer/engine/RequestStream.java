@@ -57,8 +57,22 @@ final class RequestStream implements TokenStream {
             buffer.failure().ifPresent(failure -> {
                 throw failure;
             });
+            releaseHeldText();
         }
         return available;
+    }
+
+    /**
+     * An ending that came without a token makes text certain that was held back, and the last token is the one that carries it:
+     * so it does not matter whether that token was read before the ending or after.
+     */
+    private void releaseHeldText() {
+        String rest = heldText();
+        if (!rest.isEmpty()) {
+            text.append(rest);
+            GeneratedToken last = tokens.removeLast();
+            tokens.add(new GeneratedToken(last.id(), last.text() + rest, last.logprob(), last.top()));
+        }
     }
 
     @Override
@@ -80,11 +94,16 @@ final class RequestStream implements TokenStream {
             return "";
         }
         String certain = stops.push(detokenizer.push(id));
-        if (!last || stops.matched()) {
-            return certain;
+        return last ? certain + heldText() : certain;
+    }
+
+    /** What detokenizer and stop strings hold back, now that no token follows; nothing the second time. */
+    private String heldText() {
+        if (detokenizer == null || stops.matched()) {
+            return "";
         }
-        certain += stops.push(detokenizer.flush());
-        return stops.matched() ? certain : certain + stops.flush();
+        String rest = stops.push(detokenizer.flush());
+        return stops.matched() ? rest : rest + stops.flush();
     }
 
     @Override
