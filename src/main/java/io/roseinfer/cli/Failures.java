@@ -1,7 +1,10 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.EngineStopped;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.OverwrittenOptionException;
 import picocli.CommandLine.ParameterException;
@@ -28,6 +31,8 @@ final class Failures {
                 switch (failure) {
                     case Terminal.OutputClosed closed -> SIGPIPE;
                     case ParameterException wrong -> told(USAGE, usage(wrong));
+                    case EngineStopped stopped when exhaustion(stopped).isPresent() ->
+                        told(OUT_OF_MEMORY, outOfMemory(exhaustion(stopped).get()));
                     case RoseException known -> told(known.exitCode(), message(known));
                     case OutOfMemoryError full -> told(OUT_OF_MEMORY, outOfMemory(full));
                     default -> told(BUG, bug(failure));
@@ -51,6 +56,14 @@ final class Failures {
         List<String> suggestions =
                 wrong instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
         return suggestions.isEmpty() ? message : message + "; did you mean " + String.join(" or ", suggestions) + "?";
+    }
+
+    /** The memory that ran out, if that is what stopped the engine. */
+    private static Optional<OutOfMemoryError> exhaustion(Throwable failure) {
+        return Stream.iterate(failure, cause -> cause != null, Throwable::getCause)
+                .filter(OutOfMemoryError.class::isInstance)
+                .map(OutOfMemoryError.class::cast)
+                .findFirst();
     }
 
     private static String outOfMemory(OutOfMemoryError full) {

@@ -67,6 +67,17 @@ class FailuresTest {
     }
 
     @Test
+    void report_engineStoppedByAnExhaustedHeap_isCodeFiveToo() {
+        RoseException stopped = new RoseException.EngineStopped("it stopped", new OutOfMemoryError("Java heap space"));
+        assertThat(report(new RoseException.EngineStopped("it stopped", stopped)))
+                .isEqualTo(5);
+        assertThat(err.toString())
+                .contains("out of memory (Java heap space)")
+                .contains("ROSEINFER_JAVA_OPTS=-Xmx")
+                .hasLineCount(1);
+    }
+
+    @Test
     void report_outputClosed_saysNothing() {
         assertThat(report(new Terminal.OutputClosed())).isEqualTo(141);
         assertThat(err.toString()).isEmpty();
