@@ -28,6 +28,13 @@ final class Counters {
         cachedTokens = scheduler.cachedTokens();
     }
 
+    /** The engine has ended everything, and nothing is held any more. */
+    void nothingRuns() {
+        held = 0;
+        waiting = 0;
+        active = 0;
+    }
+
     EngineStats snapshot(int submitted) {
         return new EngineStats(kv, held, cached, waiting + submitted, active, steps, preemptions, cachedTokens);
     }

@@ -6,16 +6,17 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * Serves one model: requests from any thread, tokens on a stream each, continuous batching in between.
@@ -38,6 +39,9 @@ public final class Engine implements AutoCloseable {
     private final Clock clock;
     private final SchedulerManager manager;
     private final TokenizeWorkers tokenizeWorkers;
+    private final Consumer<LiveRequest> endWithEngine;
+    private final InsufficientMemory tokenizingOutOfMemory =
+            new InsufficientMemory("no memory was left to tokenize the prompt; give the JVM more (-Xmx), or submit less");
     private final AtomicLong nextId = new AtomicLong();
     private final Object closing = new Object();
     private boolean closed;
@@ -48,8 +52,10 @@ public final class Engine implements AutoCloseable {
         this.tokenizer = tokenizer;
         this.options = options;
         this.clock = clock;
-        this.manager = new SchedulerManager(runner, options, clock);
-        this.tokenizeWorkers = new TokenizeWorkers(options.tokenizeWorkers(), this::tokenizeAndSubmit);
+        this.tokenizeWorkers = new TokenizeWorkers(options.tokenizeWorkers(), this::tokenizeOnWorker);
+        this.manager = new SchedulerManager(runner, options, clock, this::endTokenizing);
+        // Made here, because it is used where there may be no memory left.
+        this.endWithEngine = live -> manager.end(live, null);
     }
 
     /**
@@ -63,8 +69,18 @@ public final class Engine implements AutoCloseable {
     public static Engine open(ModelRunner runner, Optional<Tokenizer> tokenizer, EngineOptions options, Clock clock) {
         EngineLimits.requireFit(runner, options);
         Engine engine = new Engine(runner, tokenizer, options, clock);
-        engine.manager.start();
+        engine.start();
         return engine;
+    }
+
+    private void start() {
+        try {
+            tokenizeWorkers.start();
+            manager.start();
+        } catch (RuntimeException | Error e) {
+            endTokenizing();
+            throw e;
+        }
     }
 
     /** Makes {@link #close} run an action at its end, to free what the engine runs on; returns this engine. */
@@ -93,36 +109,46 @@ public final class Engine implements AutoCloseable {
     private TokenStream accept(GenerationRequest request) {
         requireTokenizer(request);
         manager.reserve();
-        long id = nextId.getAndIncrement();
-        long seed = request.seed().orElseGet(() -> SplitMix64.at(options.seed(), id));
-        LiveRequest live = new LiveRequest(id, request, seed, spec().contextLength(), tokenizer);
+        LiveRequest live = newRequest(request);
         try {
+            TokenStream stream = streamOf(live);
             if (tokenizeWorkers.isEmpty() || request.prompt() instanceof Prompt.Tokens) {
-                live.buffer().tokenized(tokenize(request), clock.nanos());
-                manager.submit(live);
+                tokenizeAndHandOver(live);
             } else {
                 tokenizeWorkers.submit(live);
             }
+            return stream;
+        } catch (RuntimeException | Error e) {
+            manager.discard(live);
+            throw e;
+        }
+    }
+
+    private LiveRequest newRequest(GenerationRequest request) {
+        try {
+            long id = nextId.getAndIncrement();
+            long seed = request.seed().orElseGet(() -> SplitMix64.at(options.seed(), id));
+            return new LiveRequest(id, request, seed, spec().contextLength(), tokenizer);
         } catch (RuntimeException | Error e) {
             manager.unreserve();
             throw e;
         }
-        return streamOf(live);
     }
 
     /** The stream must not be reachable from its own cleaning action, so the action is made where no stream is in scope. */
     private TokenStream streamOf(LiveRequest live) {
-        Runnable cancel = cancelOf(manager, live);
+        Runnable cancel = cancelOf(manager, tokenizeWorkers, live);
         RequestStream stream =
                 new RequestStream(live.id(), live.buffer(), live.request().stop(), tokenizer, cancel);
         CLEANER.register(stream, cancel);
         return stream;
     }
 
-    private static Runnable cancelOf(SchedulerManager manager, LiveRequest live) {
+    private static Runnable cancelOf(SchedulerManager manager, TokenizeWorkers workers, LiveRequest live) {
         return () -> {
-            if (!live.buffer().isEnded()) {
+            if (!live.hasEnded()) {
                 manager.cancel(live);
+                workers.remove(live);
             }
         };
     }
@@ -140,17 +166,34 @@ public final class Engine implements AutoCloseable {
     }
 
     /** On a worker: an error here is the request's own ending. */
-    private void tokenizeAndSubmit(LiveRequest live) {
+    private void tokenizeOnWorker(LiveRequest live) {
         try {
-            live.buffer().tokenized(tokenize(live.request()), clock.nanos());
+            if (!live.hasEnded()) {
+                tokenizeAndHandOver(live);
+            }
         } catch (RuntimeException | Error e) {
-            manager.unreserve();
-            RoseException failure =
-                    e instanceof RoseException known ? known : new EngineStopped("tokenizing a prompt failed: " + e, e);
-            live.end(FinishReason.ERROR, failure, clock.nanos());
-            return;
+            manager.end(live, tokenizingFailedBy(e));
         }
-        manager.submit(live);
+    }
+
+    private RoseException tokenizingFailedBy(Throwable e) {
+        try {
+            return switch (e) {
+                case RoseException known -> known;
+                case OutOfMemoryError full -> tokenizingOutOfMemory;
+                default -> new EngineStopped("tokenizing a prompt failed: " + e, e);
+            };
+        } catch (OutOfMemoryError full) {
+            return tokenizingOutOfMemory;
+        }
+    }
+
+    private void tokenizeAndHandOver(LiveRequest live) {
+        int[] ids = tokenize(live.request());
+        if (live.handOver()) {
+            live.buffer().tokenized(ids, clock.nanos());
+            manager.submit(live);
+        }
     }
 
     private int[] tokenize(GenerationRequest request) {
@@ -178,6 +221,11 @@ public final class Engine implements AutoCloseable {
         return tokenizer;
     }
 
+    /** Requests accepted that have not ended, those that are being tokenized included. */
+    int inflight() {
+        return manager.inflight();
+    }
+
     /** The engine's counters as of its last step. */
     public EngineStats stats() {
         return manager.stats();
@@ -195,15 +243,13 @@ public final class Engine implements AutoCloseable {
         synchronized (closing) {
             if (!closed) {
                 closed = true;
-                tokenizeWorkers.stop().forEach(this::endUntokenized);
                 afterClose.run();
             }
         }
     }
 
-    private void endUntokenized(LiveRequest live) {
-        manager.unreserve();
-        live.end(FinishReason.CANCELLED, null, clock.nanos());
+    private void endTokenizing() {
+        tokenizeWorkers.stop(endWithEngine);
     }
 
     /**
@@ -212,8 +258,10 @@ public final class Engine implements AutoCloseable {
      * @return whether everything was worked off in time
      */
     public boolean close(Duration grace) {
-        boolean drained = manager.close(grace);
-        close();
-        return drained;
+        try {
+            return manager.close(grace);
+        } finally {
+            close();
+        }
     }
 }

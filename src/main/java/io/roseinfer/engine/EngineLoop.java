@@ -12,11 +12,8 @@ import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
-import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +26,8 @@ final class EngineLoop {
     /** Commands taken in per turn, so that a flood of requests cannot hold up the rows that run. */
     private static final int COMMANDS_PER_TURN = 1024;
 
+    private static final int[] NONE = {};
+
     private final ModelRunner runner;
     private final Clock clock;
     private final int streamInterval;
@@ -37,8 +36,9 @@ final class EngineLoop {
     private final Counters counters;
     private final Runnable onEnd;
     private final Queue<LiveRequest> submitted = new ConcurrentLinkedQueue<>();
-    private final Queue<LiveRequest> cancelled = new ConcurrentLinkedQueue<>();
-    private final Set<LiveRequest> live = new LinkedHashSet<>();
+    private final CancelStack cancelled = new CancelStack();
+    private final RequestList live = new RequestList();
+    private final int[] endOfText;
 
     private long turnNanos;
     private @Nullable StepPlan undelivered;
@@ -65,18 +65,38 @@ final class EngineLoop {
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), runner.maxInFlight());
         this.driver = new StepDriver(runner, scheduler, clock, log);
         this.counters = new Counters(runner.kv());
+        this.endOfText = runner.spec().endOfText().stream()
+                .mapToInt(Integer::intValue)
+                .toArray();
         counters.update(scheduler);
     }
 
-    /** Hands a request with its prompt's ids over; any thread. */
+    /**
+     * Hands a request with its prompt's ids over; any thread. What the request needs is allocated here: running out of memory is
+     * the caller's misfortune then, and not that of everybody who is served.
+     */
     void submit(LiveRequest request) {
+        request.attach(sequenceOf(request));
         submitted.add(request);
+    }
+
+    private Sequence sequenceOf(LiveRequest request) {
+        GenerationRequest wanted = request.request();
+        return new Sequence(
+                request.id(),
+                request,
+                request.buffer().promptIds(),
+                wanted.maxNewTokens(),
+                runner.spec().contextLength(),
+                wanted.sampling(),
+                request.seed(),
+                wanted.ignoreEndOfText() ? NONE : endOfText,
+                scheduler.pool());
     }
 
     /** Asks for a request's end; any thread, any number of times. */
     void cancel(LiveRequest request) {
-        request.cancel();
-        cancelled.add(request);
+        cancelled.push(request);
     }
 
     EngineStats stats() {
@@ -138,34 +158,29 @@ final class EngineLoop {
             }
             enqueue(request);
         }
-        for (LiveRequest request = cancelled.poll(); request != null; request = cancelled.poll()) {
+        takeCancels();
+    }
+
+    private void takeCancels() {
+        LiveRequest request = cancelled.takeAll();
+        while (request != null) {
+            LiveRequest before = request.cancelledBefore;
+            request.cancelledBefore = null;
             // A request that has not been taken in yet is met by its own flag when it is.
-            request.sequence().ifPresent(sequence -> scheduler.end(sequence, FinishReason.CANCELLED));
+            if (live.contains(request)) {
+                scheduler.end(request.sequence().orElseThrow(), FinishReason.CANCELLED);
+            }
+            request = before;
         }
     }
 
     private void enqueue(LiveRequest request) {
-        live.add(request);
+        live.addLast(request);
         if (request.isCancelled()) {
             finish(request, FinishReason.CANCELLED, null, clock.nanos());
-            return;
+        } else {
+            scheduler.add(request.sequence().orElseThrow());
         }
-        GenerationRequest wanted = request.request();
-        int[] endOfText = wanted.ignoreEndOfText()
-                ? new int[0]
-                : runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
-        Sequence sequence = new Sequence(
-                request.id(),
-                request,
-                request.buffer().promptIds(),
-                wanted.maxNewTokens(),
-                runner.spec().contextLength(),
-                wanted.sampling(),
-                request.seed(),
-                endOfText,
-                scheduler.pool());
-        request.attach(sequence);
-        scheduler.add(sequence);
     }
 
     private static LiveRequest requestOf(Sequence sequence) {
@@ -254,11 +269,12 @@ final class EngineLoop {
     }
 
     private void finish(LiveRequest request, FinishReason reason, @Nullable RoseException failure, long nanos) {
-        if (live.remove(request)) {
+        if (request.claimEnding()) {
             // In this order: who learns of the ending may submit the next request at once.
             onEnd.run();
             request.end(reason, failure, nanos);
         }
+        live.remove(request);
     }
 
     /** Waits for the steps in flight and delivers what they yield, so that the runner can serve another loop. */
@@ -275,16 +291,20 @@ final class EngineLoop {
         driver.forget();
     }
 
-    /** Ends every request there is; the loop must not be turned afterwards. */
+    /**
+     * Ends every request there is; the loop must not be turned afterwards. Allocates nothing, and forgets a request only after its
+     * ending, so it can be called again if it fails.
+     */
     void endAll(FinishReason reason, @Nullable RoseException failure) {
         long nanos = clock.nanos();
-        // One by one: a request that comes in between must be in the one collection or the other.
-        for (LiveRequest request = submitted.poll(); request != null; request = submitted.poll()) {
-            live.add(request);
-        }
-        for (LiveRequest request : List.copyOf(live)) {
+        for (LiveRequest request = live.first(); request != null; request = live.first()) {
             finish(request, reason, failure, nanos);
         }
+        for (LiveRequest request = submitted.peek(); request != null; request = submitted.peek()) {
+            finish(request, reason, failure, nanos);
+            submitted.poll();
+        }
+        counters.nothingRuns();
     }
 
     /** Fails if the books of blocks and sequences do not balance. No step may be in flight. */

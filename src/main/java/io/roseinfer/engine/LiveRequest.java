@@ -7,10 +7,22 @@ import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.tokenizer.Detokenizer;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** A request from the moment it is accepted to its one ending. After the hand-over to the engine's thread only that thread writes. */
+/**
+ * A request from the moment it is accepted to its one ending. Until it is handed over to the engine's thread its caller, a
+ * tokenizer and whoever closes may all want to end it, and the first does; afterwards only that thread writes.
+ */
 final class LiveRequest {
+    /** Where a request is; it only moves down this list. */
+    private enum Stage {
+        TOKENIZING,
+        HANDED_OVER,
+        ENDED
+    }
+
     private final long id;
     private final GenerationRequest request;
     private final long seed;
@@ -19,8 +31,22 @@ final class LiveRequest {
     private final @Nullable Detokenizer detokenizer;
 
     private final @Nullable RequestEvent event = RequestEvent.begun();
+    private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.TOKENIZING);
+    private final AtomicBoolean cancelled = new AtomicBoolean();
     private @Nullable Sequence sequence;
-    private volatile boolean cancelled;
+
+    @Nullable
+    LiveRequest previous;
+
+    @Nullable
+    LiveRequest next;
+
+    @Nullable
+    RequestList list;
+
+    /** The one below it in the {@link CancelStack}. */
+    @Nullable
+    LiveRequest cancelledBefore;
 
     LiveRequest(long id, GenerationRequest request, long seed, int contextLength, Optional<Tokenizer> tokenizer) {
         this.id = id;
@@ -48,15 +74,47 @@ final class LiveRequest {
         return buffer;
     }
 
-    void cancel() {
-        cancelled = true;
+    /**
+     * Says that nobody wants more of it.
+     *
+     * @return whether this was the first time
+     */
+    boolean cancel() {
+        return cancelled.compareAndSet(false, true);
     }
 
     boolean isCancelled() {
-        return cancelled;
+        return cancelled.get();
     }
 
-    /** Ends the request for its reader; only the first ending counts. */
+    /**
+     * Leaves its ending to the engine's thread from now on.
+     *
+     * @return false if it has ended before; nothing may be done with it then
+     */
+    boolean handOver() {
+        return stage.compareAndSet(Stage.TOKENIZING, Stage.HANDED_OVER);
+    }
+
+    /**
+     * Makes its ending the caller's, who must tell its reader if it has one.
+     *
+     * @return false if it is somebody else's already
+     */
+    boolean claimEnding() {
+        return stage.getAndSet(Stage.ENDED) != Stage.ENDED;
+    }
+
+    /** As {@link #claimEnding}, but only while it has not been handed over. */
+    boolean claimEarlyEnding() {
+        return stage.compareAndSet(Stage.TOKENIZING, Stage.ENDED);
+    }
+
+    boolean hasEnded() {
+        return stage.get() == Stage.ENDED;
+    }
+
+    /** Ends the request for its reader; for who claimed the ending. Allocates nothing, unless a flight is recorded. */
     void end(FinishReason reason, @Nullable RoseException failure, long nanos) {
         if (buffer.end(reason, failure, nanos) && event != null) {
             event.commit(id, reason, buffer);

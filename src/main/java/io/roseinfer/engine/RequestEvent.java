@@ -66,12 +66,21 @@ final class RequestEvent extends Event {
         return event;
     }
 
-    /** Ends the event, with what became of the request. */
+    /** Ends the event, with what became of the request. Where there is no memory for it, the recording goes without. */
     void commit(long id, FinishReason reason, TokenBuffer buffer) {
         end();
         if (!shouldCommit()) {
             return;
         }
+        try {
+            fill(id, reason, buffer);
+            commit();
+        } catch (OutOfMemoryError full) {
+            // The request's ending is not to suffer for its record.
+        }
+    }
+
+    private void fill(long id, FinishReason reason, TokenBuffer buffer) {
         RequestTimeline timeline = buffer.timeline();
         long[] tokens = timeline.tokenNanos();
         long firstToken = tokens.length == 0 ? timeline.finishedNanos() : tokens[0];
@@ -85,6 +94,5 @@ final class RequestEvent extends Event {
             decodeNanos = timeline.finishedNanos() - firstToken;
         }
         finishReason = reason.name().toLowerCase(Locale.ROOT);
-        commit();
     }
 }

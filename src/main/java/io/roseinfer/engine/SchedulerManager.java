@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -20,10 +22,12 @@ import org.jspecify.annotations.Nullable;
  * The engine loop on a thread of its own. Requests are handed over from any thread into a bounded queue and one worker admits,
  * prefills and decodes; an idle worker is parked.
  *
- * <p>A request that was accepted gets exactly one ending: from the loop, from {@code close}, or, if the worker dies, from its
- * last act.
+ * <p>A request that was accepted gets exactly one ending: from its caller or a tokenizer until it is handed over, then from the
+ * loop, from {@code close}, or, if the worker dies, from its last act. That one allocates nothing, because the worker may have
+ * died of having no memory left.
  */
 final class SchedulerManager implements AutoCloseable {
+    /** What the worker is to do; it only moves down this list. */
     private enum Mode {
         SERVING,
         /** Accepts nothing more and works off what there is. */
@@ -32,22 +36,43 @@ final class SchedulerManager implements AutoCloseable {
         STOPPING
     }
 
+    /** Between two attempts at ending everything; others free memory meanwhile. */
+    private static final long RETRY_NANOS = 1_000_000;
+
+    /** 146 years, which can be added to any reading of a clock. */
+    private static final long UNLIMITED_NANOS = Long.MAX_VALUE / 2;
+
     private final EngineLoop loop;
     private final StepLog log;
+    private final Clock clock;
     private final int maxInflightRequests;
+    private final Runnable endTokenizing;
     private final AtomicInteger inflight = new AtomicInteger();
     private final CountDownLatch stopped = new CountDownLatch(1);
+    private final AtomicReference<Mode> mode = new AtomicReference<>(Mode.SERVING);
+    private final EngineStopped outOfMemory;
     private final Thread worker;
-    private volatile Mode mode = Mode.SERVING;
     private volatile boolean parked;
     private volatile @Nullable EngineStopped death;
 
-    SchedulerManager(ModelRunner runner, EngineOptions options, Clock clock) {
+    /**
+     * A manager whose worker has not been started.
+     *
+     * @param endTokenizing ends, by {@link #end}, the requests that were counted in and wait for a tokenizer or have one; called
+     *     when the worker has stopped, perhaps more than once, and allocates nothing
+     */
+    SchedulerManager(ModelRunner runner, EngineOptions options, Clock clock, Runnable endTokenizing) {
         this.maxInflightRequests = options.maxInflightRequests();
+        this.clock = clock;
+        this.endTokenizing = endTokenizing;
         this.log = new StepLog(options.stepHistory());
-        this.loop = new EngineLoop(
-                runner, options.scheduler(), options.streamInterval(), clock, log, inflight::decrementAndGet);
+        this.loop =
+                new EngineLoop(runner, options.scheduler(), options.streamInterval(), clock, log, this::unreserve);
+        this.outOfMemory = new EngineStopped(
+                "the engine stopped: it ran out of memory", new OutOfMemoryError("nothing left to say where"));
         this.worker = Thread.ofPlatform().name("roseinfer-engine").daemon().unstarted(this::run);
+        // With nothing to end, but what ends requests is loaded and initialized while there is memory for it.
+        endLeftovers();
     }
 
     void start() {
@@ -62,16 +87,26 @@ final class SchedulerManager implements AutoCloseable {
      */
     void reserve() {
         requireServing();
-        if (inflight.incrementAndGet() > maxInflightRequests) {
-            inflight.decrementAndGet();
-            throw new Overloaded("too many requests in flight: " + maxInflightRequests
-                    + " is the most (max_inflight_requests); try again when one has ended");
+        int seen = inflight.get();
+        while (seen < maxInflightRequests) {
+            if (inflight.compareAndSet(seen, seen + 1)) {
+                return;
+            }
+            seen = inflight.get();
         }
+        throw new Overloaded("too many requests in flight: " + maxInflightRequests
+                + " is the most (max_inflight_requests); try again when one has ended");
     }
 
-    /** Gives back what {@link #reserve} counted, for a request that was never handed over. */
+    /** Gives back what {@link #reserve} counted. */
     void unreserve() {
         inflight.decrementAndGet();
+        wake();
+    }
+
+    /** Requests counted in that have not ended. */
+    int inflight() {
+        return inflight.get();
     }
 
     private void requireServing() {
@@ -79,7 +114,7 @@ final class SchedulerManager implements AutoCloseable {
         if (cause != null) {
             throw new EngineStopped(cause.getMessage(), cause);
         }
-        if (mode != Mode.SERVING) {
+        if (mode.get() != Mode.SERVING) {
             throw new EngineStopped("the engine is closed; open another one");
         }
     }
@@ -94,9 +129,31 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
+    /** Ends a request as soon as may be: at once if it has not been handed over, else by the loop. */
     void cancel(LiveRequest request) {
-        loop.cancel(request);
-        wake();
+        if (request.claimEarlyEnding()) {
+            unreserve();
+            request.end(FinishReason.CANCELLED, null, clock.nanos());
+        } else if (!request.hasEnded()) {
+            loop.cancel(request);
+            wake();
+        }
+    }
+
+    /** Ends a request that was counted in and is not in the loop, as it failed or as the engine did. */
+    void end(LiveRequest request, @Nullable RoseException failure) {
+        if (request.claimEnding()) {
+            unreserve();
+            RoseException why = failure == null ? death : failure;
+            request.end(why == null ? FinishReason.CANCELLED : FinishReason.ERROR, why, clock.nanos());
+        }
+    }
+
+    /** Forgets a request that was counted in and that nobody reads. */
+    void discard(LiveRequest request) {
+        if (request.claimEnding()) {
+            unreserve();
+        }
     }
 
     EngineStats stats() {
@@ -115,7 +172,7 @@ final class SchedulerManager implements AutoCloseable {
 
     private void run() {
         try {
-            while (mode == Mode.SERVING || (mode == Mode.DRAINING && inflight.get() > 0)) {
+            while (isServing()) {
                 if (loop.hasWork()) {
                     loop.doWork();
                 } else {
@@ -124,33 +181,88 @@ final class SchedulerManager implements AutoCloseable {
             }
             loop.quiesce();
         } catch (RuntimeException | Error e) {
-            EngineStopped cause = new EngineStopped("the engine stopped: " + e.getMessage(), e);
-            death = cause;
-            if (!(e instanceof DeviceFailure)) {
-                forgetSteps(cause);
-            }
+            die(e);
         } finally {
-            endLeftovers();
+            end();
+        }
+    }
+
+    /** The worker's last act. */
+    private void end() {
+        try {
+            endForCertain();
+        } finally {
             stopped.countDown();
-            endLeftovers();
+            // Who was handed over after the first of the two and before the count went down.
+            endForCertain();
+        }
+    }
+
+    private boolean isServing() {
+        Mode now = mode.get();
+        return now == Mode.SERVING || (now == Mode.DRAINING && inflight.get() > 0);
+    }
+
+    private void awaitWork() {
+        parked = true;
+        if (!loop.hasWork() && isServing()) {
+            LockSupport.park(this);
+        }
+        parked = false;
+    }
+
+    private void die(Throwable failure) {
+        EngineStopped cause = stoppedBy(failure);
+        death = cause;
+        if (!(failure instanceof DeviceFailure)) {
+            forgetSteps(cause);
+        }
+    }
+
+    private EngineStopped stoppedBy(Throwable failure) {
+        try {
+            return new EngineStopped("the engine stopped: " + failure.getMessage(), failure);
+        } catch (OutOfMemoryError full) {
+            return outOfMemory;
         }
     }
 
     /** The device is well: what it still computes must not meet the next engine on the same runner. */
     private void forgetSteps(EngineStopped cause) {
-        try {
-            loop.forgetSteps();
-        } catch (RuntimeException e) {
-            cause.addSuppressed(e);
+        boolean waiting = true;
+        while (waiting) {
+            try {
+                // Each call has fewer steps to wait for, also one that fails.
+                loop.forgetSteps();
+                waiting = false;
+            } catch (OutOfMemoryError full) {
+                // Like the failure that is being reported already.
+            } catch (RuntimeException | Error e) {
+                suppress(e, cause);
+            }
         }
     }
 
-    private void awaitWork() {
-        parked = true;
-        if (!loop.hasWork() && mode == Mode.SERVING) {
-            LockSupport.park(this);
+    private static void suppress(Throwable further, EngineStopped cause) {
+        try {
+            cause.addSuppressed(further);
+        } catch (OutOfMemoryError full) {
+            // The first failure is the one that counts.
         }
-        parked = false;
+    }
+
+    /** Nothing may keep this from being done. */
+    private void endForCertain() {
+        boolean over = false;
+        while (!over) {
+            try {
+                endLeftovers();
+                endTokenizing.run();
+                over = true;
+            } catch (OutOfMemoryError full) {
+                LockSupport.parkNanos(this, RETRY_NANOS);
+            }
+        }
     }
 
     private synchronized void endLeftovers() {
@@ -161,8 +273,8 @@ final class SchedulerManager implements AutoCloseable {
     /** Ends every request at once and stops; returns when the worker has. */
     @Override
     public void close() {
-        stop(Mode.STOPPING);
-        awaitStop(Duration.ofSeconds(Long.MAX_VALUE / 1_000_000_000));
+        advance(Mode.STOPPING);
+        boolean always = awaitStop(UNLIMITED_NANOS);
     }
 
     /**
@@ -171,27 +283,32 @@ final class SchedulerManager implements AutoCloseable {
      * @return whether everything was worked off in time
      */
     boolean close(Duration grace) {
-        stop(Mode.DRAINING);
-        boolean drained = awaitStop(grace);
+        advance(Mode.DRAINING);
+        boolean drained = awaitStop(Math.min(UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(grace)));
         close();
         return drained;
     }
 
-    private void stop(Mode target) {
-        if (mode != Mode.STOPPING) {
-            mode = target;
+    private void advance(Mode target) {
+        Mode seen = mode.get();
+        while (seen.compareTo(target) < 0 && !mode.compareAndSet(seen, target)) {
+            seen = mode.get();
         }
         LockSupport.unpark(worker);
     }
 
-    private boolean awaitStop(Duration limit) {
+    /** Waits at most so long, however often it is interrupted. */
+    private boolean awaitStop(long limitNanos) {
+        long deadlineNanos = clock.nanos() + limitNanos;
         boolean interrupted = false;
+        long leftNanos = limitNanos;
         try {
             while (true) {
                 try {
-                    return stopped.await(limit.toNanos(), TimeUnit.NANOSECONDS);
+                    return stopped.await(leftNanos, TimeUnit.NANOSECONDS);
                 } catch (InterruptedException e) {
                     interrupted = true;
+                    leftNanos = deadlineNanos - clock.nanos();
                 }
             }
         } finally {

@@ -18,7 +18,7 @@ enum PlantedBug {
 
     PUBLISHED_BEFORE_COMPUTED("scheduler.Sequence", "publish", Edit.readInstead("confirmed", "computed")),
 
-    ENDED_TWICE("engine.EngineLoop", "finish", Edit.withoutCall("remove", 1)),
+    ENDED_TWICE("engine.EngineLoop", "finish", Edit.withAnswer("claimEnding", 1)),
 
     BUDGET_OVERRUN("scheduler.Scheduler", "admit", Edit.withAnswer("prefillRow", 0)),
 

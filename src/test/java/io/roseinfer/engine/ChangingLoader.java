@@ -1,0 +1,64 @@
+package io.roseinfer.engine;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassFile.ClassHierarchyResolverOption;
+import java.lang.classfile.ClassHierarchyResolver;
+import java.lang.classfile.ClassTransform;
+import java.util.Optional;
+
+/** Loads the project's classes anew, some of them changed; nothing of ours is shared with the classes that run the tests. */
+abstract class ChangingLoader extends ClassLoader {
+    private static final String OURS = "io.roseinfer.";
+
+    ChangingLoader() {
+        super(ChangingLoader.class.getClassLoader());
+    }
+
+    /** How a class is to be changed. */
+    abstract Optional<ClassTransform> change(String className);
+
+    /** A new instance of a class whose callers see only types of the JDK. */
+    final <T> T instance(Class<? extends T> unchanged, Class<T> type) {
+        try {
+            var constructor =
+                    loadClass(unchanged.getName()).asSubclass(type).getDeclaredConstructor();
+            constructor.setAccessible(true);
+            return constructor.newInstance();
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError(unchanged.getName(), e);
+        }
+    }
+
+    @Override
+    protected final Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> loaded = findLoadedClass(name);
+            if (loaded != null) {
+                return loaded;
+            }
+            return name.startsWith(OURS) ? define(name) : super.loadClass(name, resolve);
+        }
+    }
+
+    private Class<?> define(String name) throws ClassNotFoundException {
+        try (InputStream file = getResourceAsStream(name.replace('.', '/') + ".class")) {
+            if (file == null) {
+                throw new ClassNotFoundException(name);
+            }
+            byte[] original = file.readAllBytes();
+            byte[] bytes = change(name).map(change -> changed(original, change)).orElse(original);
+            return defineClass(name, bytes, 0, bytes.length);
+        } catch (IOException e) {
+            throw new ClassNotFoundException(name, e);
+        }
+    }
+
+    private byte[] changed(byte[] bytes, ClassTransform change) {
+        ClassFile classFile =
+                ClassFile.of(ClassHierarchyResolverOption.of(ClassHierarchyResolver.ofResourceParsing(getParent())
+                        .orElse(ClassHierarchyResolver.defaultResolver())));
+        return classFile.transformClass(classFile.parse(bytes), change);
+    }
+}

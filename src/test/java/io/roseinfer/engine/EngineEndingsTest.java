@@ -1,0 +1,255 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.Roseinfer;
+import io.roseinfer.Settings;
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How requests and engines come to their end on real threads. Nothing sleeps; the timeout is there for a hang. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class EngineEndingsTest {
+    /** Keeps a tokenizer busy for half a second and more, and is refused in the end. */
+    private static final GenerationRequest ENDLESS = GenerationRequest.of("word ".repeat(3_000_000));
+
+    private static final GenerationRequest SHORT =
+            GenerationRequest.of("Once upon a time").withMaxNewTokens(2);
+
+    private static Engine tokenizing(int maxInflightRequests) {
+        return Roseinfer.open(Settings.of("builtin:tiny")
+                .withDevice(Settings.Device.SIM)
+                .withEngine(EngineOptions.defaults()
+                        .withTokenizeWorkers(1)
+                        .withMaxInflightRequests(maxInflightRequests)));
+    }
+
+    /** A device whose steps take a millisecond at least, one request at a time. */
+    private static Engine slow() {
+        EngineOptions one = Models.options()
+                .withScheduler(SchedulerOptions.builder().maxBatchSize(1).build());
+        SimOptions slow = SimOptions.defaults().withOnStep(step -> LockSupport.parkNanos(1_000_000));
+        return Engine.open(Models.runner(one, slow), Optional.empty(), one, Clock.system());
+    }
+
+    @Test
+    void closing_a_stream_that_waits_for_a_tokenizer_ends_it_at_once_and_makes_room() {
+        try (Engine engine = tokenizing(3)) {
+            TokenStream first = engine.submit(ENDLESS);
+            TokenStream second = engine.submit(ENDLESS);
+            TokenStream waiting = engine.submit(SHORT);
+            assertThatThrownBy(() -> engine.submit(SHORT)).isInstanceOf(Overloaded.class);
+            waiting.close();
+            assertThat(waiting.finishReason()).contains(FinishReason.CANCELLED);
+            TokenStream next = engine.submit(SHORT);
+            second.close();
+            first.close();
+            assertThat(first.finishReason()).as("of the one being tokenized").contains(FinishReason.CANCELLED);
+            assertThat(next.completion().ids()).hasSize(2);
+            assertThat(waiting.completion().tokens()).isEmpty();
+            assertThat(engine.inflight()).isZero();
+        }
+    }
+
+    @Test
+    void close_ends_the_prompt_that_is_being_tokenized_before_it_returns() {
+        Engine engine = tokenizing(4);
+        List<TokenStream> streams =
+                List.of(engine.submit(ENDLESS), engine.submit(ENDLESS), engine.submit(SHORT));
+        engine.close();
+        assertThat(streams)
+                .allSatisfy(stream -> assertThat(stream.finishReason()).contains(FinishReason.CANCELLED));
+        assertThat(engine.inflight()).isZero();
+    }
+
+    @Test
+    void a_dead_engine_ends_the_prompts_that_are_being_tokenized_with_its_reason() {
+        SimOptions dead = SimOptions.defaults().withOnStep(step -> {
+            throw new DeviceFailure("device lost", false);
+        });
+        EngineOptions options = Models.options().withTokenizeWorkers(1);
+        try (ModelFiles files = ModelFiles.openBuiltin("tiny");
+                Engine engine = Engine.open(
+                        Models.runner(options, dead), files.tokenizer(), options, Models.ticking())) {
+            List<TokenStream> streams = List.of(engine.submit(ENDLESS), engine.submit(ENDLESS));
+            assertThatThrownBy(() -> engine.generate(Models.request(1, 1))).hasMessageContaining("device lost");
+            assertThat(streams)
+                    .allSatisfy(stream -> assertThatThrownBy(stream::completion)
+                            .isInstanceOf(EngineStopped.class)
+                            .hasMessageContaining("device lost"));
+            assertThatThrownBy(() -> engine.submit(SHORT))
+                    .isInstanceOf(EngineStopped.class)
+                    .hasMessageContaining("device lost");
+            assertThat(engine.inflight()).isZero();
+        }
+    }
+
+    @Test
+    void a_grace_without_end_drains_and_closes() {
+        AtomicInteger closed = new AtomicInteger();
+        Engine engine =
+                Models.engine(Models.options(), SimOptions.defaults()).closingAfterwards(closed::incrementAndGet);
+        TokenStream stream = engine.submit(Models.request(5, 1));
+        assertThat(engine.close(ChronoUnit.FOREVER.getDuration())).isTrue();
+        assertThat(stream.completion().ids()).hasSize(5);
+        assertThat(closed).hasValue(1);
+    }
+
+    @Test
+    void interrupts_do_not_make_a_grace_longer() throws Exception {
+        Engine engine = slow();
+        List<TokenStream> streams = IntStream.range(0, 50)
+                .mapToObj(i -> engine.submit(Models.request(60, i)))
+                .toList();
+        CompletableFuture<Boolean> drained = new CompletableFuture<>();
+        Thread closer = Thread.ofPlatform().start(() -> drained.complete(engine.close(Duration.ofMillis(200))));
+        while (!drained.isDone()) {
+            closer.interrupt();
+            LockSupport.parkNanos(1_000_000);
+        }
+        assertThat(drained.join()).isFalse();
+        assertThat(streams.getLast().finishReason()).contains(FinishReason.CANCELLED);
+    }
+
+    @Test
+    void an_engine_that_drains_and_waits_for_a_tokenizer_is_parked_and_wakes_up() {
+        AllocationMeter threads = new AllocationMeter();
+        try (Engine engine = tokenizing(4)) {
+            long worker = threads.threads("roseinfer-engine")[0];
+            List<TokenStream> streams = List.of(engine.submit(ENDLESS), engine.submit(ENDLESS));
+            CompletableFuture<Boolean> drained =
+                    CompletableFuture.supplyAsync(() -> engine.close(Duration.ofMinutes(1)));
+            while (!isRefusing(engine)) {
+                Thread.onSpinWait();
+            }
+            Thread thread = thread(worker);
+            while (thread.getState() == Thread.State.RUNNABLE) {
+                LockSupport.parkNanos(100_000);
+            }
+            assertThat(thread.getState()).isEqualTo(Thread.State.WAITING);
+            streams.forEach(TokenStream::close);
+            assertThat(drained.join()).isTrue();
+        }
+    }
+
+    private static Thread thread(long id) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.threadId() == id)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static boolean isRefusing(Engine engine) {
+        try {
+            engine.submit(SHORT).close();
+            return false;
+        } catch (EngineStopped closing) {
+            return true;
+        }
+    }
+
+    @Test
+    void closing_a_stream_over_and_over_costs_no_memory() throws Exception {
+        CountDownLatch reached = new CountDownLatch(1);
+        CountDownLatch open = new CountDownLatch(1);
+        SimOptions standing = SimOptions.defaults().withOnStep(step -> {
+            reached.countDown();
+            awaitQuietly(open);
+        });
+        try (Engine engine = Models.engine(Models.options(), standing)) {
+            TokenStream stream = engine.submit(Models.request(5, 1));
+            reached.await();
+            stream.close();
+            long self = Thread.currentThread().threadId();
+            long before = AllocationMeter.allocatedBytes(self);
+            for (int i = 0; i < 200_000; i++) {
+                stream.close();
+            }
+            long spent = AllocationMeter.allocatedBytes(self) - before;
+            open.countDown();
+            assertThat(spent).as("bytes").isLessThan(200_000);
+            assertThat(stream.completion().finishReason()).isEqualTo(FinishReason.CANCELLED);
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void of_two_that_want_the_one_place_there_is_one_gets_it() throws Exception {
+        int rounds = 20_000;
+        EngineOptions one = Models.options().withMaxInflightRequests(1);
+        SchedulerManager manager =
+                new SchedulerManager(Models.runner(one, SimOptions.defaults()), one, Models.ticking(), () -> {});
+        AtomicInteger begun = new AtomicInteger();
+        AtomicInteger othersOutcome = new AtomicInteger();
+        CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
+            for (int round = 1; round <= rounds; round++) {
+                while (begun.get() < round) {
+                    Thread.onSpinWait();
+                }
+                othersOutcome.set(tryReserve(manager) ? round : -round);
+            }
+        });
+        int bothRefused = 0;
+        manager.reserve();
+        for (int round = 1; round <= rounds; round++) {
+            begun.set(round);
+            manager.unreserve();
+            boolean got = tryReserve(manager);
+            while (Math.abs(othersOutcome.get()) < round) {
+                Thread.onSpinWait();
+            }
+            boolean otherGot = othersOutcome.get() == round;
+            bothRefused += !got && !otherGot ? 1 : 0;
+            if (!got && !otherGot) {
+                manager.reserve();
+            }
+        }
+        other.join();
+        assertThat(bothRefused).as("rounds of %d", rounds).isZero();
+    }
+
+    private static boolean tryReserve(SchedulerManager manager) {
+        try {
+            manager.reserve();
+            return true;
+        } catch (Overloaded refused) {
+            return false;
+        }
+    }
+
+    @Test
+    void nothing_runs_in_the_books_of_a_closed_engine() {
+        Engine engine = slow();
+        TokenStream running = engine.submit(Models.request(60, 1));
+        engine.submit(Models.request(60, 2));
+        assertThat(running.hasNext()).isTrue();
+        engine.close();
+        EngineStats stats = engine.stats();
+        assertThat(List.of(stats.active(), stats.waiting(), stats.blocksInUse())).containsOnly(0);
+    }
+}
