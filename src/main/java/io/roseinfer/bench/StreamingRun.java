@@ -1,6 +1,7 @@
 package io.roseinfer.bench;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
@@ -11,9 +12,11 @@ import io.roseinfer.engine.TokenStream;
 import io.roseinfer.metrics.RequestStamps;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /**
  * One run against one engine. The caller's thread submits; every stream has a virtual thread that reads it token by token, as a
@@ -21,6 +24,9 @@ import java.util.concurrent.Future;
  */
 final class StreamingRun {
     private static final long SETTLE_NANOS = 2_000_000_000;
+    /** How long nothing happens before readers of ended streams are given up. */
+    private static final int LOST_SECONDS = 10;
+
     private static final long SETTLE_STEP_NANOS = 1_000_000;
 
     private final Engine engine;
@@ -49,16 +55,17 @@ final class StreamingRun {
     }
 
     RunResult run() {
+        ExecutorService readers = Executors.newVirtualThreadPerTaskExecutor();
         long startNanos;
         long endNanos;
-        try (ExecutorService readers = Executors.newVirtualThreadPerTaskExecutor()) {
-            try {
-                startNanos = clock.nanos();
-                endNanos = submitAll(startNanos, readers);
-            } catch (RuntimeException | Error failure) {
-                accepted.forEach(request -> request.stream().close());
-                throw failure;
-            }
+        try {
+            startNanos = clock.nanos();
+            endNanos = submitAll(startNanos, readers);
+            awaitReaders(readers);
+        } catch (RuntimeException | Error failure) {
+            // One call that ends all streams; to go through them may take memory that is no longer there.
+            engine.close();
+            throw failure;
         }
         List<RequestResult> results =
                 accepted.stream().map(StreamingRun::result).toList();
@@ -109,6 +116,36 @@ final class StreamingRun {
             return stream.completion();
         } finally {
             listener.requestEnded();
+        }
+    }
+
+    /** Waits for the readers, but not for ones that the JVM has lost, as happens to virtual threads where memory runs out. */
+    private void awaitReaders(ExecutorService readers) {
+        readers.shutdown();
+        int reading = accepted.size();
+        int quietSeconds = 0;
+        while (quietSeconds < LOST_SECONDS && !endedWithinASecond(readers)) {
+            int now = (int) accepted.stream()
+                    .filter(request -> !request.completion().isDone())
+                    .count();
+            boolean quiet = now == reading
+                    && accepted.stream()
+                            .allMatch(request -> request.stream().finishReason().isPresent());
+            quietSeconds = quiet ? quietSeconds + 1 : 0;
+            reading = now;
+        }
+        if (quietSeconds == LOST_SECONDS) {
+            throw new InsufficientMemory(reading + " of " + accepted.size() + " streams have ended and their readers do"
+                    + " not run any more; give the JVM more memory (-Xmx), or submit less");
+        }
+    }
+
+    private static boolean endedWithinASecond(ExecutorService readers) {
+        try {
+            return readers.awaitTermination(1, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CancellationException("interrupted while requests were running; they were ended");
         }
     }
 

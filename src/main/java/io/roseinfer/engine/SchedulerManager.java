@@ -36,6 +36,12 @@ final class SchedulerManager implements AutoCloseable {
         STOPPING
     }
 
+    /**
+     * Memory kept back for the end: no reader can be woken where there is none at all, and no reader that sleeps lets go of what
+     * it has.
+     */
+    private static final int RESERVE_BYTES = 1 << 20;
+
     /** Between two attempts at ending everything; others free memory meanwhile. */
     private static final long RETRY_NANOS = 1_000_000;
 
@@ -53,6 +59,7 @@ final class SchedulerManager implements AutoCloseable {
     private final EngineStopped outOfMemory;
     private final Thread worker;
     private volatile boolean parked;
+    private volatile byte @Nullable [] reserve = new byte[RESERVE_BYTES];
     private volatile @Nullable EngineStopped death;
 
     /**
@@ -189,6 +196,7 @@ final class SchedulerManager implements AutoCloseable {
 
     /** The worker's last act. */
     private void end() {
+        reserve = null;
         try {
             endForCertain();
         } finally {
@@ -273,6 +281,8 @@ final class SchedulerManager implements AutoCloseable {
     /** Ends every request at once and stops; returns when the worker has. */
     @Override
     public void close() {
+        // Here too: the worker may be in the middle of waking somebody.
+        reserve = null;
         advance(Mode.STOPPING);
         boolean always = awaitStop(UNLIMITED_NANOS);
     }

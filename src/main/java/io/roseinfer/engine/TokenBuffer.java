@@ -8,6 +8,7 @@ import io.roseinfer.scheduler.FinishReason;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -113,7 +114,11 @@ final class TokenBuffer {
     private void wakeReader() {
         Thread waiting = reader;
         if (waiting != null) {
-            LockSupport.unpark(waiting);
+            try {
+                LockSupport.unpark(waiting);
+            } catch (RejectedExecutionException | OutOfMemoryError full) {
+                // Without memory the JVM cannot schedule a virtual thread. The others are to get their tokens all the same.
+            }
         }
     }
 
