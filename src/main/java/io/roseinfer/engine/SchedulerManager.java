@@ -40,7 +40,7 @@ final class SchedulerManager implements AutoCloseable {
      * Memory kept back for the end: no reader can be woken where there is none at all, and no reader that sleeps lets go of what
      * it has.
      */
-    private static final int RESERVE_BYTES = 1 << 20;
+    private static final int RESERVE_BYTES = 4 << 20;
 
     /** Between two attempts at ending everything; others free memory meanwhile. */
     private static final long RETRY_NANOS = 1_000_000;

@@ -7,7 +7,8 @@ import java.util.Iterator;
 /** Runs simulations by hand; {@code tools/sim} starts it. */
 final class SimulationMain {
     private static final String USAGE = "tools/sim --seed N [--trace]   one seed, with its settings and what happened\n"
-            + "tools/sim --seeds K [--from N]   K seeds from N on (0), a line per failure";
+            + "tools/sim --seeds K [--from N]   K seeds from N on (0), a line per failure\n"
+            + "tools/sim --soak [K [R [N]]]   the threaded engine: K set-ups (2500) of R requests (400), seeds from N on (the time)";
 
     private final PrintStream out;
 
@@ -17,6 +18,9 @@ final class SimulationMain {
 
     /** Exits 0 if every seed passed, 1 if one failed, 2 if the arguments make no sense. */
     public static void main(String[] args) {
+        if (args.length > 0 && args[0].equals("--soak")) {
+            System.exit(ThreadedSoak.run(System.out, Arrays.copyOfRange(args, 1, args.length)));
+        }
         System.exit(new SimulationMain(System.out).run(Arrays.asList(args).iterator()));
     }
 
