@@ -31,7 +31,8 @@ final class Failures {
                 switch (failure) {
                     case Terminal.OutputClosed closed -> SIGPIPE;
                     case ParameterException wrong -> told(USAGE, usage(wrong));
-                    case EngineStopped stopped when exhaustion(stopped).isPresent() ->
+                    case EngineStopped stopped
+                    when exhaustion(stopped).isPresent() ->
                         told(OUT_OF_MEMORY, outOfMemory(exhaustion(stopped).get()));
                     case RoseException known -> told(known.exitCode(), message(known));
                     case OutOfMemoryError full -> told(OUT_OF_MEMORY, outOfMemory(full));

@@ -40,8 +40,8 @@ public final class Engine implements AutoCloseable {
     private final SchedulerManager manager;
     private final TokenizeWorkers tokenizeWorkers;
     private final Consumer<LiveRequest> endWithEngine;
-    private final InsufficientMemory tokenizingOutOfMemory =
-            new InsufficientMemory("no memory was left to tokenize the prompt; give the JVM more (-Xmx), or submit less");
+    private final InsufficientMemory tokenizingOutOfMemory = new InsufficientMemory(
+            "no memory was left to tokenize the prompt; give the JVM more (-Xmx), or submit less");
     private final AtomicLong nextId = new AtomicLong();
     private final Object closing = new Object();
     private boolean closed;

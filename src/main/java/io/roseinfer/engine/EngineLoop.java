@@ -65,9 +65,8 @@ final class EngineLoop {
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), runner.maxInFlight());
         this.driver = new StepDriver(runner, scheduler, clock, log);
         this.counters = new Counters(runner.kv());
-        this.endOfText = runner.spec().endOfText().stream()
-                .mapToInt(Integer::intValue)
-                .toArray();
+        this.endOfText =
+                runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
         counters.update(scheduler);
     }
 

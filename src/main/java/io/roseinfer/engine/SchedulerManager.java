@@ -73,8 +73,7 @@ final class SchedulerManager implements AutoCloseable {
         this.clock = clock;
         this.endTokenizing = endTokenizing;
         this.log = new StepLog(options.stepHistory());
-        this.loop =
-                new EngineLoop(runner, options.scheduler(), options.streamInterval(), clock, log, this::unreserve);
+        this.loop = new EngineLoop(runner, options.scheduler(), options.streamInterval(), clock, log, this::unreserve);
         this.outOfMemory = new EngineStopped(
                 "the engine stopped: it ran out of memory", new OutOfMemoryError("nothing left to say where"));
         this.worker = Thread.ofPlatform().name("roseinfer-engine").daemon().unstarted(this::run);

@@ -103,7 +103,7 @@ final class TokenBuffer {
         reason = why;
         failure = cause;
         finishedNanos = nanos;
-        // In this order: a reader that sees the last token knows that it is the last, and no other token ever looks like it.
+        // In this order: a reader that sees the last token knows that it is the last; no other token looks like it.
         last = written - 1;
         published = written;
         ended = true;
@@ -117,7 +117,7 @@ final class TokenBuffer {
             try {
                 LockSupport.unpark(waiting);
             } catch (RejectedExecutionException | OutOfMemoryError full) {
-                // Without memory the JVM cannot schedule a virtual thread. The others are to get their tokens all the same.
+                // Without memory the JVM cannot schedule a virtual thread; other readers are to be woken all the same.
             }
         }
     }

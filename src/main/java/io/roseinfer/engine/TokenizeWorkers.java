@@ -27,10 +27,8 @@ final class TokenizeWorkers {
         this.running = new LiveRequest[count];
         for (int i = 0; i < count; i++) {
             int worker = i;
-            threads[i] = Thread.ofPlatform()
-                    .name("roseinfer-tokenize-" + i)
-                    .daemon()
-                    .unstarted(() -> run(worker));
+            threads[i] =
+                    Thread.ofPlatform().name("roseinfer-tokenize-" + i).daemon().unstarted(() -> run(worker));
         }
     }
 

@@ -42,8 +42,7 @@ final class AllocationFaultLoader extends ChangingLoader {
             Map.entry("java/util/concurrent/atomic/AtomicLong", Set.of("get", "getAndIncrement", "incrementAndGet")),
             Map.entry("java/util/concurrent/atomic/AtomicReference", Set.of("get", "getAndSet", "compareAndSet")));
 
-    private final String product =
-            root("io/roseinfer/engine/Engine.class").orElseThrow();
+    private final String product = root("io/roseinfer/engine/Engine.class").orElseThrow();
     private int planted;
 
     /** How many places may find the heap full. */
@@ -53,8 +52,7 @@ final class AllocationFaultLoader extends ChangingLoader {
 
     /** Where a class of ours was built to. */
     private Optional<String> root(String file) {
-        return Optional.ofNullable(getResource(file))
-                .map(url -> url.toString().replace(file, ""));
+        return Optional.ofNullable(getResource(file)).map(url -> url.toString().replace(file, ""));
     }
 
     @Override

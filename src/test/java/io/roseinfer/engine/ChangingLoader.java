@@ -22,8 +22,7 @@ abstract class ChangingLoader extends ClassLoader {
     /** A new instance of a class whose callers see only types of the JDK. */
     final <T> T instance(Class<? extends T> unchanged, Class<T> type) {
         try {
-            var constructor =
-                    loadClass(unchanged.getName()).asSubclass(type).getDeclaredConstructor();
+            var constructor = loadClass(unchanged.getName()).asSubclass(type).getDeclaredConstructor();
             constructor.setAccessible(true);
             return constructor.newInstance();
         } catch (ReflectiveOperationException e) {

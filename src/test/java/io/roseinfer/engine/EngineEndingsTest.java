@@ -37,9 +37,8 @@ class EngineEndingsTest {
     private static Engine tokenizing(int maxInflightRequests) {
         return Roseinfer.open(Settings.of("builtin:tiny")
                 .withDevice(Settings.Device.SIM)
-                .withEngine(EngineOptions.defaults()
-                        .withTokenizeWorkers(1)
-                        .withMaxInflightRequests(maxInflightRequests)));
+                .withEngine(
+                        EngineOptions.defaults().withTokenizeWorkers(1).withMaxInflightRequests(maxInflightRequests)));
     }
 
     /** A device whose steps take a millisecond at least, one request at a time. */
@@ -72,8 +71,7 @@ class EngineEndingsTest {
     @Test
     void close_ends_the_prompt_that_is_being_tokenized_before_it_returns() {
         Engine engine = tokenizing(4);
-        List<TokenStream> streams =
-                List.of(engine.submit(ENDLESS), engine.submit(ENDLESS), engine.submit(SHORT));
+        List<TokenStream> streams = List.of(engine.submit(ENDLESS), engine.submit(ENDLESS), engine.submit(SHORT));
         engine.close();
         assertThat(streams)
                 .allSatisfy(stream -> assertThat(stream.finishReason()).contains(FinishReason.CANCELLED));
@@ -87,8 +85,8 @@ class EngineEndingsTest {
         });
         EngineOptions options = Models.options().withTokenizeWorkers(1);
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
-                Engine engine = Engine.open(
-                        Models.runner(options, dead), files.tokenizer(), options, Models.ticking())) {
+                Engine engine =
+                        Engine.open(Models.runner(options, dead), files.tokenizer(), options, Models.ticking())) {
             List<TokenStream> streams = List.of(engine.submit(ENDLESS), engine.submit(ENDLESS));
             assertThatThrownBy(() -> engine.generate(Models.request(1, 1))).hasMessageContaining("device lost");
             assertThat(streams)
@@ -250,6 +248,7 @@ class EngineEndingsTest {
         assertThat(running.hasNext()).isTrue();
         engine.close();
         EngineStats stats = engine.stats();
-        assertThat(List.of(stats.active(), stats.waiting(), stats.blocksInUse())).containsOnly(0);
+        assertThat(List.of(stats.active(), stats.waiting(), stats.blocksInUse()))
+                .containsOnly(0);
     }
 }

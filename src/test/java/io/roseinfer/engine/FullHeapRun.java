@@ -138,8 +138,9 @@ final class FullHeapRun implements BiFunction<String, Long[], String> {
     }
 
     private static void awaitEndings(List<TokenStream> streams) {
-        await("a stream has no ending", () -> streams.stream()
-                .allMatch(stream -> stream.finishReason().isPresent()));
+        await(
+                "a stream has no ending",
+                () -> streams.stream().allMatch(stream -> stream.finishReason().isPresent()));
     }
 
     private static void close(Engine engine) {

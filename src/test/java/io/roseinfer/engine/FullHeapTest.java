@@ -45,6 +45,7 @@ class FullHeapTest {
 
     @Test
     void a_heap_that_is_full_before_the_first_request_is_served_ends_it_all_the_same() {
-        assertThat(lives().apply("roseinfer-engine", new Long[] {0L, Long.MAX_VALUE})).isEmpty();
+        assertThat(lives().apply("roseinfer-engine", new Long[] {0L, Long.MAX_VALUE}))
+                .isEmpty();
     }
 }

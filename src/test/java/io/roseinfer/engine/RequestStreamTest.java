@@ -47,7 +47,9 @@ class RequestStreamTest {
         int[] ids = Arrays.copyOf(all, all.length - cutTokens);
         for (int readBefore = 0; readBefore <= ids.length; readBefore++) {
             Completion completion = cancelled(ids, readBefore, stop);
-            assertThat(completion.text()).as("%d tokens read before", readBefore).contains(tokenizer.decode(ids));
+            assertThat(completion.text())
+                    .as("%d tokens read before", readBefore)
+                    .contains(tokenizer.decode(ids));
             assertThat(completion.tokens().stream().map(GeneratedToken::text).collect(Collectors.joining()))
                     .isEqualTo(tokenizer.decode(ids));
         }

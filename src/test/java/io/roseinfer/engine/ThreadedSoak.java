@@ -88,7 +88,8 @@ final class ThreadedSoak {
                 .withStepHistory(16)
                 .withMaxInflightRequests(dice.coin() ? requests : dice.between(1, 60));
         SimOptions sim = SimOptions.defaults().withSeed(seed).withMaxInFlight(settings.maxInFlight());
-        try (SimRunner runner = new SimRunner(settings.spec(), EngineLimits.runnerLimits(options, settings.spec()), sim);
+        try (SimRunner runner =
+                        new SimRunner(settings.spec(), EngineLimits.runnerLimits(options, settings.spec()), sim);
                 ExecutorService readers = Executors.newVirtualThreadPerTaskExecutor()) {
             Engine engine = Engine.open(runner, Optional.of(tokenizer), options, Clock.system());
             try {
