@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException.BadInput;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -16,6 +17,13 @@ import picocli.CommandLine.ParseResult;
 final class Cli {
     private static final List<String> BENCHMARKS = List.of("streaming", "scheduler", "model");
 
+    private static final String UTF_8 = StandardCharsets.UTF_8.name();
+
+    /** An argument that no process can be given. */
+    private static final String NEVER_GIVEN = "\0";
+
+    private static final char UNREADABLE = '\ufffd';
+
     private static final Pattern FLAG = Pattern.compile("-[^0-9.].*", Pattern.DOTALL);
 
     private Cli() {}
@@ -25,6 +33,7 @@ final class Cli {
         RootCommand root = new RootCommand();
         Failures failures = new Failures(terminal, root);
         try {
+            requireReadable(terminal, args);
             CommandLine commandLine = commandLine(terminal, root, failures);
             String[] expanded = withDefaultBenchmark(args);
             requireValues(commandLine, expanded);
@@ -53,6 +62,7 @@ final class Cli {
                 .setUsageHelpLongOptionsMaxWidth(44)
                 .setExpandAtFiles(false)
                 .setAllowOptionsAsOptionParameters(true)
+                .setEndOfOptionsDelimiter(NEVER_GIVEN) // there are only options, and a prompt may be --
                 .setParameterExceptionHandler((failure, arguments) -> failures.report(failure))
                 .setExecutionStrategy(parsed -> execute(parsed, terminal, failures));
     }
@@ -60,7 +70,11 @@ final class Cli {
     private static int execute(ParseResult parsed, Terminal terminal, Failures failures) {
         try {
             Integer helped = CommandLine.executeHelpRequest(parsed);
-            return helped == null ? run(innermost(parsed).commandSpec(), terminal) : helped;
+            if (helped == null) {
+                return run(innermost(parsed).commandSpec(), terminal);
+            }
+            terminal.requireReader();
+            return helped;
         } catch (Throwable failure) {
             return failures.report(failure);
         }
@@ -88,6 +102,18 @@ final class Cli {
             expanded.add(bench + 1, BENCHMARKS.getFirst());
         }
         return expanded.toArray(String[]::new);
+    }
+
+    /** Java puts U+FFFD for every byte that it cannot read in the locale's encoding: a prompt would silently be another one. */
+    private static void requireReadable(Terminal terminal, String... args) {
+        String encoding = terminal.properties().getOrDefault(Terminal.ENCODING, UTF_8);
+        for (String arg : args) {
+            if (!encoding.equals(UTF_8) && arg.indexOf(UNREADABLE) >= 0) {
+                throw new BadInput(
+                        "'" + arg + "' has lost characters: Java reads the command line as " + encoding
+                                + ", the encoding of the locale; set LC_ALL to a UTF-8 locale that this machine has, such as C.UTF-8");
+            }
+        }
     }
 
     /** A value that looks like a flag is more often a forgotten value; negative numbers go on to be refused by range. */

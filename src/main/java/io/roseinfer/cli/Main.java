@@ -22,7 +22,7 @@ public final class Main {
 
     private static Terminal process() {
         Map<String, String> properties = System.getProperties().stringPropertyNames().stream()
-                .filter(name -> name.startsWith("roseinfer."))
+                .filter(name -> name.startsWith("roseinfer.") || name.equals(Terminal.ENCODING))
                 .collect(Collectors.toMap(name -> name, System::getProperty));
         FileOutputStream errors = new FileOutputStream(standardError(properties.get("roseinfer.stderr")));
         System.setErr(new PrintStream(errors, true, StandardCharsets.UTF_8));

@@ -11,7 +11,7 @@ import java.util.Map;
  * @param err messages and progress
  * @param interactive whether a person watches {@code err}: only then are there progress bars
  * @param environment the environment variables
- * @param properties the {@code roseinfer.*} system properties the launcher sets
+ * @param properties the {@code roseinfer.*} system properties the launcher sets, and {@link #ENCODING}
  * @param clock what benchmarks measure with
  */
 record Terminal(
@@ -21,6 +21,8 @@ record Terminal(
         Map<String, String> environment,
         Map<String, String> properties,
         Clock clock) {
+    /** The system property with the encoding in which the JVM has read the arguments. */
+    static final String ENCODING = "sun.jnu.encoding";
 
     /** Nobody reads standard output any more, as after {@code | head}: the command stops, quietly. */
     static final class OutputClosed extends RuntimeException {
@@ -32,6 +34,11 @@ record Terminal(
     /** Writes results through to the reader. */
     void print(String text) {
         out.print(text);
+        requireReader();
+    }
+
+    /** Makes sure that what was written has reached the reader. */
+    void requireReader() {
         if (out.checkError()) {
             throw new OutputClosed();
         }

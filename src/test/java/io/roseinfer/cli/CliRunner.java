@@ -24,9 +24,19 @@ final class CliRunner {
 
     /** With standard output of the caller's choice. */
     static Outcome run(Writer out, Map<String, String> environment, String... args) {
+        return run(out, environment, Map.of(), args);
+    }
+
+    /** With arguments that the JVM has read in some encoding. */
+    static Outcome runEncoded(String encoding, String... args) {
+        return run(new StringWriter(), Map.of(), Map.of(Terminal.ENCODING, encoding), args);
+    }
+
+    private static Outcome run(
+            Writer out, Map<String, String> environment, Map<String, String> properties, String... args) {
         StringWriter err = new StringWriter();
-        Terminal terminal =
-                new Terminal(new PrintWriter(out), new PrintWriter(err), false, environment, Map.of(), Clock.system());
+        Terminal terminal = new Terminal(
+                new PrintWriter(out), new PrintWriter(err), false, environment, properties, Clock.system());
         int code = Cli.run(terminal, args);
         return new Outcome(code, out.toString(), err.toString());
     }

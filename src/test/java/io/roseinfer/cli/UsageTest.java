@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.scheduler.AdmissionPolicy;
 import io.roseinfer.scheduler.WaitingRequest;
+import java.io.IOException;
+import java.io.Writer;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -243,5 +246,47 @@ class UsageTest {
         Outcome outcome = CliRunner.run();
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("bench, generate, doctor").hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--help", "--version", "bench --help", "generate --help"})
+    void help_thatNobodyCanRead_endsLikeAnyOtherOutput(String command) {
+        Writer full = new Writer() {
+            @Override
+            public void write(char[] text, int offset, int length) throws IOException {
+                throw new IOException("no space left on device");
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        assertThat(CliRunner.run(full, Map.of(), command.split(" ")).code()).isEqualTo(141);
+    }
+
+    @Test
+    void generate_promptOfTwoDashes_isTakenAsTheMessageSays() {
+        assertThat(CliRunner.run("generate", "--prompt", "--").err()).contains("write --prompt=--");
+        Outcome outcome = CliRunner.run("generate", "--prompt=--", "--device=sim", "--max-new-tokens", "1");
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.code()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--prompt, n\ufffd\ufffd", "--model, /tmp/\ufffd"})
+    void anyCommand_argumentThatTheLocaleCouldNotRead_isRefused(String flag, String value) {
+        Outcome outcome = CliRunner.runEncoded("ANSI_X3.4-1968", "generate", flag, value);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("ANSI_X3.4-1968", "LC_ALL").hasLineCount(1);
+    }
+
+    @Test
+    void generate_replacementCharacterInAUtf8Prompt_isTextLikeAnyOther() {
+        String prompt = "n\ufffd";
+        Outcome outcome =
+                CliRunner.runEncoded("UTF-8", "generate", "--device=sim", "--max-new-tokens", "1", "--prompt", prompt);
+        assertThat(outcome.code()).isZero();
     }
 }
