@@ -8,16 +8,35 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.lang.reflect.Constructor;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The process: standard streams, environment, exit code. */
 public final class Main {
+    private static final int NOT_USABLE = 4;
+
     private Main() {}
 
     public static void main(String[] args) {
-        System.exit(Cli.run(process(), args));
+        System.exit(run(process(), args));
+    }
+
+    /** {@code java -jar} starts us without our libraries, which cannot be in the jar of a library. */
+    private static int run(Terminal terminal, String... args) {
+        try {
+            return Cli.run(terminal, args);
+        } catch (NoClassDefFoundError missing) {
+            terminal.note("a library is not on the class path (" + missing.getMessage() + "); " + startedRightly());
+            return NOT_USABLE;
+        }
+    }
+
+    private static String startedRightly() {
+        String ours = System.getProperty("java.class.path");
+        return "start it with tools/roseinfer, or with java --add-modules=jdk.incubator.vector --enable-native-access=ALL-UNNAMED"
+                + " -cp '" + ours + ":" + Path.of(ours).resolveSibling("lib") + "/*' " + Main.class.getName();
     }
 
     private static Terminal process() {
