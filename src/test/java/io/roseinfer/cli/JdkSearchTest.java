@@ -31,8 +31,11 @@ class JdkSearchTest {
         return home;
     }
 
-    private static String search(Map<String, String> environment) throws IOException, InterruptedException {
-        ProcessBuilder builder = new ProcessBuilder("bash", "tools/jdk").redirectErrorStream(true);
+    private String search(Map<String, String> environment) throws IOException, InterruptedException {
+        Path script = Path.of("tools/jdk").toAbsolutePath();
+        ProcessBuilder builder = new ProcessBuilder("bash", script.toString())
+                .directory(folder.toFile())
+                .redirectErrorStream(true);
         builder.environment().remove("ROSEINFER_JAVA_HOME");
         builder.environment().putAll(environment);
         Process process = builder.start();
@@ -74,5 +77,33 @@ class JdkSearchTest {
         Files.createSymbolicLink(bin.resolve("java"), home.resolve("bin/java"));
         String path = bin + ":" + System.getenv("PATH");
         assertThat(search(Map.of("JAVA_HOME", "", "PATH", path))).isEqualTo(home.toString());
+    }
+
+    @Test
+    void search_withoutAHome_looksAtTheOtherPlaces() throws Exception {
+        Path home = jdk("jdk", "JAVA_VERSION=\"25.0.3\"\n" + MODULES);
+        assertThat(search(Map.of("JAVA_HOME", home.toString(), "HOME", ""))).isEqualTo(home.toString());
+        ProcessBuilder builder = new ProcessBuilder(
+                "env", "-u", "HOME", "bash", Path.of("tools/jdk").toString());
+        builder.environment().put("JAVA_HOME", home.toString());
+        assertThat(builder.start().waitFor()).isZero();
+    }
+
+    @Test
+    void search_relativeJavaHome_isPrintedInFull() throws Exception {
+        Path home = jdk("near", "JAVA_VERSION=\"25.0.3\"\n" + MODULES);
+        assertThat(Path.of(search(Map.of("JAVA_HOME", "near")))).isAbsolute().isEqualTo(home.toRealPath());
+        String path = "near/bin:" + System.getenv("PATH");
+        assertThat(Path.of(search(Map.of("JAVA_HOME", "", "PATH", path))))
+                .isAbsolute()
+                .isEqualTo(home.toRealPath());
+    }
+
+    @Test
+    void search_javaThatIsAFunctionOfTheShell_isNotTakenForAProgram() throws Exception {
+        Path home = jdk("program", "JAVA_VERSION=\"25.0.3\"\n" + MODULES);
+        String path = home.resolve("bin") + ":" + System.getenv("PATH");
+        assertThat(search(Map.of("JAVA_HOME", "", "PATH", path, "BASH_FUNC_java%%", "() { :; }")))
+                .isEqualTo(home.toString());
     }
 }

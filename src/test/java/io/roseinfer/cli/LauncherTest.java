@@ -1,74 +1,281 @@
 package io.roseinfer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.roseinfer.cli.Checkout.Outcome;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code tools/roseinfer} in a tree that is built, with a {@code java} that says how it was started. */
+/** {@code tools/roseinfer} in a checkout of stand-ins: how it starts Java, and when it builds. */
 @DisabledOnOs(OS.WINDOWS)
 class LauncherTest {
+    private static final String LAUNCHER = "tools/roseinfer";
+
     @TempDir
-    Path root;
+    Path folder;
+
+    private Checkout checkout;
 
     @BeforeEach
-    void build() throws IOException {
-        Path tools = Files.createDirectories(root.resolve("tools"));
-        executable(tools.resolve("roseinfer"), Files.readString(Path.of("tools/roseinfer")));
-        executable(tools.resolve("jdk"), "#!/usr/bin/env bash\necho '" + root.resolve("jdk") + "'\n");
-        Path bin = Files.createDirectories(root.resolve("jdk/bin"));
-        executable(bin.resolve("java"), "#!/usr/bin/env bash\necho \"locale=${LC_ALL:-}\"\nprintf '<%s>' \"$@\"\n");
-        Files.createDirectories(root.resolve("src/main"));
-        Files.createDirectories(root.resolve(".mvn"));
-        Files.createFile(root.resolve("pom.xml"));
-        Files.createDirectories(root.resolve("target/lib"));
-        Files.createFile(root.resolve("target/roseinfer.jar"));
+    void checkOut() throws IOException {
+        checkout = new Checkout(folder.resolve("checkout"));
     }
 
-    private static void executable(Path file, String content) throws IOException {
-        Files.writeString(file, content);
-        assertThat(file.toFile().setExecutable(true)).isTrue();
+    /** Oddities of a person's environment. */
+    enum Environment {
+        ORDINARY((variables, folder) -> {}),
+        NEARLY_EMPTY((variables, folder) -> variables.keySet().retainAll(List.of("PATH", "JAVA_HOME", "NVCC"))),
+        NO_HOME((variables, folder) -> variables.remove("HOME")),
+        CDPATH_THAT_MAKES_CD_PRINT((variables, folder) -> variables.put("CDPATH", ".")),
+        CDPATH_WITH_ANOTHER_CHECKOUT((variables, folder) -> {
+            Files.createDirectories(folder.resolve("other/tools"));
+            variables.put("CDPATH", folder.resolve("other").toString());
+        }),
+        BASH_ENV_THAT_PRINTS_AND_SETS_IFS((variables, folder) -> {
+            Path file = folder.resolve("bash_env");
+            Files.writeString(file, "[ -n \"$GREETED\" ] && echo welcome again; export GREETED=1; IFS=/\n");
+            variables.put("BASH_ENV", file.toString());
+        }),
+        CD_THAT_IS_A_FUNCTION(
+                (variables, folder) -> variables.put("BASH_FUNC_cd%%", "() { builtin cd \"$@\" && echo in $PWD; }")),
+        NO_TEMPORARY_FOLDER((variables, folder) ->
+                variables.put("TMPDIR", folder.resolve("is-not-there").toString())),
+        LOCALE_THAT_IS_NOT_INSTALLED((variables, folder) -> variables.put("LANG", "xx_XX.UTF-8")),
+        POSIX_MODE((variables, folder) -> variables.put("POSIXLY_CORRECT", "1"));
+
+        /** Changes variables; it may make files in a folder. */
+        @FunctionalInterface
+        interface Change {
+            void apply(Map<String, String> variables, Path folder) throws IOException;
+        }
+
+        private final Change change;
+
+        Environment(Change change) {
+            this.change = change;
+        }
     }
 
-    private String launch(Map<String, String> environment) throws IOException, InterruptedException {
-        ProcessBuilder builder =
-                new ProcessBuilder(root.resolve("tools/roseinfer").toString(), "doctor").redirectErrorStream(true);
-        builder.environment()
-                .keySet()
-                .removeIf(name -> name.startsWith("LC_") || name.startsWith("ROSEINFER_") || name.equals("LANG"));
-        builder.environment().putAll(environment);
-        Process process = builder.start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-        return said;
+    private Outcome launch(Map<String, String> environment, String... arguments) throws Exception {
+        String[] command = new String[arguments.length + 1];
+        command[0] = LAUNCHER;
+        System.arraycopy(arguments, 0, command, 1, arguments.length);
+        return checkout.run(environment, command);
+    }
+
+    private static void assertStarted(Outcome outcome, Path root) {
+        String target = root + "/target/";
+        assertThat(outcome.err()).doesNotContain("unbound", "No such file", "rror");
+        assertThat(outcome.code()).isZero();
+        assertThat(outcome.out())
+                .startsWith("locale=")
+                .contains("<-cp><" + target + "roseinfer.jar:" + target + "lib/*><io.roseinfer.cli.Main><doctor>")
+                .hasLineCount(2);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void launch_inAnyEnvironment_startsJava(Environment environment) throws Exception {
+        checkout.built();
+        Map<String, String> variables = checkout.environment();
+        environment.change.apply(variables, folder);
+        Outcome outcome = checkout.runIn(variables, LAUNCHER, "doctor");
+        assertStarted(outcome, checkout.root());
+        assertThat(outcome.err()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void launch_inAnyEnvironment_buildsFirst(Environment environment) throws Exception {
+        Map<String, String> variables = checkout.environment();
+        environment.change.apply(variables, folder);
+        assertStarted(checkout.runIn(variables, LAUNCHER, "doctor"), checkout.root());
+        assertThat(checkout.path("mvn.log"))
+                .content()
+                .startsWith(checkout.root() + " ")
+                .hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a space", "žluťoučký 世界", "tools", "*", "-v", "a'quote"})
+    void launch_whateverTheCheckoutsName_buildsAndStarts(String name) throws Exception {
+        checkout = new Checkout(folder.resolve(name));
+        assertStarted(launch(Map.of(), "doctor"), checkout.root());
     }
 
     @Test
-    void launch_withoutALocale_readsArgumentsAsUtf8() throws Exception {
-        assertThat(launch(Map.of())).contains("locale=C.UTF-8");
-        assertThat(launch(Map.of("LC_ALL", "C"))).contains("locale=C.UTF-8");
-        assertThat(launch(Map.of("LANG", "de_DE.ISO-8859-1"))).contains("locale=C.UTF-8");
+    void launch_checkoutWithAColonInItsPath_saysWhyNot() throws Exception {
+        checkout = new Checkout(folder.resolve("a:b")).built();
+        Outcome outcome = launch(Map.of(), "doctor");
+        assertThat(outcome.code()).isEqualTo(1);
+        assertThat(outcome.err()).contains("a:b", "colon").hasLineCount(1);
     }
 
     @Test
-    void launch_withAUtf8Locale_leavesItAlone() throws Exception {
-        assertThat(launch(Map.of("LC_ALL", "de_DE.UTF-8"))).contains("locale=de_DE.UTF-8");
-        assertThat(launch(Map.of("LANG", "en_US.utf8"))).contains("locale=\n");
+    void launch_throughLinks_findsItsCheckout() throws Exception {
+        checkout.built();
+        Path bin = Files.createDirectories(folder.resolve("bin"));
+        Files.createSymbolicLink(bin.resolve("near"), Path.of("../checkout/tools/roseinfer"));
+        Files.createSymbolicLink(bin.resolve("far"), Path.of("near"));
+        assertStarted(checkout.run(Map.of(), bin.resolve("far").toString(), "doctor"), checkout.root());
+        String path = bin + ":" + checkout.environment().get("PATH");
+        assertStarted(checkout.run(Map.of("PATH", path), "env", "near", "doctor"), checkout.root());
+    }
+
+    @Test
+    void launch_withoutAUtf8Locale_readsArgumentsAsUtf8() throws Exception {
+        checkout.built();
+        assertThat(launch(Map.of()).out()).contains("locale=C.UTF-8\n");
+        assertThat(launch(Map.of("LC_ALL", "C")).out()).contains("locale=C.UTF-8\n");
+        assertThat(launch(Map.of("LANG", "de_DE.ISO-8859-1", "INSTALLED", "de_DE.ISO-8859-1"))
+                        .out())
+                .contains("locale=C.UTF-8\n");
+        assertThat(launch(Map.of("LANG", "en_US.UTF-8")).out()).contains("locale=C.UTF-8\n");
+    }
+
+    @Test
+    void launch_withAnInstalledUtf8Locale_leavesItAlone() throws Exception {
+        checkout.built();
+        Map<String, String> german = Map.of("LANG", "de_DE.UTF-8", "INSTALLED", "de_DE.UTF-8");
+        assertThat(launch(german).out()).contains("locale=\n");
     }
 
     @Test
     void launch_classPathOfOnesOwn_comesAfterOurs() throws Exception {
-        String jars = root.toRealPath() + "/target/roseinfer.jar:" + root.toRealPath() + "/target/lib/*";
-        assertThat(launch(Map.of())).contains("<-cp><" + jars + "><io.roseinfer.cli.Main><doctor>");
-        assertThat(launch(Map.of("ROSEINFER_CLASSPATH", "mine.jar"))).contains("<-cp><" + jars + ":mine.jar>");
+        String jars = checkout.root() + "/target/roseinfer.jar:" + checkout.root() + "/target/lib/*";
+        assertThat(launch(Map.of("ROSEINFER_CLASSPATH", "mine.jar"), "doctor").out())
+                .contains("<-cp><" + jars + ":mine.jar><io.roseinfer.cli.Main><doctor>");
+    }
+
+    @Test
+    void launch_moreFlags_areSplitAtSpacesAndNotExpanded() throws Exception {
+        checkout.built();
+        assertThat(launch(Map.of("ROSEINFER_JAVA_OPTS", "-Xmx8g  -Da=pom*"), "doctor")
+                        .out())
+                .contains("<-Xmx8g><-Da=pom*><-cp>");
+        assertThat(launch(Map.of("ROSEINFER_JAVA_OPTS", "pom*"), "doctor").out())
+                .contains("<pom*><-cp>");
+    }
+
+    /** Even root cannot open a folder for writing, so this stands for a checkout that is read-only. */
+    private void makeUnwritable() throws IOException {
+        Files.createDirectories(checkout.path("target/.build-lock"));
+    }
+
+    private void edit(String source) throws IOException {
+        Files.setLastModifiedTime(
+                checkout.path(source), FileTime.from(Instant.now().plusSeconds(60)));
+    }
+
+    @Test
+    void launch_readOnlyCheckoutThatIsOutdated_runsWhatIsThereAndSaysSo() throws Exception {
+        checkout.built();
+        makeUnwritable();
+        edit("src/main/java/A.java");
+        Outcome outcome = launch(Map.of(), "doctor");
+        assertStarted(outcome, checkout.root());
+        assertThat(outcome.err()).contains("older state").hasLineCount(1);
+    }
+
+    @Test
+    void launch_readOnlyCheckoutWithoutAJar_saysWhatToDo() throws Exception {
+        makeUnwritable();
+        Outcome outcome = launch(Map.of(), "doctor");
+        assertThat(outcome.code()).isEqualTo(1);
+        assertThat(outcome.err()).contains("nothing is built", "writable").hasLineCount(1);
+    }
+
+    @Test
+    void launch_sourceEditedWhileTheBuildRan_isBuiltNextTime() throws Exception {
+        checkout.editDuringBuild();
+        launch(Map.of(), "doctor");
+        Files.delete(checkout.path("during"));
+        launch(Map.of(), "doctor");
+        launch(Map.of(), "doctor");
+        assertThat(checkout.path("mvn.log")).content().hasLineCount(2);
+    }
+
+    /** Maven compiles what is newer than its class, so the class must be no newer than an edit that it cannot hold. */
+    @Test
+    void build_sourceEditedWhileItIsCompiled_isNewerThanItsClass() throws Exception {
+        checkout.editDuringBuild();
+        launch(Map.of(), "doctor");
+        assertThat(Files.getLastModifiedTime(checkout.path("src/main/java/A.java")))
+                .isGreaterThan(Files.getLastModifiedTime(checkout.path("target/classes/A.class")));
+    }
+
+    @Test
+    void sim_sourceEditedWhileTheBuildRan_isBuiltNextTime() throws Exception {
+        checkout.editDuringBuild();
+        checkout.run(Map.of(), "tools/sim");
+        Files.delete(checkout.path("during"));
+        checkout.run(Map.of(), "tools/sim");
+        checkout.run(Map.of(), "tools/sim");
+        assertThat(checkout.path("mvn.log")).content().hasLineCount(2);
+    }
+
+    @Test
+    void build_afterAVersionChanged_leavesTheLibrariesOfThePomAlone() throws Exception {
+        checkout.write("libraries", "picocli-4.7.6.jar zstd-jni-1.5.7-9.jar");
+        launch(Map.of(), "doctor");
+        checkout.write("libraries", "picocli-4.7.7.jar zstd-jni-1.5.7-9.jar");
+        edit("pom.xml");
+        launch(Map.of(), "doctor");
+        assertThat(checkout.path("target/lib").toFile().list())
+                .containsExactlyInAnyOrder("picocli-4.7.7.jar", "zstd-jni-1.5.7-9.jar");
+    }
+
+    @Test
+    void build_whatItsStepsSay_isShown() throws Exception {
+        assertThat(launch(Map.of(), "doctor").err()).doesNotContain("CPU alone");
+        checkout.write("kernels/a.cu", "");
+        assertThat(launch(Map.of(), "doctor").err())
+                .contains("roseinfer: NVCC is none")
+                .contains("CPU alone");
+    }
+
+    private void git(String... arguments) throws Exception {
+        String[] command = new String[arguments.length + 5];
+        System.arraycopy(new String[] {"git", "-c", "user.name=a", "-c", "user.email=a@b"}, 0, command, 0, 5);
+        System.arraycopy(arguments, 0, command, 5, arguments.length);
+        assumeTrue(checkout.run(Map.of(), command).code() == 0, "git works here");
+    }
+
+    @Test
+    void launch_withResults_tellsTheCommitOfItsOwnCheckout() throws Exception {
+        checkout.built();
+        git("init", "-q");
+        git("add", "pom.xml");
+        git("commit", "-q", "-m", "a");
+        Path other = folder.resolve("other.git");
+        git("init", "-q", "--bare", other.toString());
+        String commit = checkout.run(Map.of(), "git", "rev-parse", "HEAD").out().strip();
+        assertThat(launch(Map.of(), "bench", "--json", "a").out()).contains("<-Droseinfer.commit=" + commit);
+        assertThat(launch(Map.of("GIT_DIR", other.toString()), "bench", "--json", "a")
+                        .out())
+                .contains("<-Droseinfer.commit=" + commit);
+        assertThat(launch(Map.of(), "bench").out()).doesNotContain("commit");
+    }
+
+    @Test
+    void launch_insideOfAnotherRepository_tellsNoCommit() throws Exception {
+        git("init", "-q", folder.toString());
+        git("-C", folder.toString(), "commit", "-q", "--allow-empty", "-m", "a");
+        checkout.built();
+        assertThat(launch(Map.of(), "bench", "--json", "a").out()).doesNotContain("commit");
     }
 }
