@@ -79,7 +79,7 @@ final class DoctorCommand implements io.roseinfer.cli.Command {
                 "CUDA kernels",
                 KernelImages.find()
                         .map(KernelImages::description)
-                        .orElse("none in this build: there was no nvcc when it was made"));
+                        .orElse("none in this build: there was no nvcc that could compile them"));
         try (CudaBackend cuda = CudaBackend.open(CudaOptions.defaults(), Clock.system())) {
             line(out, "CUDA backend", cuda.description());
             line(out, "CUDA versions", cuda.versions());

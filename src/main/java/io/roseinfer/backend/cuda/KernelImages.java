@@ -85,8 +85,8 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files) 
     static KernelImages require() {
         return find().orElseThrow(
                         () -> new BackendUnavailable(
-                                "device cuda: this build carries no kernels, because there was"
-                                        + " no nvcc when it was made; put nvcc 13 on the PATH and rebuild with tools/build, or use --device cpu"));
+                                "device cuda: this build carries no kernels, because there was no nvcc when it was made that"
+                                        + " could compile them; put nvcc 13 on the PATH and rebuild with tools/build, or use --device cpu"));
     }
 
     static KernelImages of(Properties manifest) {

@@ -1,0 +1,207 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.roseinfer.cli.Checkout.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code tools/kernels} and the Makefile of the kernels, with an {@code nvcc} that writes its version instead of compiling. */
+@DisabledOnOs(OS.WINDOWS)
+class KernelScriptTest {
+    /** {@code VERSION} is its release. Fails, with half a file written, on the file that {@code FAIL} names. */
+    private static final String NVCC = """
+            #!/bin/sh
+            if [ "$1" = --version ]; then
+                echo "Cuda compilation tools, release ${VERSION:-13.0}, V${VERSION:-13.0}.1"
+                exit 0
+            fi
+            echo "$*" >> "$LOG"
+            while [ $# -gt 1 ]; do
+                [ "$1" != -o ] || made=$2
+                shift
+            done
+            echo "made by ${VERSION:-13.0}" > "$made"
+            [ "${FAIL:-}" != "$1" ]
+            """;
+
+    @TempDir
+    Path folder;
+
+    private Checkout checkout;
+
+    private void checkOut(String name) throws IOException {
+        checkout = new Checkout(folder.resolve(name));
+        checkout.copy("kernels");
+        checkout.copy("kernels/include");
+        checkout.stub("nvcc", NVCC);
+    }
+
+    @BeforeEach
+    void checkOut() throws Exception {
+        checkOut("checkout");
+        assumeTrue(checkout.run(Map.of(), "sh", "-c", "command -v make").code() == 0, "there is a make");
+    }
+
+    private Outcome compile(String... variables) throws Exception {
+        Map<String, String> environment = checkout.environment();
+        environment.remove("NVCC");
+        environment.put("LOG", checkout.path("nvcc.log").toString());
+        for (int i = 0; i < variables.length; i += 2) {
+            environment.put(variables[i], variables[i + 1]);
+        }
+        Files.deleteIfExists(checkout.path("nvcc.log"));
+        return checkout.runIn(environment, "tools/kernels");
+    }
+
+    private Path shipped() {
+        return checkout.path("target/classes/io/roseinfer/backend/cuda/kernels");
+    }
+
+    private long compiled() throws IOException {
+        Path log = checkout.path("nvcc.log");
+        return Files.exists(log) ? Files.readAllLines(log).size() : 0;
+    }
+
+    private void assertShipped(String release) throws IOException {
+        assertThat(shipped().resolve("manifest.properties")).content().contains("toolkit=" + release + "\n");
+        try (Stream<Path> files = Files.list(shipped())) {
+            assertThat(files.filter(file -> !file.endsWith("manifest.properties")))
+                    .isNotEmpty()
+                    .allSatisfy(file -> assertThat(file).hasContent("made by " + release));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"checkout", "a space", "žluťoučký", "a'quote"})
+    void kernels_whateverTheCheckoutsName_areCompiled(String name) throws Exception {
+        if (!name.equals("checkout")) {
+            checkOut(name);
+        }
+        Outcome outcome = compile();
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.code()).isZero();
+        assertShipped("13.0");
+    }
+
+    @Test
+    void kernels_nvccAtAPathWithASpace_isUsed() throws Exception {
+        Checkout.executable(folder.resolve("CUDA 13/bin/nvcc"), NVCC);
+        assertThat(compile("NVCC", "../CUDA 13/bin/nvcc").err()).isEmpty();
+        assertShipped("13.0");
+    }
+
+    @Test
+    void kernels_nothingChanged_areNotCompiledAgain() throws Exception {
+        compile();
+        assertThat(compiled()).isPositive();
+        compile();
+        assertThat(compiled()).isZero();
+        assertShipped("13.0");
+    }
+
+    @Test
+    void kernels_anotherNvcc_compilesAllOfThemAgain() throws Exception {
+        compile();
+        long all = compiled();
+        assertThat(compile("VERSION", "13.1").err()).isEmpty();
+        assertThat(compiled()).isEqualTo(all);
+        assertShipped("13.1");
+    }
+
+    @Test
+    void kernels_otherFlags_compileAllOfThemAgain() throws Exception {
+        compile();
+        long all = compiled();
+        Path makefile = checkout.path("kernels/Makefile");
+        Files.writeString(makefile, Files.readString(makefile).replace("-lineinfo", "-lineinfo -G"));
+        compile();
+        assertThat(compiled()).isEqualTo(all);
+    }
+
+    @Test
+    void kernels_anImageThatIsNoLongerMade_isNotShipped() throws Exception {
+        compile();
+        checkout.write("target/ptx/load.sm_70.ptx", "of an older state");
+        compile();
+        assertThat(shipped().resolve("load.sm_80.ptx")).exists();
+        assertThat(shipped().resolve("load.sm_70.ptx")).doesNotExist();
+    }
+
+    private void assertCpuOnly(Outcome outcome, String... said) {
+        assertThat(outcome.code()).isZero();
+        assertThat(outcome.err())
+                .startsWith("roseinfer: ")
+                .contains("CPU alone")
+                .contains(said)
+                .hasLineCount(1);
+        assertThat(shipped()).doesNotExist();
+    }
+
+    @Test
+    void kernels_nvccThatIsTooOld_buildsForTheCpuAloneAndSaysSo() throws Exception {
+        compile();
+        assertCpuOnly(compile("VERSION", "12.4"), "12.4", "13.0 or newer", "NVCC=none");
+        assertThat(compiled()).isZero();
+    }
+
+    @Test
+    void kernels_nvccThatDoesNotStart_buildsForTheCpuAloneAndSaysSo() throws Exception {
+        checkout.stub("nvcc", "#!/bin/sh\nexit 1\n");
+        assertCpuOnly(compile(), "unknown", "NVCC=none");
+    }
+
+    @Test
+    void kernels_nvccThatFails_buildsForTheCpuAloneAndNamesTheLog() throws Exception {
+        assertCpuOnly(compile("FAIL", "load.cu"), "target/kernels.log", "NVCC=none");
+    }
+
+    @Test
+    void kernels_nvccThatFailsWhereKernelsAreRequired_failsTheBuild() throws Exception {
+        Outcome outcome = compile("FAIL", "load.cu", "ROSEINFER_REQUIRE_KERNELS", "1");
+        assertThat(outcome.code()).isEqualTo(1);
+        assertThat(outcome.err()).contains("could not compile");
+    }
+
+    @Test
+    void kernels_halfWrittenByAnNvccThatFailed_areCompiledAgain() throws Exception {
+        compile("FAIL", "load.cu");
+        compile();
+        assertThat(checkout.path("nvcc.log")).content().contains("load.sm_80.ptx");
+        assertShipped("13.0");
+    }
+
+    @Test
+    void kernels_withoutAnNvcc_buildForTheCpuAloneAndSaySo() throws Exception {
+        assertCpuOnly(compile("NVCC", "none"), "NVCC is none");
+        assertCpuOnly(compile("NVCC", "no-such-nvcc"), "no-such-nvcc");
+    }
+
+    @Test
+    void kernels_sourceEditedWhileItIsCompiled_isCompiledNextTime() throws Exception {
+        checkout.stub("nvcc", NVCC + """
+                [ -f "$LOG.edit" ] || exit 0
+                until [ load.cu -nt ../target/build.begun ]; do touch load.cu; done
+                until [ "$made" -nt load.cu ]; do touch "$made"; done
+                """);
+        checkout.write("nvcc.log.edit", "");
+        checkout.run(Map.of(), "tools/stamps", "begin");
+        compile();
+        checkout.run(Map.of(), "tools/stamps", "compiled");
+        Files.delete(checkout.path("nvcc.log.edit"));
+        compile();
+        assertThat(Files.readAllLines(checkout.path("nvcc.log"))).allMatch(line -> line.endsWith("load.cu"));
+        assertThat(compiled()).isEqualTo(3);
+    }
+}
