@@ -1,0 +1,129 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.roseinfer.cli.Checkout.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The scripts of a bundle, with a {@code java} that says how it was started, and {@code tools/bundle} where something is missing. */
+@EnabledOnOs(OS.LINUX)
+class BundleTest {
+    @TempDir
+    Path folder;
+
+    private Checkout checkout;
+    private Path bundle;
+
+    @BeforeEach
+    void unpack() throws IOException {
+        checkout = new Checkout(folder.resolve("checkout"));
+        bundle = checkout.path("a bundle");
+        Checkout.executable(bundle.resolve("java/bin/java"), Files.readString(checkout.path("jdk/bin/java")));
+        for (String script : new String[] {"roseinfer", "jmh", "java-with-flags"}) {
+            Checkout.executable(
+                    bundle.resolve("bin").resolve(script), Files.readString(Path.of("tools/bundled", script)));
+        }
+        Checkout.executable(bundle.resolve("bin/gpu-check"), Files.readString(Path.of("tools/gpu-check")));
+    }
+
+    private Outcome run(Map<String, String> environment, String... command) throws Exception {
+        return checkout.run(environment, command);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"roseinfer, io.roseinfer.cli.Main", "jmh, org.openjdk.jmh.Main", "java-with-flags, <doctor>"})
+    void script_throughALink_findsItsBundle(String script, String started) throws Exception {
+        Path link = Files.createSymbolicLink(
+                folder.resolve("linked"), bundle.resolve("bin").resolve(script));
+        Outcome outcome = run(Map.of("CDPATH", "."), link.toString(), "doctor");
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.out()).contains(started).contains("<doctor>");
+        if (!script.equals("java-with-flags")) {
+            assertThat(outcome.out()).contains(bundle + "/lib/*");
+        }
+    }
+
+    @Test
+    void roseinfer_withoutAUtf8Locale_readsArgumentsAsUtf8() throws Exception {
+        String script = bundle.resolve("bin/roseinfer").toString();
+        assertThat(run(Map.of("LANG", "en_US.UTF-8"), script).out()).contains("locale=C.UTF-8\n");
+        assertThat(run(Map.of("LANG", "en_US.UTF-8", "INSTALLED", "en_US.UTF-8"), script)
+                        .out())
+                .contains("locale=\n");
+    }
+
+    @Test
+    void roseinfer_tellsTheCommitItWasMadeOf() throws Exception {
+        String script = bundle.resolve("bin/roseinfer").toString();
+        assertThat(run(Map.of(), script).out()).doesNotContain("commit");
+        Files.writeString(bundle.resolve("commit"), "0123abc\n");
+        assertThat(run(Map.of(), script).out()).contains("<-Droseinfer.commit=0123abc>");
+    }
+
+    @Test
+    void roseinfer_aPersonWatches_onATerminalAlone() throws Exception {
+        String script = bundle.resolve("bin/roseinfer").toString();
+        assertThat(run(Map.of(), script).out()).doesNotContain("interactive");
+        Outcome onTerminal = run(Map.of(), "script", "-qec", "'" + script + "'", "/dev/null");
+        assumeTrue(onTerminal.code() == 0, "script(1) makes a terminal");
+        assertThat(onTerminal.out()).contains("<-Droseinfer.interactive=true>");
+    }
+
+    @Test
+    void bundle_withoutZip_saysSoBeforeItBuilds() throws Exception {
+        Path bin = Files.createDirectories(folder.resolve("bin"));
+        for (String tool : new String[] {"bash", "env", "readlink", "locale", "sed", "dirname", "cat"}) {
+            Checkout.executable(bin.resolve(tool), "#!/bin/sh\nexec /usr/bin/" + tool + " \"$@\"\n");
+        }
+        Outcome outcome = run(Map.of("PATH", bin.toString()), "tools/bundle");
+        assertThat(outcome.code()).isEqualTo(1);
+        assertThat(outcome.err()).contains("zip").contains("apt install zip").hasLineCount(1);
+        assertThat(checkout.path("mvn.log")).doesNotExist();
+    }
+
+    /** A bundle whose doctor finds a GPU of some compute capability, and whose harness says that it was run. */
+    private Outcome gpuCheck(String doctor) throws Exception {
+        Checkout.executable(bundle.resolve("bin/roseinfer"), "#!/bin/sh\necho '" + doctor + "'\n");
+        Checkout.executable(bundle.resolve("bin/java-with-flags"), "#!/bin/sh\n");
+        Checkout.executable(bundle.resolve("bin/jmh"), "#!/bin/sh\n");
+        for (String harness : new String[] {"check", "time"}) {
+            Checkout.executable(bundle.resolve("kernels").resolve(harness), "#!/bin/sh\n");
+        }
+        checkout.stub("nvidia-smi", "#!/bin/sh\nexit 127\n");
+        return run(Map.of(), bundle.resolve("bin/gpu-check").toString());
+    }
+
+    @Test
+    void gpuCheck_withoutNvidiaSmi_comparesTheKernelsAllTheSame() throws Exception {
+        Outcome outcome = gpuCheck("CUDA backend   NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a");
+        assertThat(outcome.code()).isZero();
+        assertThat(outcome.out()).containsPattern("kernels against the reference +passed");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"8.9", "10.0"})
+    void gpuCheck_anotherGpu_saysWhyItComparesNoKernels(String capability) throws Exception {
+        Outcome outcome = gpuCheck("CUDA backend   GPU, compute capability " + capability + ", 1 SMs, 1 GiB");
+        assertThat(outcome.code()).isZero();
+        assertThat(outcome.out()).containsPattern("kernels against the reference +skipped.*" + capability);
+    }
+
+    @Test
+    void gpuCheck_noGpu_fails() throws Exception {
+        Outcome outcome = gpuCheck("CUDA backend   not usable, --device auto takes the CPU");
+        assertThat(outcome.code()).isEqualTo(1);
+        assertThat(outcome.out()).containsPattern("kernels against the reference +FAILED");
+    }
+}
