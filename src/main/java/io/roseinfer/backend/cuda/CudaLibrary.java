@@ -72,7 +72,7 @@ final class CudaLibrary {
                     + "; glibc 2.34 or newer is needed (Debian 12, Ubuntu 22.04, RHEL 9), or use --device cpu";
         }
         return "device cuda: its native libraries cannot be loaded" + seen
-                + "; they exist for Linux on x86-64 and arm64; use --device cpu";
+                + "; they come for Linux on x86-64 alone; use --device cpu";
     }
 
     private static String oneLine(Throwable cause) {
