@@ -13,6 +13,7 @@ import io.roseinfer.backend.cuda.NvtxRanges;
 import io.roseinfer.backend.sim.SimBackend;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.Printable;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.Engine;
@@ -56,7 +57,7 @@ public final class Roseinfer {
      */
     public static Engine open(Settings settings) {
         LoadedModel model = load(settings, DownloadListener.SILENT);
-        model.warnings().forEach(warning -> System.getLogger("io.roseinfer").log(Level.WARNING, warning));
+        model.warnings().forEach(warning -> System.getLogger("io.roseinfer").log(Level.WARNING, Printable.line(warning)));
         return model.serve(settings.engine()).closingAfterwards(model::close);
     }
 

@@ -45,7 +45,7 @@ final class Failures {
     }
 
     private int told(int code, String message) {
-        terminal.note(oneLine(message));
+        terminal.note(message);
         return code;
     }
 
@@ -80,10 +80,6 @@ final class Failures {
     private static String message(Throwable failure) {
         String message = failure.getMessage();
         return message == null ? "no message" : message;
-    }
-
-    private static String oneLine(String message) {
-        return message.strip().replaceAll("\\s*\\R\\s*", " ");
     }
 
     private void printTrace(Throwable failure) {

@@ -1,5 +1,6 @@
 package io.roseinfer.cli;
 
+import io.roseinfer.base.Printable;
 import java.util.Optional;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
@@ -19,7 +20,7 @@ final class ProgressBars {
             return Optional.empty();
         }
         return Optional.of(new ProgressBarBuilder()
-                .setTaskName(what)
+                .setTaskName(Printable.line(what))
                 .setInitialMax(total)
                 .setUpdateIntervalMillis(REFRESH_MILLIS)
                 .setStyle(ProgressBarStyle.ASCII)

@@ -1,5 +1,6 @@
 package io.roseinfer.cli;
 
+import io.roseinfer.base.Printable;
 import java.io.PrintWriter;
 
 /** Stack traces, for those who asked for one. */
@@ -7,7 +8,7 @@ final class StackTraces {
     private StackTraces() {}
 
     static void print(Throwable failure, PrintWriter out) {
-        out.println(failure);
+        out.println(Printable.line(failure.toString()));
         for (StackTraceElement frame : failure.getStackTrace()) {
             out.println("    at " + frame);
         }

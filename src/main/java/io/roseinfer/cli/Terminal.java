@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.Printable;
 import java.io.PrintWriter;
 import java.util.Map;
 
@@ -44,9 +45,9 @@ record Terminal(
         }
     }
 
-    /** One line for the person at the keyboard. */
+    /** One line for the person at the keyboard. Whatever a model's file put into the message, the terminal shows it and obeys none of it. */
     void note(String message) {
-        err.println("roseinfer: " + message);
+        err.println("roseinfer: " + Printable.line(message));
         err.flush();
     }
 }

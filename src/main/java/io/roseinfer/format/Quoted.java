@@ -1,5 +1,6 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.Printable;
 import java.util.Collection;
 import java.util.stream.Collectors;
 
@@ -28,26 +29,10 @@ final class Quoted {
         text.codePoints().forEach(point -> {
             if (point == '"' || point == '\\') {
                 escaped.append('\\').append((char) point);
-            } else if (isPrintable(point)) {
-                escaped.appendCodePoint(point);
             } else {
-                escaped.append(String.format("\\u%04x", point));
+                Printable.append(point, escaped);
             }
         });
         return escaped.toString();
-    }
-
-    /** Controls, format characters (which can reorder a terminal line), surrogates and unassigned code points are not. */
-    private static boolean isPrintable(int point) {
-        return switch (Character.getType(point)) {
-            case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.SURROGATE,
-                    Character.UNASSIGNED,
-                    Character.PRIVATE_USE,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR -> false;
-            default -> true;
-        };
     }
 }
