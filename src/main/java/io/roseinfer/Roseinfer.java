@@ -27,7 +27,6 @@ import io.roseinfer.format.ModelRef;
 import io.roseinfer.model.Gpt2Shapes;
 import io.roseinfer.model.ModelFiles;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -69,8 +68,7 @@ public final class Roseinfer {
     public static LoadedModel load(Settings settings, DownloadListener downloads) {
         Backend backend = backend(settings);
         try (ModelFiles files = files(settings, downloads)) {
-            List<String> warnings =
-                    new ArrayList<>(files.tokenizer().map(Tokenizer::warnings).orElse(List.of()));
+            List<String> warnings = new ArrayList<>(files.warnings());
             Settings.Cuda cuda = backend instanceof CudaBackend ? settings.cuda() : Settings.Cuda.defaults();
             ProfilerRanges ranges = cuda.profilerRanges() ? ranges(settings, warnings) : ProfilerRanges.NONE;
             EngineOptions engine =

@@ -14,12 +14,17 @@ import tools.jackson.databind.JsonNode;
  * honoured or refused; fields of training (dropout, initializer range, summary heads) are not read.
  */
 public final class Gpt2Config {
+    /** The end of text of a file that does not say, as in transformers: {@code <|endoftext|>} of GPT-2's own vocabulary. */
+    private static final int DEFAULT_END_OF_TEXT = 50256;
+
     private final String source;
     private final JsonNode json;
+    private final List<String> warnings;
 
-    private Gpt2Config(String source, JsonNode json) {
+    private Gpt2Config(String source, byte[] utf8, List<String> warnings) {
         this.source = source;
-        this.json = json;
+        this.json = readObject(source, utf8);
+        this.warnings = warnings;
     }
 
     /**
@@ -28,19 +33,23 @@ public final class Gpt2Config {
      * @param modelName what the spec is called
      * @param source what messages call the file
      * @param utf8 the file's bytes
+     * @param warnings gets a line for each field that is odd, but not wrong
      * @throws BadModel naming the field, what was seen and what is allowed
      */
-    public static ModelSpec parse(String modelName, String source, byte[] utf8) {
-        return new Gpt2Config(source, readObject(source, utf8)).spec(modelName);
+    public static ModelSpec parse(String modelName, String source, byte[] utf8, List<String> warnings) {
+        return new Gpt2Config(source, utf8, warnings).spec(modelName);
     }
 
     /**
      * The ids that end a completion according to {@code generation_config.json}, which wins over {@code config.json}; empty if
      * the file does not say.
+     *
+     * @param warnings as in {@link #parse}
      */
-    public static Optional<List<Integer>> endOfText(String source, byte[] generationConfig, int vocabularySize) {
-        Gpt2Config config = new Gpt2Config(source, readObject(source, generationConfig));
-        return config.json.has("eos_token_id") ? Optional.of(config.endOfText(vocabularySize)) : Optional.empty();
+    public static Optional<List<Integer>> endOfText(
+            String source, byte[] generationConfig, int vocabularySize, List<String> warnings) {
+        Gpt2Config config = new Gpt2Config(source, generationConfig, warnings);
+        return config.json.has("eos_token_id") ? Optional.of(config.statedEndOfText(vocabularySize)) : Optional.empty();
     }
 
     private static JsonNode readObject(String source, byte[] utf8) {
@@ -107,10 +116,18 @@ public final class Gpt2Config {
     }
 
     private int dimension(String field, String alias, int ifAbsent, int most) {
-        String name = isSet(field) ? field : alias;
-        if (!isSet(name)) {
+        if (!isSet(field) && !isSet(alias)) {
             return ifAbsent;
         }
+        int size = size(isSet(field) ? field : alias, most);
+        if (isSet(alias) && size(alias, most) != size) {
+            throw new BadModel(source + ": " + field + " is " + size + " and " + alias + " is " + size(alias, most)
+                    + "; they are two names of one size, so leave out the wrong one");
+        }
+        return size;
+    }
+
+    private int size(String name, int most) {
         JsonNode value = json.get(name);
         if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1 || value.intValue() > most) {
             throw new BadModel(source + ": " + name + " is " + value + "; it must be a whole number from 1 to " + most);
@@ -134,11 +151,12 @@ public final class Gpt2Config {
         if (value.isMissingNode()) {
             return 1e-5f;
         }
-        if (!value.isNumber() || !(value.doubleValue() > 0) || value.doubleValue() > 1) {
+        float epsilon = value.isNumber() ? (float) value.doubleValue(Double.NaN) : Float.NaN;
+        if (!(epsilon > 0 && epsilon <= 1)) {
             throw new BadModel(
                     source + ": layer_norm_epsilon is " + value + "; it must be a number above 0, at most 1");
         }
-        return (float) value.doubleValue();
+        return epsilon;
     }
 
     private Activation activation() {
@@ -154,26 +172,34 @@ public final class Gpt2Config {
     }
 
     private List<Integer> endOfText(int vocabulary) {
+        if (json.has("eos_token_id")) {
+            return statedEndOfText(vocabulary);
+        }
+        return DEFAULT_END_OF_TEXT < vocabulary ? List.of(DEFAULT_END_OF_TEXT) : List.of();
+    }
+
+    /** The ids the file lists; null is none. One that the model cannot produce ends nothing and is left out. */
+    private List<Integer> statedEndOfText(int vocabulary) {
         List<Integer> ids = new ArrayList<>();
         if (isSet("eos_token_id")) {
             JsonNode value = json.get("eos_token_id");
-            if (value.isArray()) {
-                value.forEach(id -> ids.add(tokenId(id, vocabulary)));
-            } else {
-                ids.add(tokenId(value, vocabulary));
+            for (JsonNode id : value.isArray() ? value : List.of(value)) {
+                addTokenId(id, vocabulary, ids);
             }
         }
         return ids;
     }
 
-    private int tokenId(JsonNode value, int vocabulary) {
-        if (!value.isIntegralNumber()
-                || !value.canConvertToInt()
-                || value.intValue() < 0
-                || value.intValue() >= vocabulary) {
+    private void addTokenId(JsonNode value, int vocabulary, List<Integer> ids) {
+        if (!value.isIntegralNumber()) {
             throw new BadModel(
-                    source + ": eos_token_id is " + value + "; ids of this model are 0 to " + (vocabulary - 1));
+                    source + ": eos_token_id is " + value + "; it must be a token id, a list of token ids or null");
         }
-        return value.intValue();
+        if (value.canConvertToInt() && value.intValue() >= 0 && value.intValue() < vocabulary) {
+            ids.add(value.intValue());
+        } else {
+            warnings.add(source + ": eos_token_id is " + value + ", but ids of this model are 0 to " + (vocabulary - 1)
+                    + "; it ends no completion");
+        }
     }
 }

@@ -10,20 +10,26 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
 
 /**
  * A model as it comes from outside, checked and ready to be loaded: its shape, its weights, and its tokenizer if it has one.
  *
  * @param weights closing this record closes their source
+ * @param warnings what was odd, but not wrong, about the files; one line each, usually none
  */
-public record ModelFiles(Gpt2Weights weights, Optional<Tokenizer> tokenizer, WeightSource source)
+public record ModelFiles(
+        Gpt2Weights weights, Optional<Tokenizer> tokenizer, WeightSource source, List<String> warnings)
         implements AutoCloseable {
     private static final String CONFIG = "config.json";
     private static final String GENERATION_CONFIG = "generation_config.json";
     private static final String BUILTIN_ROOT = "/io/roseinfer/builtin/";
-    private static final int GPT2_VOCABULARY = 50257;
+
+    public ModelFiles {
+        warnings = List.copyOf(warnings);
+    }
 
     public ModelSpec spec() {
         return weights.spec();
@@ -41,58 +47,63 @@ public record ModelFiles(Gpt2Weights weights, Optional<Tokenizer> tokenizer, Wei
      * @throws BadModel naming the file and the field or tensor
      */
     public static ModelFiles openDirectory(String name, Path directory) {
+        List<String> warnings = new ArrayList<>();
         Path config = directory.resolve(CONFIG);
-        ModelSpec spec = Gpt2Config.parse(name, config.toString(), read(config));
+        ModelSpec spec = Gpt2Config.parse(name, config.toString(), read(config), warnings);
         Path generation = directory.resolve(GENERATION_CONFIG);
         if (Files.exists(generation)) {
-            spec = withEndOfText(spec, generation.toString(), read(generation));
+            spec = withEndOfText(spec, generation.toString(), read(generation), warnings);
         }
-        Optional<Tokenizer> tokenizer = Tokenizers.fromDirectory(directory).or(gpt2TokenizerFor(spec));
-        return checked(spec, Checkpoint.open(directory), tokenizer);
+        TokenizerChoice choice = TokenizerChoice.ofDirectory(directory, spec.vocabularySize());
+        warnings.addAll(choice.warnings());
+        return checked(spec, Checkpoint.open(directory), choice.tokenizer(), warnings);
     }
 
     /** Opens a model that is shipped in the jar. */
     public static ModelFiles openBuiltin(String name) {
         String root = BUILTIN_ROOT + name + "/";
         String title = "builtin:" + name;
-        ModelSpec spec = Gpt2Config.parse(title, title + "/" + CONFIG, resource(root + CONFIG));
-        spec = withEndOfText(spec, title + "/" + GENERATION_CONFIG, resource(root + GENERATION_CONFIG));
+        List<String> warnings = new ArrayList<>();
+        ModelSpec spec = Gpt2Config.parse(title, title + "/" + CONFIG, resource(root + CONFIG), warnings);
+        spec = withEndOfText(spec, title + "/" + GENERATION_CONFIG, resource(root + GENERATION_CONFIG), warnings);
         Tokenizer tokenizer = Tokenizers.fromTokenizerJson(resource(root + "tokenizer.json"), title);
+        warnings.addAll(tokenizer.warnings());
         try (InputStream weights = open(root + "model.safetensors.zst")) {
-            return checked(spec, Checkpoint.openCompressed(title, weights), Optional.of(tokenizer));
+            return checked(spec, Checkpoint.openCompressed(title, weights), Optional.of(tokenizer), warnings);
         } catch (IOException e) {
             throw new BadModel(title + ": cannot be read from the jar: " + e, e);
         }
     }
 
-    /** Makes seeded random weights of a shape. */
+    /** Makes seeded random weights of a shape, with GPT-2's tokenizer if the vocabulary has its size. */
     public static ModelFiles random(ModelSpec spec, long seed) {
-        return checked(
-                spec, new RandomWeights(spec, seed), gpt2TokenizerFor(spec).get());
+        return random(spec, seed, List.of());
     }
 
     /** Makes seeded random weights of the shape that a {@code config.json} describes. */
     public static ModelFiles random(String name, Path config, long seed) {
-        return random(Gpt2Config.parse(name, config.toString(), read(config)), seed);
+        List<String> warnings = new ArrayList<>();
+        return random(Gpt2Config.parse(name, config.toString(), read(config), warnings), seed, warnings);
     }
 
-    private static ModelFiles checked(ModelSpec spec, WeightSource source, Optional<Tokenizer> tokenizer) {
+    private static ModelFiles random(ModelSpec spec, long seed, List<String> warnings) {
+        return checked(
+                spec, new RandomWeights(spec, seed), TokenizerChoice.gpt2For(spec.vocabularySize()), warnings);
+    }
+
+    private static ModelFiles checked(
+            ModelSpec spec, WeightSource source, Optional<Tokenizer> tokenizer, List<String> warnings) {
         try {
-            tokenizer.ifPresent(t -> t.requireFits(spec.vocabularySize()));
-            return new ModelFiles(Gpt2Weights.bind(spec, source), tokenizer, source);
+            return new ModelFiles(Gpt2Weights.bind(spec, source), tokenizer, source, warnings);
         } catch (BadModel e) {
             source.close();
             throw e;
         }
     }
 
-    /** A model with GPT-2's own number of tokens and no tokenizer files is taken to use GPT-2's vocabulary. */
-    private static Supplier<Optional<Tokenizer>> gpt2TokenizerFor(ModelSpec spec) {
-        return () -> spec.vocabularySize() == GPT2_VOCABULARY ? Optional.of(Tokenizers.gpt2()) : Optional.empty();
-    }
-
-    private static ModelSpec withEndOfText(ModelSpec spec, String source, byte[] generationConfig) {
-        return Gpt2Config.endOfText(source, generationConfig, spec.vocabularySize())
+    private static ModelSpec withEndOfText(
+            ModelSpec spec, String source, byte[] generationConfig, List<String> warnings) {
+        return Gpt2Config.endOfText(source, generationConfig, spec.vocabularySize(), warnings)
                 .map(spec::withEndOfText)
                 .orElse(spec);
     }

@@ -1,7 +1,7 @@
 package io.roseinfer.tokenizer;
 
-import io.roseinfer.base.RoseException.BadModel;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -70,16 +70,17 @@ public interface Tokenizer {
     }
 
     /**
-     * Checks that every id of this tokenizer has a column in the model's logits and a row in its embedding. The model may be
-     * wider: padding columns decode to nothing.
-     *
-     * @throws BadModel if the tokenizer has ids that the model does not
+     * How a model's vocabulary differs from this tokenizer's, in one line; empty if it does not. Neither difference is an error:
+     * vocabularies are padded, and a token may have been added without making the model wider.
      */
-    default void requireFits(int modelVocabularySize) {
+    default Optional<String> misfit(int modelVocabularySize) {
+        String sizes = description() + ": the largest token id is " + (vocabularySize() - 1)
+                + ", but the model's vocab_size is " + modelVocabularySize + " (ids 0.." + (modelVocabularySize - 1) + "); ";
         if (vocabularySize() > modelVocabularySize) {
-            throw new BadModel(description() + ": the largest token id is " + (vocabularySize() - 1)
-                    + ", but the model's vocab_size is " + modelVocabularySize + " (ids 0.." + (modelVocabularySize - 1)
-                    + "); use the tokenizer files that belong to this model");
+            return Optional.of(sizes + "a prompt with one of the ids beyond it is refused");
         }
+        return vocabularySize() < modelVocabularySize
+                ? Optional.of(sizes + "an id without a token can be generated and is no text")
+                : Optional.empty();
     }
 }

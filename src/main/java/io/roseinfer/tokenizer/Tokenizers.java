@@ -9,9 +9,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** Where tokenizers come from: a model's directory, files at hand, or the vocabulary of GPT-2 that is built in. */
 public final class Tokenizers {
+    private static final Set<String> SIGNS = Set.of(
+            "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "tekken.json");
+    private static final List<String> SIGN_SUFFIXES = List.of(".model", ".tiktoken", ".spm");
+
     private Tokenizers() {}
 
     /**
@@ -40,6 +45,21 @@ public final class Tokenizers {
         }
         return vocabulary.map(ids -> new ByteLevelTokenizer(VocabularyFiles.read(
                 ids, merges.orElseThrow(), directory.toString(), config, addedTokens(directory, config))));
+    }
+
+    /**
+     * The names of a directory's files that tell of a tokenizer but are not enough to make one, in the order of their names: a
+     * SentencePiece model, a list of words, settings without the vocabulary they belong to.
+     */
+    public static List<String> unreadFiles(Path directory) {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> SIGNS.contains(name) || SIGN_SUFFIXES.stream().anyMatch(name::endsWith))
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new BadModel(directory + " cannot be listed: " + e + "; check that it is a readable directory", e);
+        }
     }
 
     /**

@@ -4,14 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.cli.CliRunner.Outcome;
+import io.roseinfer.model.ModelDirectory;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** The whole command on the simulated device. */
@@ -117,5 +121,33 @@ class GenerateCommandTest {
                 new ClosingPipe(), Map.of(), args("--prompt", "Once", "--max-new-tokens", "900", "--no-stop-on-eos"));
         assertThat(outcome.code()).isEqualTo(141);
         assertThat(outcome.err()).isEmpty();
+    }
+
+    private static Outcome generate(Path model, String... flags) {
+        List<String> args = new ArrayList<>(List.of("generate", "--model", model.toString(), "--device", "cpu"));
+        args.addAll(List.of(flags));
+        return CliRunner.run(args.toArray(String[]::new));
+    }
+
+    @Test
+    void generate_modelOfTransformersDefaultEndOfText_stopsWhereverTheVocabularyHasIt(@TempDir Path directory)
+            throws IOException {
+        String[] flags = {"--prompt-ids", "1", "--max-new-tokens", "5", "--json"};
+        ModelDirectory gpt2 = ModelDirectory.at(directory, "\"vocab_size\":50257").alwaysSaying(50256);
+        assertThat(generate(gpt2.without("eos_token_id").write(), flags).out()).contains("\"ids\":[50256]", "\"stop\"");
+        ModelDirectory small = ModelDirectory.at(directory, "\"vocab_size\":300,\"eos_token_id\":50256");
+        Outcome outcome = generate(small.alwaysSaying(7).write(), flags);
+        assertThat(outcome.out()).contains("\"ids\":[7,7,7,7,7]", "\"length\"");
+        assertThat(outcome.err()).hasLineCount(1).contains("eos_token_id is 50256", "0 to 299");
+    }
+
+    @Test
+    void generate_textForAModelWithAnUnreadableTokenizer_isRefusedAndSaysWhy(@TempDir Path directory)
+            throws IOException {
+        ModelDirectory.at(directory, "\"vocab_size\":50257").write();
+        Files.writeString(directory.resolve("vocab.txt"), "[UNK]");
+        Outcome outcome = generate(directory, "--prompt", "hello");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("vocab.txt", "no tokenizer", "give token ids instead");
     }
 }

@@ -5,17 +5,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadModel;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class Gpt2ConfigTest {
 
-    private static ModelSpec parse(String json) {
-        return Gpt2Config.parse("m", "m/config.json", json.getBytes(StandardCharsets.UTF_8));
+    private final List<String> warnings = new ArrayList<>();
+
+    private ModelSpec parse(String json) {
+        return Gpt2Config.parse("m", "m/config.json", json.getBytes(StandardCharsets.UTF_8), warnings);
     }
 
-    private static ModelSpec with(String field) {
+    private ModelSpec with(String field) {
         return parse("{\"model_type\":\"gpt2\"," + field + "}");
     }
 
@@ -33,7 +38,7 @@ class Gpt2ConfigTest {
         assertThat(spec.scaleAttention()).isTrue();
         assertThat(spec.scaleAttentionByLayer()).isFalse();
         assertThat(spec.tiedHead()).isTrue();
-        assertThat(spec.endOfText()).isEmpty();
+        assertThat(spec.endOfText()).containsExactly(50256);
         assertThat(spec.parameters()).isEqualTo(124_439_808);
     }
 
@@ -75,9 +80,12 @@ class Gpt2ConfigTest {
                     "scale_attn_weights":1   | scale_attn_weights
                     "add_cross_attention":true | add_cross_attention
                     "quantization_config":{"quant_method":"gptq"} | gptq
-                    "eos_token_id":50257     | eos_token_id
-                    "eos_token_id":[1,-1]    | eos_token_id
-                    "eos_token_id":"x"       | eos_token_id""")
+                    "layer_norm_epsilon":1e-50 | layer_norm_epsilon
+                    "layer_norm_epsilon":1e999 | layer_norm_epsilon
+                    "eos_token_id":"x"       | eos_token_id
+                    "eos_token_id":1.5       | eos_token_id
+                    "eos_token_id":[1,[2]]   | eos_token_id
+                    "eos_token_id":true      | eos_token_id""")
     void a_bad_field_is_refused_by_name(String field, String named) {
         assertThatThrownBy(() -> with(field))
                 .isInstanceOf(BadModel.class)
@@ -105,10 +113,49 @@ class Gpt2ConfigTest {
     }
 
     @Test
+    void end_of_text_that_is_not_stated_is_gpt2s_where_the_vocabulary_has_it() {
+        assertThat(with("\"vocab_size\":50257").endOfText()).containsExactly(50256);
+        assertThat(with("\"vocab_size\":50256").endOfText()).isEmpty();
+        assertThat(warnings).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"50256", "-1", "[50256]", "99999999999999999999"})
+    void end_of_text_outside_the_vocabulary_ends_nothing_and_is_a_warning(String ids) {
+        assertThat(with("\"vocab_size\":300,\"eos_token_id\":" + ids).endOfText()).isEmpty();
+        assertThat(warnings).singleElement().asString().contains("m/config.json: eos_token_id is", "0 to 299");
+    }
+
+    @Test
+    void end_of_text_inside_the_vocabulary_counts_though_another_lies_outside() {
+        assertThat(with("\"vocab_size\":300,\"eos_token_id\":[7,50256,9]").endOfText()).containsExactly(7, 9);
+        assertThat(warnings).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "n_embd, hidden_size, 768, 384",
+        "n_layer, num_hidden_layers, 12, 6",
+        "n_head, num_attention_heads, 12, 6",
+        "n_positions, max_position_embeddings, 1024, 512"
+    })
+    void two_names_of_one_size_may_agree_and_not_differ(String name, String alias, int size, int other) {
+        ModelSpec plain = parse("{\"model_type\":\"gpt2\"}");
+        String both = "\"" + name + "\":" + size + ",\"" + alias + "\":";
+        assertThat(with(both + size)).isEqualTo(plain);
+        assertThat(with(both + "null")).isEqualTo(plain);
+        assertThat(with("\"" + name + "\":null,\"" + alias + "\":" + size)).isEqualTo(plain);
+        assertThatThrownBy(() -> with(both + other))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining(name + " is " + size)
+                .hasMessageContaining(alias + " is " + other);
+    }
+
+    @Test
     void generation_config_wins_over_config_only_where_it_speaks() {
-        assertThat(Gpt2Config.endOfText("g", "{\"eos_token_id\":3}".getBytes(StandardCharsets.UTF_8), 10))
-                .hasValue(java.util.List.of(3));
-        assertThat(Gpt2Config.endOfText("g", "{\"temperature\":9}".getBytes(StandardCharsets.UTF_8), 10))
+        assertThat(Gpt2Config.endOfText("g", "{\"eos_token_id\":3}".getBytes(StandardCharsets.UTF_8), 10, warnings))
+                .hasValue(List.of(3));
+        assertThat(Gpt2Config.endOfText("g", "{\"temperature\":9}".getBytes(StandardCharsets.UTF_8), 10, warnings))
                 .isEmpty();
     }
 }

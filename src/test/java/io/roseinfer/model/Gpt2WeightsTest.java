@@ -7,6 +7,7 @@ import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 
 /** A spec held against weights that were made for another one. */
@@ -15,7 +16,7 @@ class Gpt2WeightsTest {
         String json = """
                 {"model_type":"gpt2","n_embd":4,"n_head":2,"n_positions":8,"n_layer":%d,"vocab_size":%d,
                  "tie_word_embeddings":%b}""".formatted(layers, vocabulary, tied);
-        return Gpt2Config.parse("m", "m/config.json", json.getBytes(StandardCharsets.UTF_8));
+        return Gpt2Config.parse("m", "m/config.json", json.getBytes(StandardCharsets.UTF_8), new ArrayList<>());
     }
 
     private static RandomWeights weights(ModelSpec spec) {

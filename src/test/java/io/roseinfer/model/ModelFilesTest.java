@@ -83,7 +83,19 @@ class ModelFilesTest {
 
     @Test
     void broken_generation_configuration_is_refused_by_its_own_name() throws IOException {
-        Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\":-1}");
-        assertRefused("generation_config.json", "eos_token_id is -1");
+        Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\":\"x\"}");
+        assertRefused("generation_config.json", "eos_token_id is \"x\"");
+    }
+
+    @Test
+    void end_of_text_of_the_generation_configuration_that_the_model_has_not_is_a_warning() throws IOException {
+        Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\":[-1,7]}");
+        try (ModelFiles files = ModelFiles.openDirectory("m", directory)) {
+            assertThat(files.spec().endOfText()).containsExactly(7);
+            assertThat(files.warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("generation_config.json: eos_token_id is -1");
+        }
     }
 }

@@ -118,13 +118,12 @@ class Gpt2TokenizerTest {
     }
 
     @Test
-    void model_narrower_than_the_tokenizer_is_refused_and_a_padded_one_is_not() {
-        GPT2.requireFits(50257);
-        GPT2.requireFits(50304);
-        assertThatThrownBy(() -> GPT2.requireFits(50256))
-                .isInstanceOf(BadModel.class)
-                .hasMessageContaining("50256")
-                .hasMessageContaining("vocab_size");
+    void model_with_fewer_or_more_ids_than_the_tokenizer_is_told_of() {
+        assertThat(GPT2.misfit(50257)).isEmpty();
+        assertThat(GPT2.misfit(50304)).hasValueSatisfying(line -> assertThat(line)
+                .contains("largest token id is 50256", "vocab_size is 50304", "no text"));
+        assertThat(GPT2.misfit(50256)).hasValueSatisfying(line -> assertThat(line)
+                .contains("largest token id is 50256", "vocab_size is 50256", "refused"));
     }
 
     @Test

@@ -1,0 +1,143 @@
+package io.roseinfer.model;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.tensor.DType;
+import io.roseinfer.tensor.Tensor;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A small GPT-2 written to disk in Hugging Face layout, to be opened the way a user's is: seeded random weights of width 8, in
+ * two layers, with fields and tensors of the test's choice.
+ */
+public final class ModelDirectory {
+    private record Stored(DType type, long[] shape, float[] values) {}
+
+    private final Path path;
+    private final ObjectNode config;
+    private final Map<String, Stored> tensors = new LinkedHashMap<>();
+
+    private ModelDirectory(Path path, ObjectNode config) {
+        this.path = path;
+        this.config = config;
+    }
+
+    /**
+     * Prepares a directory; {@link #write} fills it.
+     *
+     * @param fields JSON members of {@code config.json} that replace the small model's own, such as {@code "n_layer":1}
+     */
+    public static ModelDirectory at(Path path, String... fields) {
+        ObjectNode config = object("\"model_type\":\"gpt2\",\"n_embd\":8,\"n_head\":2,\"n_layer\":2,\"n_positions\":32,"
+                + "\"vocab_size\":300,\"eos_token_id\":null");
+        for (String field : fields) {
+            config.setAll(object(field));
+        }
+        ModelDirectory directory = new ModelDirectory(path, config);
+        directory.fill();
+        return directory;
+    }
+
+    private static ObjectNode object(String members) {
+        return (ObjectNode) StrictJson.parse(("{" + members + "}").getBytes(StandardCharsets.UTF_8));
+    }
+
+    private void fill() {
+        byte[] json = config.toString().getBytes(StandardCharsets.UTF_8);
+        ModelSpec spec = Gpt2Config.parse("m", "config.json", json, new ArrayList<>());
+        try (Arena arena = Arena.ofConfined();
+                RandomWeights random = new RandomWeights(spec, 1)) {
+            for (String name : random.names()) {
+                Tensor tensor = random.read(name, arena);
+                float[] values = new float[(int) tensor.elements()];
+                tensor.copyTo(0, values, 0, values.length);
+                tensors.put(name, new Stored(DType.F32, tensor.shape(), values));
+            }
+        }
+    }
+
+    /** Leaves a field of {@code config.json} out. */
+    public ModelDirectory without(String field) {
+        config.remove(field);
+        return this;
+    }
+
+    /** Stores a tensor as another type. */
+    public ModelDirectory store(String name, DType type) {
+        Stored tensor = tensor(name);
+        tensors.put(name, new Stored(type, tensor.shape, tensor.values));
+        return this;
+    }
+
+    /** Stores every tensor as another type. */
+    public ModelDirectory storeAll(DType type) {
+        tensors.replaceAll((name, tensor) -> new Stored(type, tensor.shape, tensor.values));
+        return this;
+    }
+
+    /** Adds an F32 tensor, or replaces one. */
+    public ModelDirectory put(String name, long[] shape, float... values) {
+        tensors.put(name, new Stored(DType.F32, shape, values));
+        return this;
+    }
+
+    /** The values of a tensor, to change at will. */
+    public float[] values(String name) {
+        return tensor(name).values;
+    }
+
+    private Stored tensor(String name) {
+        return Objects.requireNonNull(tensors.get(name), name);
+    }
+
+    /** Makes the model say one token whatever it reads. */
+    public ModelDirectory alwaysSaying(int id) {
+        Arrays.fill(values("wte.weight"), 0);
+        Arrays.fill(values("wte.weight"), 8 * id, 8 * id + 8, 1);
+        Arrays.fill(values("ln_f.weight"), 0);
+        Arrays.fill(values("ln_f.bias"), 1);
+        return this;
+    }
+
+    /** Writes {@code config.json} and {@code model.safetensors}. */
+    public Path write() throws IOException {
+        Files.writeString(path.resolve("config.json"), config.toString());
+        ObjectNode header = object("");
+        long end = 0;
+        for (Map.Entry<String, Stored> entry : tensors.entrySet()) {
+            Stored tensor = entry.getValue();
+            long begin = end;
+            end += tensor.type.bytes(tensor.values.length);
+            ObjectNode info = header.putObject(entry.getKey()).put("dtype", tensor.type.name());
+            Arrays.stream(tensor.shape).forEach(info.putArray("shape")::add);
+            info.putArray("data_offsets").add(begin).add(end);
+        }
+        byte[] json = header.toString().getBytes(StandardCharsets.UTF_8);
+        ByteBuffer file = ByteBuffer.allocate(Math.toIntExact(8 + json.length + end)).order(ByteOrder.LITTLE_ENDIAN);
+        file.putLong(json.length).put(json);
+        tensors.values().forEach(tensor -> put(tensor, file));
+        Files.write(path.resolve("model.safetensors"), file.array());
+        return path;
+    }
+
+    private static void put(Stored tensor, ByteBuffer file) {
+        for (float value : tensor.values) {
+            if (tensor.type == DType.BF16) {
+                file.putShort(Tensor.floatToBf16(value));
+            } else {
+                file.putFloat(value);
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package io.roseinfer.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.Tokenizers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which vocabulary the prompts of a model directory are read with. */
+class TokenizerChoiceTest {
+    @TempDir
+    private Path directory;
+
+    private ModelFiles open(int vocabulary) throws IOException {
+        return ModelFiles.openDirectory("m", ModelDirectory.at(directory, "\"vocab_size\":" + vocabulary).write());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {50257, 50264, 50272, 50304})
+    void directory_without_tokenizer_files_and_with_gpt2s_number_of_tokens_padded_or_not_has_gpt2s_and_says_so(
+            int vocabulary) throws IOException {
+        try (ModelFiles files = open(vocabulary)) {
+            assertThat(files.tokenizer()).containsSame(Tokenizers.gpt2());
+            assertThat(files.warnings())
+                    .singleElement()
+                    .asString()
+                    .contains(directory.toString(), "using GPT-2's vocabulary", "vocab_size is " + vocabulary);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {300, 50256, 50258, 50305, 51200})
+    void directory_without_tokenizer_files_and_with_another_number_of_tokens_has_none(int vocabulary)
+            throws IOException {
+        try (ModelFiles files = open(vocabulary)) {
+            assertThat(files.tokenizer()).isEmpty();
+            assertThat(files.warnings()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "tokenizer_config.json, '{\"tokenizer_class\":\"T5Tokenizer\"}'",
+        "tokenizer_config.json, {}",
+        "vocab.txt, [UNK]",
+        "spiece.model, x",
+        "tokenizer.model, x",
+        "sentencepiece.bpe.model, x",
+        "special_tokens_map.json, {}",
+        "added_tokens.json, '{\"<s>\":50257}'",
+        "tekken.json, {}",
+        "qwen.tiktoken, x"
+    })
+    void directory_with_files_of_a_tokenizer_that_cannot_be_read_has_none_and_names_them(String name, String content)
+            throws IOException {
+        Files.writeString(directory.resolve(name), content);
+        try (ModelFiles files = open(50257)) {
+            assertThat(files.tokenizer()).isEmpty();
+            assertThat(files.warnings()).singleElement().asString().contains(name, "no tokenizer", "tokenizer.json");
+        }
+    }
+
+    @Test
+    void tokenizer_of_the_directory_is_taken_without_a_word() throws IOException {
+        writeBytes("\"<|endoftext|>\":256");
+        try (ModelFiles files = open(257)) {
+            assertThat(files.tokenizer().map(Tokenizer::vocabularySize)).hasValue(257);
+            assertThat(files.warnings()).isEmpty();
+        }
+    }
+
+    @Test
+    void tokenizer_with_a_token_more_than_the_model_is_taken_with_a_warning() throws IOException {
+        writeBytes("\"<|endoftext|>\":256,\"[PAD]\":257");
+        try (ModelFiles files = open(257)) {
+            assertThat(files.tokenizer()).isPresent();
+            assertThat(files.warnings()).singleElement().asString().contains("257", "refused");
+        }
+    }
+
+    private void writeBytes(String moreTokens) throws IOException {
+        StringBuilder vocabulary = new StringBuilder("{");
+        for (int id = 0; id < 256; id++) {
+            vocabulary.append('"').append(symbol(id)).append("\":").append(id).append(',');
+        }
+        Files.writeString(directory.resolve("vocab.json"), vocabulary.append(moreTokens).append('}'));
+        Files.writeString(directory.resolve("merges.txt"), "#version: 0.2\n");
+    }
+
+    /** GPT-2's way to spell a byte: itself where it is printable, else one of the letters from U+0100 on. */
+    private static String symbol(int value) {
+        int others = 0;
+        for (int i = 0; i <= value; i++) {
+            boolean printable = (i > 32 && i < 127) || (i > 160 && i != 173);
+            if (i == value) {
+                String plain = i == '"' || i == '\\' ? "\\" + (char) i : String.valueOf((char) i);
+                return printable ? plain : String.valueOf((char) (256 + others));
+            }
+            others += printable ? 0 : 1;
+        }
+        throw new IllegalArgumentException();
+    }
+}
