@@ -5,7 +5,7 @@ import java.util.Collection;
 import java.util.stream.Collectors;
 
 /** Text that came from a file or a server, made safe to print: quoted, cut, and with every odd character escaped. */
-final class Quoted {
+public final class Quoted {
     private static final int NAME_CHARS = 120;
     private static final int LISTED = 5;
 
@@ -18,7 +18,7 @@ final class Quoted {
     }
 
     /** The first five names and how many more there are. */
-    static String names(Collection<String> names) {
+    public static String names(Collection<String> names) {
         String shown = names.stream().limit(LISTED).map(Quoted::name).collect(Collectors.joining(", "));
         return names.size() <= LISTED ? shown : shown + " and " + (names.size() - LISTED) + " more";
     }

@@ -77,7 +77,7 @@ public record ModelFiles(
 
     /** Makes seeded random weights of a shape, with GPT-2's tokenizer if the vocabulary has its size. */
     public static ModelFiles random(ModelSpec spec, long seed) {
-        return random(spec, seed, List.of());
+        return random(spec, seed, new ArrayList<>());
     }
 
     /** Makes seeded random weights of the shape that a {@code config.json} describes. */
@@ -94,8 +94,10 @@ public record ModelFiles(
     private static ModelFiles checked(
             ModelSpec spec, WeightSource source, Optional<Tokenizer> tokenizer, List<String> warnings) {
         try {
-            return new ModelFiles(Gpt2Weights.bind(spec, source), tokenizer, source, warnings);
-        } catch (BadModel e) {
+            Gpt2Weights weights = Gpt2Weights.bind(spec, source);
+            warnings.addAll(weights.warnings());
+            return new ModelFiles(weights, tokenizer, source, warnings);
+        } catch (RuntimeException | Error e) {
             source.close();
             throw e;
         }

@@ -51,6 +51,15 @@ public record ModelSpec(
 
     /** The same model with other ids that end a completion. */
     public ModelSpec withEndOfText(List<Integer> ids) {
+        return with(tiedHead, ids);
+    }
+
+    /** The same model with the token embedding as its output matrix, or with one of its own. */
+    ModelSpec withTiedHead(boolean tied) {
+        return with(tied, endOfText);
+    }
+
+    private ModelSpec with(boolean tied, List<Integer> ids) {
         return new ModelSpec(
                 name,
                 vocabularySize,
@@ -63,7 +72,7 @@ public record ModelSpec(
                 layerNormEpsilon,
                 scaleAttention,
                 scaleAttentionByLayer,
-                tiedHead,
+                tied,
                 ids);
     }
 

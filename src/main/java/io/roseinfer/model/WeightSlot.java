@@ -38,6 +38,14 @@ public enum WeightSlot {
         return pattern.contains("%d");
     }
 
+    /** Whether activations are multiplied by it, so that it is held in the precision asked for. */
+    boolean isMatrix() {
+        return switch (this) {
+            case TOKEN_EMBEDDING, HEAD, QKV, ATTENTION_OUTPUT, MLP_INNER, MLP_OUTPUT -> true;
+            default -> false;
+        };
+    }
+
     /** The tensor's name without the {@code transformer.} prefix; {@code layer} is ignored where there is only one. */
     public String tensorName(int layer) {
         return pattern.replace("%d", Integer.toString(layer));

@@ -6,12 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A spec held against weights that were made for another one. */
 class Gpt2WeightsTest {
+    @TempDir
+    private Path directory;
+
     private static ModelSpec spec(int layers, int vocabulary, boolean tied) {
         String json = """
                 {"model_type":"gpt2","n_embd":4,"n_head":2,"n_positions":8,"n_layer":%d,"vocab_size":%d,
@@ -41,9 +49,34 @@ class Gpt2WeightsTest {
     }
 
     @Test
-    void tensors_that_the_spec_does_not_need_are_left_alone() {
+    void tensors_that_nothing_reads_are_left_alone_with_one_warning() {
         ModelSpec spec = spec(1, 9, true);
-        assertThat(Gpt2Weights.bind(spec, weights(spec(3, 9, true))).spec()).isEqualTo(spec);
+        Gpt2Weights bound = Gpt2Weights.bind(spec, weights(spec(3, 9, true)));
+        assertThat(bound.spec()).isEqualTo(spec);
+        assertThat(bound.warnings())
+                .singleElement()
+                .asString()
+                .contains("24 tensors are not used", "\"h.1.ln_1.weight\"", "and 19 more", "config.json");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"h.0.attn.bias", "h.1.attn.masked_bias", "transformer.h.11.attn.bias"})
+    void mask_buffers_that_every_old_checkpoint_has_are_left_alone_without_a_word(String name) throws IOException {
+        try (ModelFiles files = open(ModelDirectory.at(directory).put(name, new long[] {1}, 0))) {
+            assertThat(files.warnings()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"score.weight", "h.0.attn.bias.x", "xh.0.attn.bias", "h.0.ln_3.weight", "h.2.ln_1.weight"})
+    void tensor_that_nothing_reads_is_named(String name) throws IOException {
+        try (ModelFiles files = open(ModelDirectory.at(directory).put(name, new long[] {1}, 0))) {
+            assertThat(files.warnings()).singleElement().asString().contains("1 tensor is", name);
+        }
+    }
+
+    private ModelFiles open(ModelDirectory files) throws IOException {
+        return ModelFiles.openDirectory("m", files.write());
     }
 
     @Test
@@ -53,16 +86,48 @@ class Gpt2WeightsTest {
                 .hasMessageContaining("tensor lm_head.weight [9, 4] is missing");
     }
 
-    @Test
-    void tied_head_is_the_token_embedding_though_the_file_has_another() {
-        RandomWeights untied = weights(spec(1, 9, false));
-        Gpt2Weights tied = Gpt2Weights.bind(spec(1, 9, true), untied);
+    private static float[] head(ModelFiles files) {
         try (Arena arena = Arena.ofConfined()) {
-            float embedding = untied.read("wte.weight", arena).get(5);
-            Tensor head = tied.read(WeightSlot.HEAD, arena);
-            assertThat(head.get(5))
-                    .isEqualTo(embedding)
-                    .isNotEqualTo(untied.read("lm_head.weight", arena).get(5));
+            Tensor head = files.weights().read(WeightSlot.HEAD, arena);
+            float[] values = new float[(int) head.elements()];
+            head.copyTo(0, values, 0, values.length);
+            return values;
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1200, 2399})
+    void head_that_differs_in_one_value_from_the_embedding_it_is_tied_to_is_used_with_a_warning(int place)
+            throws IOException {
+        ModelDirectory model = ModelDirectory.at(directory);
+        float[] own = model.values("wte.weight").clone();
+        own[place] += 1;
+        try (ModelFiles files = open(model.put("lm_head.weight", new long[] {300, 8}, own))) {
+            assertThat(files.spec().tiedHead()).isFalse();
+            assertThat(head(files)).isEqualTo(own);
+            assertThat(files.warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("lm_head.weight", "differs from wte.weight", "tie_word_embeddings", "is used");
+        }
+    }
+
+    @Test
+    void head_that_is_a_copy_of_the_embedding_it_is_tied_to_stays_tied_without_a_word() throws IOException {
+        ModelDirectory model = ModelDirectory.at(directory);
+        float[] embedding = model.values("wte.weight");
+        try (ModelFiles files = open(model.put("lm_head.weight", new long[] {300, 8}, embedding))) {
+            assertThat(files.spec().tiedHead()).isTrue();
+            assertThat(head(files)).isEqualTo(embedding);
+            assertThat(files.warnings()).isEmpty();
+        }
+    }
+
+    @Test
+    void head_of_another_shape_than_the_embedding_it_is_tied_to_is_refused() {
+        ModelDirectory model = ModelDirectory.at(directory).put("lm_head.weight", new long[] {1, 8}, new float[8]);
+        assertThatThrownBy(() -> open(model))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("tensor lm_head.weight has shape [1, 8], [300, 8] is needed");
     }
 }

@@ -9,7 +9,6 @@ import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.Gpt2Weights;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.WeightSlot;
 import io.roseinfer.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -82,7 +81,7 @@ final class RunnerLoader {
     /** See {@link CpuOptions#precision()}. */
     static WeightFormat format(Precision precision, Gpt2Weights weights) {
         return switch (precision) {
-            case AUTO -> weights.dtype(WeightSlot.TOKEN_EMBEDDING) == DType.BF16 ? WeightFormat.BF16 : WeightFormat.F32;
+            case AUTO -> weights.matrixType() == DType.BF16 ? WeightFormat.BF16 : WeightFormat.F32;
             case FP32, FP16 -> WeightFormat.F32;
             case BF16 -> WeightFormat.BF16;
             case INT8 -> WeightFormat.INT8;

@@ -4,7 +4,6 @@ import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.Gpt2Weights;
-import io.roseinfer.model.WeightSlot;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +35,7 @@ final class RunnerLoader {
         this.limits = limits;
         this.device = "device cuda:" + device.index();
         this.multiprocessors = device.multiprocessors();
-        ElementType type = ElementType.of(options.precision(), weights.dtype(WeightSlot.TOKEN_EMBEDDING));
+        ElementType type = ElementType.of(options.precision(), weights.matrixType());
         this.shape = ModelShape.of(weights.spec(), type);
         this.hopper = KernelImages.targetFor(device).equals("sm_90a");
         this.context = context;

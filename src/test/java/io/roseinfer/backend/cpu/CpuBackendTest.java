@@ -18,15 +18,21 @@ import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.Activation;
+import io.roseinfer.model.ModelDirectory;
+import io.roseinfer.model.ModelFiles;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.tensor.DType;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.util.Comparator;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class CpuBackendTest {
     private static final CpuFeatures NO_MODULE = new CpuFeatures(false, 0, 2);
@@ -96,6 +102,34 @@ class CpuBackendTest {
         assertThat(RunnerLoader.format(Precision.AUTO, model.weights())).isEqualTo(WeightFormat.F32);
         TestModel bf16 = TestModel.random(TestModel.plain(), 1, DType.BF16);
         assertThat(RunnerLoader.format(Precision.AUTO, bf16.weights())).isEqualTo(WeightFormat.BF16);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "wte.weight",
+                "lm_head.weight",
+                "h.0.attn.c_attn.weight",
+                "h.1.attn.c_proj.weight",
+                "h.0.mlp.c_fc.weight",
+                "h.1.mlp.c_proj.weight"
+            })
+    void auto_narrows_no_matrix_of_a_checkpoint_of_several_types(String wide, @TempDir Path directory)
+            throws IOException {
+        ModelDirectory files = ModelDirectory.at(directory, "\"tie_word_embeddings\":false");
+        files.storeAll(DType.BF16).store(wide, DType.F32);
+        try (ModelFiles mixed = ModelFiles.openDirectory("m", files.write())) {
+            assertThat(RunnerLoader.format(Precision.AUTO, mixed.weights())).isEqualTo(WeightFormat.F32);
+        }
+    }
+
+    @Test
+    void auto_keeps_bf16_matrices_beside_vectors_of_another_type(@TempDir Path directory) throws IOException {
+        ModelDirectory files = ModelDirectory.at(directory).storeAll(DType.BF16);
+        files.store("ln_f.weight", DType.F32).store("wpe.weight", DType.F32);
+        try (ModelFiles mixed = ModelFiles.openDirectory("m", files.write())) {
+            assertThat(RunnerLoader.format(Precision.AUTO, mixed.weights())).isEqualTo(WeightFormat.BF16);
+        }
     }
 
     @Test

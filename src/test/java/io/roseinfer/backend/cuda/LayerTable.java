@@ -139,7 +139,7 @@ final class LayerTable {
         try (ModelFiles files = golden.open();
                 Arena arena = Arena.ofShared()) {
             Kept kept = new Kept(files.weights(), arena);
-            DType stored = files.weights().dtype(WeightSlot.TOKEN_EMBEDDING);
+            DType stored = files.weights().matrixType();
             System.out.printf("%n%s (%s), logits of CUDA less those of the CPU in fp32%n", name, stored);
             System.out.println("| blocks | largest logit | fp32 prefill | fp32 decode | fp16 prefill | fp16 decode"
                     + " | bf16 prefill | bf16 decode |");
