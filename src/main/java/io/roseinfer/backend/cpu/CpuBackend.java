@@ -16,6 +16,7 @@ public final class CpuBackend implements Backend {
     private final CpuFeatures features;
     private final Kernels.Factory kernels;
     private final int threads;
+    private final AvailableMemory memory;
 
     /**
      * Chooses kernels for this processor.
@@ -27,6 +28,11 @@ public final class CpuBackend implements Backend {
     }
 
     CpuBackend(CpuOptions options, CpuFeatures features) {
+        this(options, features, AvailableMemory.here());
+    }
+
+    CpuBackend(CpuOptions options, CpuFeatures features, AvailableMemory memory) {
+        this.memory = memory;
         this.options = options;
         this.features = features;
         this.threads = options.threads() == 0 ? features.processors() : options.threads();
@@ -69,7 +75,7 @@ public final class CpuBackend implements Backend {
 
     @Override
     public ModelRunner load(Gpt2Weights weights, RunnerLimits limits) {
-        return RunnerLoader.load(weights, limits, options.precision(), kernels, threads);
+        return RunnerLoader.load(weights, limits, options.precision(), kernels, threads, memory.bytes());
     }
 
     @Override

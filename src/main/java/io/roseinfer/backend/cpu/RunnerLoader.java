@@ -13,7 +13,6 @@ import io.roseinfer.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
-import java.lang.management.ManagementFactory;
 import java.util.Locale;
 
 /** Builds a runner: plans its memory, refuses what cannot fit, packs the weights and wires the passes. */
@@ -23,14 +22,24 @@ final class RunnerLoader {
 
     private RunnerLoader() {}
 
+    /**
+     * Builds a runner.
+     *
+     * @param availableBytes memory that can be had
+     * @throws InsufficientMemory if that is too little, before any of it is taken
+     */
     static CpuModelRunner load(
-            Gpt2Weights weights, RunnerLimits limits, Precision precision, Kernels.Factory kernels, int threads) {
+            Gpt2Weights weights,
+            RunnerLimits limits,
+            Precision precision,
+            Kernels.Factory kernels,
+            int threads,
+            long availableBytes) {
         WeightFormat format = format(precision, weights);
         KvGeometry kv = geometry(weights.spec(), limits);
         MemoryPlan plan = MemoryPlan.of(weights.spec(), limits, kv, format, threads);
-        long physical = physicalMemory();
-        if (plan.bytes() > physical) {
-            throw tooLarge(weights, kv, plan, megabytes(physical) + " MiB of memory");
+        if (plan.bytes() > availableBytes) {
+            throw tooLarge(weights, kv, plan, (availableBytes >> 20) + " MiB of memory available");
         }
         Arena arena = Arena.ofShared();
         WorkerTeam team = new WorkerTeam(threads);
@@ -120,13 +129,5 @@ final class RunnerLoader {
 
     private static long megabytes(long bytes) {
         return Math.ceilDiv(bytes, 1L << 20);
-    }
-
-    /** The machine's memory, or the container's limit where that is less. */
-    private static long physicalMemory() {
-        if (ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system) {
-            return system.getTotalMemorySize();
-        }
-        return Long.MAX_VALUE;
     }
 }

@@ -1,0 +1,146 @@
+package io.roseinfer.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cpu.scalar.ScalarKernels;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The kernel's files of an imagined machine. */
+class AvailableMemoryTest {
+    private static final long GIB = 1L << 30;
+
+    @TempDir
+    private Path root;
+
+    private AvailableMemory memory;
+
+    @BeforeEach
+    void machineWithFourGibibytesAvailable() throws IOException {
+        memory = new AvailableMemory(root);
+        write("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:         1048576 kB\nMemAvailable:    4194304 kB\n");
+    }
+
+    private void write(String file, String content) throws IOException {
+        Files.createDirectories(root.resolve(file).getParent());
+        Files.writeString(root.resolve(file), content);
+    }
+
+    private void group(String folder, String limit, long usage, long cached) throws IOException {
+        write("sys/fs/cgroup/" + folder + "/memory.max", limit + "\n");
+        write("sys/fs/cgroup/" + folder + "/memory.current", usage + "\n");
+        write(
+                "sys/fs/cgroup/" + folder + "/memory.stat",
+                "anon 77\nfile 88\ninactive_file " + cached + "\nactive_file 5\nslab_reclaimable 2\n");
+    }
+
+    @Test
+    void without_control_groups_it_is_what_linux_calls_available() {
+        assertThat(memory.bytes()).isEqualTo(4 * GIB);
+    }
+
+    @Test
+    void room_in_the_control_group_counts_where_it_is_less() throws IOException {
+        write("proc/self/cgroup", "0::/a/b\n");
+        group("a/b", Long.toString(3 * GIB), 2 * GIB, 0);
+        assertThat(memory.bytes()).isEqualTo(GIB + 7);
+        group("a/b", Long.toString(30 * GIB), 2 * GIB, 0);
+        assertThat(memory.bytes()).isEqualTo(4 * GIB);
+    }
+
+    @Test
+    void cached_files_of_a_control_group_are_room() throws IOException {
+        write("proc/self/cgroup", "0::/a\n");
+        group("a", Long.toString(3 * GIB), 3 * GIB, 2 * GIB);
+        assertThat(memory.bytes()).isEqualTo(2 * GIB + 7);
+    }
+
+    @Test
+    void group_around_the_process_group_limits_it_too() throws IOException {
+        write("proc/self/cgroup", "0::/a/b\n");
+        group("a/b", "max", GIB, 0);
+        group("a", Long.toString(2 * GIB), GIB, 0);
+        assertThat(memory.bytes()).isEqualTo(GIB + 7);
+    }
+
+    @Test
+    void group_that_is_more_than_full_has_no_room() throws IOException {
+        write("proc/self/cgroup", "0::/a\n");
+        group("a", Long.toString(GIB), 2 * GIB, 0);
+        assertThat(memory.bytes()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0::/host/path/unseen", "0::/../../other", "0::/", "0::"})
+    void limit_of_a_container_that_sees_only_its_own_group_counts(String line) throws IOException {
+        write("proc/self/cgroup", line + "\n");
+        group("", Long.toString(2 * GIB), GIB, 0);
+        assertThat(memory.bytes()).isEqualTo(GIB + 7);
+    }
+
+    @Test
+    void control_groups_of_version_one_count() throws IOException {
+        write("proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/a\n0::/\n");
+        write("sys/fs/cgroup/memory/a/memory.limit_in_bytes", (3 * GIB) + "\n");
+        write("sys/fs/cgroup/memory/a/memory.usage_in_bytes", (2 * GIB) + "\n");
+        write("sys/fs/cgroup/memory/a/memory.stat", "inactive_file 1\ntotal_inactive_file 4096\ntotal_active_file 4\n");
+        write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+        write("sys/fs/cgroup/memory/memory.usage_in_bytes", (9 * GIB) + "\n");
+        assertThat(memory.bytes()).isEqualTo(GIB + 4100);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "MemAvailable:", "MemAvailable: -1 kB", "MemAvailable: x kB", "\u0000\u0000"})
+    void files_that_cannot_be_understood_leave_all_the_memory_there_is(String content) throws IOException {
+        write("proc/meminfo", content);
+        write("proc/self/cgroup", "nonsense\n0::/a\n::\n");
+        group("a", "nonsense", 1, 1);
+        assertThat(memory.bytes()).isGreaterThan(1L << 27);
+    }
+
+    @Test
+    void model_that_needs_a_byte_more_than_is_available_is_refused_with_advice() {
+        TestModel model = TestModel.random(TestModel.plain(), 1);
+        RunnerLimits limits = new RunnerLimits(4, 32, 16, 1000);
+        long needed;
+        try (ModelRunner runner = load(model, limits, Long.MAX_VALUE)) {
+            needed = runner.memory().stream().mapToLong(use -> use.bytes()).sum();
+        }
+        load(model, limits, needed).close();
+        assertThatThrownBy(() -> load(model, limits, needed - 1))
+                .isInstanceOf(InsufficientMemory.class)
+                .hasMessageContaining("MiB of memory available")
+                .hasMessageContaining("--kv-blocks");
+    }
+
+    private static ModelRunner load(TestModel model, RunnerLimits limits, long available) {
+        CpuOptions options = CpuOptions.defaults();
+        return RunnerLoader.load(
+                model.weights(),
+                limits,
+                options.precision(),
+                new ScalarKernels(),
+                1,
+                available);
+    }
+
+    @Test
+    void backend_asks_how_much_is_available_when_it_loads() throws IOException {
+        write("proc/meminfo", "MemAvailable: 1 kB\n");
+        CpuBackend backend = new CpuBackend(CpuOptions.defaults(), CpuFeatures.detect(), memory);
+        assertThatThrownBy(() -> backend.load(
+                        TestModel.random(TestModel.plain(), 1).weights(), new RunnerLimits(4, 32, 16, 0)))
+                .isInstanceOf(InsufficientMemory.class)
+                .hasMessageContaining("there is 0 MiB of memory available");
+    }
+}
