@@ -4,7 +4,7 @@ package io.roseinfer.tokenizer;
  * A token that is looked for in the text as it stands, before the text is cut into words; a field of Hugging Face's {@code
  * added_tokens}.
  *
- * @param id the token's id
+ * @param id the token's id; {@link #NO_ID} while it has none
  * @param content the text to look for, not empty
  * @param special whether it is a marker such as {@code <|endoftext|>} rather than text
  * @param singleWord whether it counts only where no word character touches it
@@ -21,8 +21,19 @@ public record AddedToken(
         boolean rstrip,
         boolean normalized) {
 
+    /** The id of a token that a file names without one. */
+    static final int NO_ID = -1;
+
     /** A special token with every other property off, as {@code <|endoftext|>} is. */
     static AddedToken special(int id, String content) {
         return new AddedToken(id, content, true, false, false, false, false);
+    }
+
+    AddedToken withId(int value) {
+        return new AddedToken(value, content, special, singleWord, lstrip, rstrip, normalized);
+    }
+
+    AddedToken asSpecial() {
+        return new AddedToken(id, content, true, singleWord, lstrip, rstrip, normalized);
     }
 }

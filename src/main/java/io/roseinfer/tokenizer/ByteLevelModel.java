@@ -4,12 +4,10 @@ import io.roseinfer.base.RoseException.BadModel;
 import java.nio.charset.StandardCharsets;
 import java.util.BitSet;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -62,13 +60,8 @@ record ByteLevelModel(
             tokens.put(id, ByteAlphabet.bytes(token));
         });
         BitSet special = new BitSet();
-        Set<String> contents = new HashSet<>();
         for (AddedToken token : addedTokens) {
-            if (!contents.add(token.content())) {
-                throw refused("the added token \"" + token.content() + "\" is there twice");
-            }
             claim(names, token.id(), token.content());
-            requireSameId(token);
             // A token that is in the vocabulary too keeps the bytes that merges make it from.
             tokens.putIfAbsent(token.id(), token.content().getBytes(StandardCharsets.UTF_8));
             special.set(token.id(), token.special());
@@ -90,14 +83,6 @@ record ByteLevelModel(
         String other = names.putIfAbsent(id, token);
         if (other != null && !other.equals(token)) {
             throw refused("the tokens \"" + other + "\" and \"" + token + "\" have the same id " + id);
-        }
-    }
-
-    private void requireSameId(AddedToken token) {
-        Integer id = ids.get(token.content());
-        if (id != null && id != token.id()) {
-            throw refused("the added token \"" + token.content() + "\" has id " + token.id()
-                    + ", but the vocabulary gives it " + id);
         }
     }
 

@@ -25,6 +25,11 @@ record JsonView(String where, JsonNode node) {
         }
     }
 
+    /** An object without fields, for a file that is not there. */
+    static JsonView empty(String file) {
+        return parse(new byte[] {'{', '}'}, file);
+    }
+
     /** A field of an object; a missing one is {@link #isAbsent}. */
     JsonView field(String name) {
         String separator = where.endsWith(": ") ? "" : ".";

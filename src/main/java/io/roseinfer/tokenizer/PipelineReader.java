@@ -10,7 +10,20 @@ import java.util.stream.Stream;
 final class PipelineReader {
 
     /** What happens to plain text before its bytes are merged. */
-    record PreTokenizer(boolean addPrefixSpace, WordSplitter splitter) {}
+    record PreTokenizer(boolean addPrefixSpace, WordSplitter splitter) {
+
+        /** GPT-2's own, which takes nothing from {@code tokenizer.json}; a warning where that says otherwise. */
+        PreTokenizer asGpt2(boolean prefixSpace, String file, List<String> warnings) {
+            if (addPrefixSpace != prefixSpace) {
+                warnings.add(file + ": add_prefix_space is " + addPrefixSpace + ", but " + prefixSpace
+                        + " by tokenizer_config.json, which counts for GPT2Tokenizer");
+            }
+            if (!(splitter instanceof Gpt2WordSplitter)) {
+                warnings.add(file + ": use_regex is false, but GPT2Tokenizer always cuts text into words");
+            }
+            return new PreTokenizer(prefixSpace, new Gpt2WordSplitter());
+        }
+    }
 
     private PipelineReader() {}
 

@@ -20,9 +20,13 @@ final class TokenReader {
                         LinkedHashMap::new));
     }
 
-    /** The properties of an added token whose id stands elsewhere or in the same object. */
-    static AddedToken addedToken(JsonView token, int id) {
-        boolean special = token.field("special").flag(false);
+    /**
+     * The properties of an added token whose id stands elsewhere or in the same object.
+     *
+     * @param isSpecial whether it is special if it does not say
+     */
+    static AddedToken addedToken(JsonView token, int id, boolean isSpecial) {
+        boolean special = token.field("special").flag(isSpecial);
         return new AddedToken(
                 id,
                 token.object().field("content").text(),

@@ -3,7 +3,6 @@ package io.roseinfer.tokenizer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -13,11 +12,14 @@ import java.util.stream.Stream;
 final class TokenizerJson {
     private TokenizerJson() {}
 
-    static ByteLevelModel read(byte[] utf8, String file, Optional<String> endOfText) {
+    static ByteLevelModel read(byte[] utf8, String file, TokenizerConfig config) {
         JsonView root = JsonView.parse(utf8, file);
         List<String> warnings = new ArrayList<>();
         PipelineReader.requireNoNormalizer(root.field("normalizer"));
         PipelineReader.PreTokenizer preTokenizer = PipelineReader.preTokenizer(present(root, "pre_tokenizer"));
+        if (config.isGpt2()) {
+            preTokenizer = preTokenizer.asGpt2(config.addPrefixSpace(), file, warnings);
+        }
         PipelineReader.requireNeutralPostProcessor(root.field("post_processor"));
         PipelineReader.requireByteLevelDecoder(root.field("decoder"), warnings);
         JsonView model = root.field("model").object();
@@ -28,10 +30,10 @@ final class TokenizerJson {
                 file,
                 ids,
                 Merge.table(merges, ids, warnings),
-                addedTokens(root.field("added_tokens")),
+                AddedTokens.of(file, ids, addedTokens(root.field("added_tokens")), config, warnings),
                 preTokenizer.addPrefixSpace(),
                 preTokenizer.splitter(),
-                endOfText,
+                config.specialTokens().endOfText(),
                 warnings);
     }
 
@@ -77,7 +79,7 @@ final class TokenizerJson {
 
     private static List<AddedToken> addedTokens(JsonView tokens) {
         Stream<JsonView> elements = tokens.isAbsent() ? Stream.empty() : tokens.elements();
-        return elements.map(token -> TokenReader.addedToken(token, addedId(token)))
+        return elements.map(token -> TokenReader.addedToken(token, addedId(token), false))
                 .filter(token -> !token.content().isEmpty()) // as Hugging Face does
                 .toList();
     }

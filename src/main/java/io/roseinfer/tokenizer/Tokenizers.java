@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -28,13 +29,11 @@ public final class Tokenizers {
      * @throws BadModel if the files cannot be read, contradict each other, or ask for what is not supported
      */
     public static Optional<Tokenizer> fromDirectory(Path directory) {
-        TokenizerConfig config = optionalFile(directory, "tokenizer_config.json")
-                .map(bytes -> TokenizerConfig.read(bytes, name(directory, "tokenizer_config.json")))
-                .orElse(TokenizerConfig.DEFAULT);
+        TokenizerConfig config = config(directory);
         Optional<byte[]> json = optionalFile(directory, "tokenizer.json");
         if (json.isPresent()) {
-            return Optional.of(new ByteLevelTokenizer(
-                    TokenizerJson.read(json.get(), name(directory, "tokenizer.json"), config.endOfText())));
+            return Optional.of(
+                    new ByteLevelTokenizer(TokenizerJson.read(json.get(), name(directory, "tokenizer.json"), config)));
         }
         Optional<byte[]> vocabulary = optionalFile(directory, "vocab.json");
         Optional<byte[]> merges = optionalFile(directory, "merges.txt");
@@ -43,8 +42,8 @@ public final class Tokenizers {
             throw new BadModel(
                     name(directory, missing) + " is missing; vocab.json and merges.txt are only of use together");
         }
-        return vocabulary.map(ids -> new ByteLevelTokenizer(VocabularyFiles.read(
-                ids, merges.orElseThrow(), directory.toString(), config, addedTokens(directory, config))));
+        return vocabulary.map(ids -> new ByteLevelTokenizer(
+                VocabularyFiles.read(ids, merges.orElseThrow(), directory.toString(), config)));
     }
 
     /**
@@ -70,7 +69,7 @@ public final class Tokenizers {
      * @throws BadModel as {@link #fromDirectory}
      */
     public static Tokenizer fromTokenizerJson(byte[] utf8, String description) {
-        return new ByteLevelTokenizer(TokenizerJson.read(utf8, description, Optional.empty()));
+        return new ByteLevelTokenizer(TokenizerJson.read(utf8, description, TokenizerConfig.NONE));
     }
 
     /**
@@ -80,7 +79,7 @@ public final class Tokenizers {
      */
     public static Tokenizer fromVocabularyAndMerges(byte[] vocabulary, byte[] merges, String description) {
         return new ByteLevelTokenizer(
-                VocabularyFiles.read(vocabulary, merges, description, TokenizerConfig.DEFAULT, List.of()));
+                VocabularyFiles.read(vocabulary, merges, description, TokenizerConfig.GPT2));
     }
 
     /** The tokenizer of every published GPT-2: 50257 ids, {@code <|endoftext|>} is 50256. Built on first use, then shared. */
@@ -92,18 +91,21 @@ public final class Tokenizers {
         static final Tokenizer GPT2 = new ByteLevelTokenizer(Gpt2Ranks.read());
     }
 
-    private static List<AddedToken> addedTokens(Path directory, TokenizerConfig config) {
-        if (config.addedTokens().isPresent()) {
-            return config.addedTokens().get();
-        }
-        Set<String> special = optionalFile(directory, "special_tokens_map.json")
-                .map(bytes -> JsonView.parse(bytes, name(directory, "special_tokens_map.json")))
-                .map(VocabularyFiles::specialTokens)
-                .orElse(Set.of());
-        return optionalFile(directory, "added_tokens.json")
-                .map(bytes -> JsonView.parse(bytes, name(directory, "added_tokens.json")))
-                .map(tokens -> VocabularyFiles.addedTokens(tokens, special))
-                .orElse(List.of());
+    private static TokenizerConfig config(Path directory) {
+        OlderFiles older = new OlderFiles(
+                optionalJson(directory, "added_tokens.json")
+                        .map(TokenReader::ids)
+                        .orElse(Map.of()),
+                optionalJson(directory, "special_tokens_map.json")
+                        .map(map -> SpecialTokens.read(map, true))
+                        .orElse(SpecialTokens.NONE));
+        JsonView config = optionalJson(directory, "tokenizer_config.json")
+                .orElseGet(() -> JsonView.empty(name(directory, "tokenizer_config.json")));
+        return TokenizerConfig.read(config, older);
+    }
+
+    private static Optional<JsonView> optionalJson(Path directory, String name) {
+        return optionalFile(directory, name).map(bytes -> JsonView.parse(bytes, name(directory, name)));
     }
 
     private static Optional<byte[]> optionalFile(Path directory, String name) {

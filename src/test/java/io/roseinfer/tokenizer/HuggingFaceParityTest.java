@@ -47,6 +47,8 @@ class HuggingFaceParityTest {
         var root = withAddedTokens();
         root.put("pre_tokenizer", byteLevel(addPrefixSpace));
         Files.writeString(directory.resolve("tokenizer.json"), json(root));
+        String config = json(Map.of("tokenizer_class", "PreTrainedTokenizerFast")); // takes tokenizer.json as it is
+        Files.writeString(directory.resolve("tokenizer_config.json"), config);
         Tokenizer tokenizer = Tokenizers.fromDirectory(directory).orElseThrow();
         try (HuggingFace oracle = HuggingFace.load(json(root))) {
             assertSameIds(oracle, tokenizer, new Texts(20251, CONTENTS));

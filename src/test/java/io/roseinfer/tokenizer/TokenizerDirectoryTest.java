@@ -17,6 +17,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which files of a model directory count, and for what. */
@@ -63,9 +64,9 @@ class TokenizerDirectoryTest {
     void tokenizer_json_wins_over_vocabulary_and_merges() throws IOException {
         writeVocabularyAndMerges();
         var root = TRAINED.tokenizerJson();
-        root.put("added_tokens", List.of(added(FREE + 7, "<s>")));
+        root.put("added_tokens", List.of(added(FREE, "<s>")));
         write("tokenizer.json", json(root));
-        assertThat(load().encode("<s>")).containsExactly(FREE + 7);
+        assertThat(load().encode("<s>")).containsExactly(FREE);
     }
 
     @Test
@@ -133,8 +134,8 @@ class TokenizerDirectoryTest {
         assertThat(load().endOfText()).hasValue(FREE);
         write("tokenizer_config.json", json(Map.of("eos_token", Map.of("content", "</s>"))));
         assertThat(load().endOfText()).hasValue(FREE);
-        write("tokenizer_config.json", json(Map.of("eos_token", "absent")));
-        assertThat(load().endOfText()).isEmpty();
+        write("tokenizer_config.json", json(Map.of("eos_token", "new")));
+        assertThat(load().endOfText()).hasValue(FREE + 2);
     }
 
     @Test
@@ -176,5 +177,65 @@ class TokenizerDirectoryTest {
                 json(Map.of("bos_token", Map.of("content", "<s>"), "additional_special_tokens", List.of("<t>"))));
         assertThat(load().encode("<s>żź")).containsExactly(FREE + 1, FREE + 2);
         assertThat(load().encodeOrdinary("<s>żź")).doesNotContain(FREE + 1).endsWith(FREE + 2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        ", , true, false",
+        ", true, false, true",
+        "GPT2Tokenizer, , true, false",
+        "GPT2Tokenizer, false, true, false",
+        "GPT2Tokenizer, true, false, true",
+        "GPT2TokenizerFast, true, false, true",
+        "GPT2TokenizerFast, , true, false",
+        "PreTrainedTokenizerFast, false, true, true",
+        "PreTrainedTokenizerFast, true, false, false",
+        "TokenizersBackend, , true, true",
+        "TokenizersBackend, true, false, false"
+    })
+    void space_before_the_text_is_a_matter_of_the_config_for_gpt2s_classes_and_of_tokenizer_json_for_others(
+            String tokenizerClass, Boolean inConfig, boolean inTokenizerJson, boolean expected) throws IOException {
+        var root = TRAINED.tokenizerJson();
+        root.put("pre_tokenizer", TrainedVocabulary.byteLevel(inTokenizerJson));
+        write("tokenizer.json", json(root));
+        var config = new TreeMap<String, Object>();
+        config.put("tokenizer_class", tokenizerClass);
+        config.put("add_prefix_space", inConfig);
+        write("tokenizer_config.json", json(config));
+        assertThat(load().encode(TEXT))
+                .isEqualTo(SampleTokenizer.with().encode(expected ? " " + TEXT : TEXT));
+        boolean overrides = expected != inTokenizerJson;
+        assertThat(load().warnings()).hasSize(overrides ? 1 : 0).allMatch(line -> line.contains("add_prefix_space"));
+    }
+
+    @Test
+    void added_token_under_another_id_than_hugging_face_gives_it_gets_that_and_a_warning() throws IOException {
+        var root = TRAINED.tokenizerJson();
+        root.put("added_tokens", List.of(added(FREE + 7, "<s>"), added(FREE + 1, "<|endoftext|>", "special")));
+        write("tokenizer.json", json(root));
+        assertThat(load().encode("<|endoftext|><s>")).containsExactly(FREE, FREE + 1);
+        assertThat(load().warnings())
+                .hasSize(2)
+                .anyMatch(line -> line.contains("\"<s>\" has id " + (FREE + 7) + " in its file; " + (FREE + 1)));
+    }
+
+    @Test
+    void added_token_that_the_config_lists_not_though_it_lists_others_is_none_and_a_warning() throws IOException {
+        var root = TRAINED.tokenizerJson();
+        root.put("added_tokens", List.of(added(FREE, "<s>")));
+        write("tokenizer.json", json(root));
+        write("tokenizer_config.json", json(Map.of("added_tokens_decoder", Map.of())));
+        assertThat(load().encode("<s>")).isEqualTo(SampleTokenizer.with().encode("<s>"));
+        assertThat(load().warnings()).singleElement().asString().contains("\"<s>\"", "added_tokens_decoder");
+    }
+
+    @Test
+    void tokens_of_two_files_under_one_id_are_refused() throws IOException {
+        writeVocabularyAndMerges();
+        var root = TRAINED.tokenizerJson();
+        root.put("added_tokens", List.of(added(FREE, "<s>")));
+        write("tokenizer.json", json(root));
+        write("added_tokens.json", json(Map.of("<t>", FREE)));
+        assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("have the same id " + FREE);
     }
 }
