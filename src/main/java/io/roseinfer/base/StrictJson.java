@@ -1,6 +1,7 @@
 package io.roseinfer.base;
 
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
@@ -13,20 +14,39 @@ import tools.jackson.databind.json.JsonMapper;
  * {@link Limits#JSON_DEPTH} are refused. The caller turns the exception into its own message, with the file's name.
  */
 public final class StrictJson {
-    private static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
-                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-                    .streamReadConstraints(StreamReadConstraints.builder()
-                            .maxNestingDepth(Limits.JSON_DEPTH)
-                            .maxStringLength(Limits.SAFETENSORS_HEADER_BYTES)
-                            .maxNameLength(1 << 16)
-                            .build())
-                    .build())
+    private static final JsonMapper MAPPER = JsonMapper.builder(factory(StreamReadConstraints.builder()
+                    .maxNestingDepth(Limits.JSON_DEPTH)
+                    .maxStringLength(Limits.SAFETENSORS_HEADER_BYTES)
+                    .maxNameLength(1 << 16)
+                    .build()))
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
 
+    private static final JsonMapper TOKENS = new JsonMapper(factory(StreamReadConstraints.builder()
+            .maxNestingDepth(Limits.JSON_DEPTH)
+            .maxStringLength(Limits.SAFETENSORS_HEADER_BYTES)
+            .maxNameLength(Limits.SAFETENSORS_HEADER_BYTES)
+            .maxNumberLength(Limits.SAFETENSORS_HEADER_BYTES)
+            .build()));
+
     private StrictJson() {}
 
-    /** The configured mapper, for callers that stream or write. */
+    private static JsonFactory factory(StreamReadConstraints constraints) {
+        return JsonFactory.builder()
+                .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                .streamReadConstraints(constraints)
+                .build();
+    }
+
+    /**
+     * A parser for who reads token by token. Names and numbers may be as long as the document: numbers stay text until somebody
+     * asks, and who does must look at their length first.
+     */
+    public static JsonParser parser(byte[] utf8) {
+        return TOKENS.createParser(utf8);
+    }
+
+    /** The configured mapper, for callers that write. */
     public static JsonMapper mapper() {
         return MAPPER;
     }

@@ -32,7 +32,7 @@ final class HeaderJson {
     /** The entries in the order the header lists them; names are unique. */
     static List<TensorEntry> parse(String file, byte[] json) {
         Utf8.requireText(file, json);
-        try (JsonParser parser = StrictJson.mapper().createParser(json)) {
+        try (JsonParser parser = StrictJson.parser(json)) {
             return new HeaderJson(file, parser).header();
         } catch (JacksonException e) {
             long offset = e.getLocation() == null ? -1 : e.getLocation().getByteOffset();
@@ -108,7 +108,7 @@ final class HeaderJson {
         return new TensorEntry(name, new WeightSource.Info(dtype, shape), offsets[0], offsets[1]);
     }
 
-    /** Passes over the current value; even there, text must be text. */
+    /** Passes over the current value; even there, text must be text, and numbers must be in the range of a double. */
     private void ignore() {
         int depth = 0;
         while (true) {
@@ -119,6 +119,8 @@ final class HeaderJson {
                 depth--;
             } else if (token == JsonToken.VALUE_STRING) {
                 wellFormed(parser.getString(), "a field");
+            } else if (token.isNumeric() && Double.isInfinite(Double.parseDouble(parser.getString()))) {
+                throw bad("the number " + seen() + " in a field is out of range");
             }
             if (depth == 0) {
                 return;
@@ -188,7 +190,7 @@ final class HeaderJson {
                     case START_OBJECT -> "an object";
                     case START_ARRAY -> "an array";
                     case VALUE_STRING -> "the string " + Quoted.name(parser.getString());
-                    default -> Quoted.escape(parser.getString());
+                    default -> Quoted.value(parser.getString());
                 };
     }
 

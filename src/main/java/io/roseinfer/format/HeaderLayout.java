@@ -38,14 +38,7 @@ final class HeaderLayout {
             throw new BadModel(file + ": invalid offset: " + entry + " ends before it begins");
         }
         WeightSource.Info info = entry.info();
-        long bits = info.dtype().bits();
-        try {
-            for (long dimension : info.shape()) {
-                bits = Math.multiplyExact(bits, dimension);
-            }
-        } catch (ArithmeticException e) {
-            throw new BadModel(file + ": " + entry + ": size of " + info + " overflows 2^63 bits", e);
-        }
+        long bits = bits(file, entry);
         if (bits % Byte.SIZE != 0) {
             throw new BadModel(file + ": " + entry + ": misaligned: " + info + " is not a whole number of bytes");
         }
@@ -53,5 +46,25 @@ final class HeaderLayout {
             throw new BadModel(file + ": " + entry + ": has " + entry.bytes() + " bytes, but " + info + " needs "
                     + bits / Byte.SIZE);
         }
+    }
+
+    /** Dimensions are multiplied in their order, so a zero hides only an overflow that would come after it. */
+    private static long bits(String file, TensorEntry entry) {
+        long elements = 1;
+        for (long dimension : entry.info().shape()) {
+            if (Math.unsignedMultiplyHigh(elements, dimension) != 0) {
+                throw overflow(file, entry);
+            }
+            elements *= dimension;
+        }
+        int each = entry.info().dtype().bits();
+        if (elements < 0 || elements > Long.MAX_VALUE / each) {
+            throw overflow(file, entry);
+        }
+        return elements * each;
+    }
+
+    private static BadModel overflow(String file, TensorEntry entry) {
+        return new BadModel(file + ": " + entry + ": size of " + entry.info() + " overflows 2^63 bits");
     }
 }

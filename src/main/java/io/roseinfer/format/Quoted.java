@@ -13,8 +13,20 @@ public final class Quoted {
 
     /** {@code name} in double quotes, at most 120 characters of it. */
     static String name(String name) {
-        String shown = name.length() <= NAME_CHARS ? name : name.substring(0, NAME_CHARS);
-        return '"' + escape(shown) + '"' + (shown.length() < name.length() ? "…" : "");
+        return '"' + escape(cut(name)) + '"' + more(name);
+    }
+
+    /** A number or a word without quotes, at most 120 characters of it. */
+    static String value(String value) {
+        return escape(cut(value)) + more(value);
+    }
+
+    private static String cut(String text) {
+        return text.length() <= NAME_CHARS ? text : text.substring(0, NAME_CHARS);
+    }
+
+    private static String more(String text) {
+        return text.length() <= NAME_CHARS ? "" : "…";
     }
 
     /** The first five names and how many more there are. */

@@ -1,5 +1,6 @@
 package io.roseinfer.format;
 
+import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdIOException;
 import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
 import io.roseinfer.base.RoseException.BadModel;
@@ -20,6 +21,12 @@ import java.nio.file.Path;
 final class SafetensorsZstd {
     private static final int CHUNK_BYTES = 1 << 20;
 
+    /** Window of {@code zstd --long=31}, the largest there is; the decompressor needs that much memory only for a frame that has it. */
+    private static final int LARGEST_WINDOW_LOG = 31;
+
+    private static final String HOLD_EXECUTABLES = "let java.io.tmpdir hold executables"
+            + " (ROSEINFER_JAVA_OPTS=-Djava.io.tmpdir=<folder>)";
+
     /** Data up to this size is believed whatever the file's size. */
     private static final long MODEST_BYTES = 64L << 20;
 
@@ -39,7 +46,11 @@ final class SafetensorsZstd {
         FileFailure.requireRegular(path);
         try (InputStream compressed = Files.newInputStream(path)) {
             long believed = Math.max(MODEST_BYTES, RATIO * Math.min(Files.size(path), Long.MAX_VALUE / RATIO));
-            return open(FileFailure.shown(path), compressed, believed);
+            return open(
+                    FileFailure.shown(path),
+                    compressed,
+                    believed,
+                    "decompress the file with `zstd -d`, or " + HOLD_EXECUTABLES);
         } catch (IOException e) {
             throw FileFailure.reading(path, e);
         }
@@ -47,13 +58,20 @@ final class SafetensorsZstd {
 
     /** Opens a stream that is trusted as to its size; the caller closes it. */
     static WeightSource open(String description, InputStream compressed) {
-        return open(description, compressed, Long.MAX_VALUE);
+        return open(description, compressed, Long.MAX_VALUE, HOLD_EXECUTABLES);
     }
 
-    private static WeightSource open(String shown, InputStream compressed, long believedBytes) {
+    private static WeightSource open(String shown, InputStream compressed, long believedBytes, String withoutLibrary) {
         try (ZstdInputStreamNoFinalizer plain = new ZstdInputStreamNoFinalizer(new Unclosed(compressed))) {
+            plain.setLongMax(LARGEST_WINDOW_LOG);
             return new SafetensorsZstd(shown, plain).source(believedBytes);
         } catch (ZstdIOException e) {
+            if (e.getErrorCode() == Zstd.errMemoryAllocation()) {
+                throw new InsufficientMemory(
+                        shown + ": decompressing needs up to 2 GiB of native memory for its window, which cannot be had;"
+                                + " free some, or decompress the file with `zstd -d --long=31`",
+                        e);
+            }
             throw new BadModel(
                     shown + ": is corrupt, truncated or no zstd data: " + FileFailure.reason(e) + "; download it again",
                     e);
@@ -62,7 +80,7 @@ final class SafetensorsZstd {
         } catch (LinkageError e) {
             throw new BadModel(
                     shown + ": the zstd library cannot be loaded: " + Quoted.escape(String.valueOf(e.getMessage()))
-                            + "; decompress the file with `zstd -d`, or let java.io.tmpdir hold executables",
+                            + "; " + withoutLibrary,
                     e);
         }
     }

@@ -115,8 +115,11 @@ public final class Tensor {
         return (short) ((bits + roundingBias) >>> 16);
     }
 
-    /** The product of the dimensions. */
+    /** The product of the dimensions; zero where one is, however large the others are. */
     public static long elementCount(long[] shape) {
+        if (Arrays.stream(shape).anyMatch(dimension -> dimension == 0)) {
+            return 0;
+        }
         long product = 1;
         for (long dimension : shape) {
             product = Math.multiplyExact(product, dimension);

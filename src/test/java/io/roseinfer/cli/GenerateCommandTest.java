@@ -150,4 +150,23 @@ class GenerateCommandTest {
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("vocab.txt", "no tokenizer", "give token ids instead");
     }
+
+    @Test
+    void generate_builtinModelWhereNoLibraryCanBeUnpacked_advisesAFolderAndNothingElse(@TempDir Path directory)
+            throws IOException {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Djava.io.tmpdir=" + directory.resolve("absent"),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Main.class.getName(),
+                        "generate",
+                        "--prompt-ids",
+                        "1")
+                .start();
+        String err = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(err).contains("builtin:tiny", "zstd library cannot be loaded", "-Djava.io.tmpdir");
+        assertThat(err).doesNotContain("zstd -d");
+        assertThat(process.onExit().join().exitValue()).isEqualTo(3);
+    }
 }

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One of the 79 inputs whose verdicts were taken from the reference reader, safetensors 0.8.0 {@code deserialize()}.
+ * One of the 100 inputs whose verdicts were taken from the reference reader, safetensors 0.8.0 {@code deserialize()}.
  *
  * @param reference {@code OK}, or what the reference says
  * @param refusal empty if roseinfer accepts, else a part of its message; where this differs from the reference, roseinfer is
@@ -42,6 +42,9 @@ record ReferenceCase(String name, byte[] bytes, String reference, String refusal
         layout(cases);
         integers(cases);
         shapes(cases);
+        emptyShapes(cases);
+        ignoredNumbers(cases);
+        lengthsOfNames(cases);
         fields(cases);
         text(cases);
         return cases;
@@ -261,6 +264,47 @@ record ReferenceCase(String name, byte[] bytes, String reference, String refusal
                 OK,
                 "");
         add(cases, "BOOL value 2", file(ascii(one("BOOL", "[1]", "[0,1]")), new byte[] {2}), OK, "");
+    }
+
+    private static void emptyShapes(List<ReferenceCase> cases) {
+        empty(cases, "[4611686018427387904,0]", OK, "");
+        empty(cases, "[9223372036854775807,0]", OK, "");
+        empty(cases, "[4611686018427387904,2,0]", OK, "");
+        empty(cases, "[4611686018427387904,3,0]", OK, "");
+        empty(cases, "[4611686018427387904,4,0]", "overflow", "overflow");
+        empty(cases, "[0,4611686018427387904,4]", OK, "");
+    }
+
+    private static void empty(List<ReferenceCase> cases, String shape, String reference, String refusal) {
+        add(cases, "no elements " + shape, file(one("F32", shape, "[0,0]"), 0), reference, refusal);
+    }
+
+    private static void ignoredNumbers(List<ReferenceCase> cases) {
+        String range = "number out of range";
+        ignored(cases, "1e999", range, "out of range");
+        ignored(cases, "-1e999", range, "out of range");
+        ignored(cases, "[{\"x\":1e999}]", range, "out of range");
+        ignored(cases, "1e99999999999999999999", range, "out of range");
+        ignored(cases, "1.8e308", range, "out of range");
+        ignored(cases, "1e308", OK, "");
+        ignored(cases, "1e-999", OK, "");
+        ignored(cases, "0e999", OK, "");
+        ignored(cases, "1e-99999999999999999999", OK, "");
+        ignored(cases, "1".repeat(400), range, "out of range");
+        ignored(cases, "1".repeat(300), OK, "");
+        ignored(cases, "0." + "1".repeat(1500), OK, "");
+        ignored(cases, "1".repeat(1500) + "e-1400", OK, "");
+    }
+
+    private static void ignored(List<ReferenceCase> cases, String value, String reference, String refusal) {
+        String json = VALID.replace("}}", ",\"note\":" + value + "}}");
+        json(cases, "ignored " + value.substring(0, Math.min(30, value.length())), json, reference, refusal);
+    }
+
+    private static void lengthsOfNames(List<ReferenceCase> cases) {
+        String name = "n".repeat(70_000);
+        json(cases, "long ignored name", VALID.replace("}}", ",\"" + name + "\":1}}"), OK, "");
+        json(cases, "long tensor name", VALID.replace("\"a\"", "\"" + name + "\""), OK, "");
     }
 
     private static void fields(List<ReferenceCase> cases) {

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SafetensorsFileTest {
     @TempDir
@@ -106,9 +107,10 @@ class SafetensorsFileTest {
         }
     }
 
-    @Test
-    void zero_size_tensor_reads_as_no_elements() throws IOException {
-        String json = "{\"z\":{\"dtype\":\"F32\",\"shape\":[0,7],\"data_offsets\":[0,0]}}";
+    @ParameterizedTest
+    @ValueSource(strings = {"[0,7]", "[7,0]", "[4611686018427387904,0]", "[4611686018427387904,3,0]"})
+    void zero_size_tensor_reads_as_no_elements(String shape) throws IOException {
+        String json = "{\"z\":{\"dtype\":\"F32\",\"shape\":" + shape + ",\"data_offsets\":[0,0]}}";
         try (WeightSource source = open(RawSafetensors.file(json, 0));
                 Arena arena = Arena.ofConfined()) {
             assertThat(source.read("z", arena).elements()).isZero();
@@ -201,5 +203,14 @@ class SafetensorsFileTest {
 
     private Path write(byte[] bytes) throws IOException {
         return Files.write(directory.resolve("x.safetensors"), bytes);
+    }
+
+    @Test
+    void endless_number_is_shown_in_part() {
+        String json = "{\"z\":{\"dtype\":\"F32\",\"shape\":[" + "1".repeat(5000) + "],\"data_offsets\":[0,0]}}";
+        assertThatThrownBy(() -> open(RawSafetensors.file(json, 0)))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("overflow")
+                .satisfies(refusal -> assertThat(refusal.getMessage()).hasSizeLessThan(500));
     }
 }

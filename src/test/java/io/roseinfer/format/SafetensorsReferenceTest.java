@@ -46,7 +46,7 @@ class SafetensorsReferenceTest {
                 .filter(input -> input.accepted() != input.acceptedByReference())
                 .map(ReferenceCase::name)
                 .collect(Collectors.toSet());
-        assertThat(cases()).hasSize(79);
+        assertThat(cases()).hasSize(100);
         assertThat(stricter)
                 .containsExactlyInAnyOrder(
                         "dup tensor key same",

@@ -12,6 +12,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +22,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SafetensorsZstdTest {
     private static final List<String> NAMES = List.of("a", "b", "c");
@@ -139,6 +143,27 @@ class SafetensorsZstdTest {
         String json = "{\"a\":{\"dtype\":\"F32\",\"shape\":[1099511627776],\"data_offsets\":[0,4398046511104]}}";
         byte[] bomb = Zstd.compress(RawSafetensors.file(json.getBytes(StandardCharsets.UTF_8), new byte[64]));
         assertThatThrownBy(() -> open(bomb)).isInstanceOf(BadModel.class).hasMessageContaining("thousand times");
+    }
+
+    /** A frame of one raw block, made by hand: making one with such a window takes as much memory as the window. */
+    @ParameterizedTest
+    @ValueSource(ints = {17, 27, 28, 30, 31})
+    void frame_of_any_window_is_read(int windowLog) throws IOException {
+        byte[] plain = RawSafetensors.floats(NAMES, 1000);
+        int lastRawBlock = 1 | plain.length << 3;
+        byte[] frame = ByteBuffer.allocate(9 + plain.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(0xFD2FB528)
+                .put((byte) 0) // neither size nor checksum
+                .put((byte) (windowLog - 10 << 3))
+                .put((byte) lastRawBlock)
+                .putShort((short) (lastRawBlock >> 8))
+                .put(plain)
+                .array();
+        try (WeightSource source = open(frame);
+                Arena arena = Arena.ofConfined()) {
+            assertThat(source.read("c", arena).get(999)).isEqualTo(RawSafetensors.valueOf("c", 999));
+        }
     }
 
     private WeightSource open(byte[] compressed) throws IOException {
