@@ -99,19 +99,18 @@ __device__ __forceinline__ void penalise(float* logits, int vocabulary, const Sa
     __syncthreads();
 }
 
-// Of the topK heaviest keep the shortest prefix whose share reaches topP; take the token at `draw` of what is kept. With nothing
-// filtered any order will do: ids, as the reference takes them.
+// Of the topK heaviest keep the shortest prefix whose share reaches topP; take the token at `draw` of what is kept, the heaviest
+// first. A request that filters by neither takes tokens by id, which needs no order. That is the request's business alone: were it
+// a matter of how many tokens count, one of no weight could turn a draw over.
 __device__ __forceinline__ int choose(const Weights& weights, char* scratch, int topK, float topP, double draw) {
     auto at_draw = [=](u64 kept) { return min(kept, static_cast<u64>(static_cast<double>(kept) * draw) + 1); };
-    auto by_id = [&] {
+    if ((topK == 0 || topK >= weights.vocabulary) && topP >= 1) {
         return token_reaching(
             weights.vocabulary, [&](int i) { return weights.mass(weights.logits[i]); }, at_draw);
-    };
-    if (topK == 0 && topP >= 1) return by_id();
+    }
     Ranking ranking(weights, scratch);
     bool listed = topK > 0 && topK <= LISTED;
     ranking.build(!listed);
-    if (topK >= ranking.size() && topP >= 1) return by_id();
     const int count = topK == 0 ? ranking.size() : min(topK, ranking.size());
     if (listed && !ranking.list_most_likely(count)) {
         listed = false;

@@ -51,7 +51,8 @@ public:
         const size_t size = order.size();
         size_t count = r.topK == 0 ? size : std::min<size_t>(r.topK, size);
         double kept = total;
-        if (count < size || r.topP < 1) {
+        const bool byId = (r.topK == 0 || static_cast<size_t>(r.topK) >= logits.size()) && r.topP >= 1;
+        if (!byId) {
             std::sort(order.begin(), order.end(),
                       [&](int a, int b) { return weight[a] != weight[b] ? weight[a] > weight[b] : a < b; });
             double sum = 0;
@@ -121,16 +122,21 @@ inline std::string wrong_report(const SampleReport& seen, int token, const std::
     return "";
 }
 
-// Logits as models and masks make them: scattered, all alike, with tokens ruled out, nearly alike, two heaps far apart.
+constexpr int KINDS = 6;
+
+// Logits as models and masks make them: scattered, all alike, with tokens ruled out, nearly alike, two heaps far apart, two likely
+// tokens of which the later is the likelier.
 inline std::vector<float> random_logits(int kind, int vocabulary, std::mt19937_64& random) {
     std::vector<float> logits(vocabulary);
     std::normal_distribution<float> normal(0, 3);
     for (int i = 0; i < vocabulary; i++) {
         const float x = normal(random);
+        const float likely = i == vocabulary / 5 ? 9.95f : i == vocabulary / 2 ? 10 : -5;
         logits[i] = kind == 0   ? std::round(x * 64) / 64
                     : kind == 1 ? -7.25f
                     : kind == 2 ? (i % 3 == 1 ? -INFINITY : x - 100)
                     : kind == 3 ? x * .01f
+                    : kind == 5 ? likely
                                 : (i % 2 == 0 ? x * .001f : x * .001f - 12);
     }
     return logits;
@@ -155,8 +161,10 @@ inline void check_sampler(Kernels& kernels, bool quick,
                                 {"top-k of everything, top-p 0.7", {0, 2, 60000, .7f, 0, 1, 0, 0}},
                                 {"repetition", {0, 1, 20, 1, 0, 1.3f, 0, 0}},
                                 {"presence and frequency", {0, 1, 0, .9f, 0, 1, .5f, .7f}},
-                                {"greedy with penalties", {0, 0, 0, 1, 0, 1.2f, 1, 1}}};
-    constexpr int SETTINGS = 14, KINDS = 5;
+                                {"greedy with penalties", {0, 0, 0, 1, 0, 1.2f, 1, 1}},
+                                {"cold top-k", {0, .1f, 40, 1, 0, 1, 0, 0}}};
+    constexpr int SETTINGS = 15;
+    auto kind_of = [](int sample) { return (sample % SETTINGS + sample / SETTINGS) % KINDS; };  // each setting meets every kind
     std::mt19937_64 random(11);
     for (int vocabulary : quick ? std::vector<int>{1500} : std::vector<int>{5, 1023, 1025, 50257}) {
         const int samples = (quick ? SETTINGS : SETTINGS * KINDS) + 1, stride = round_up(vocabulary, 128), tokens = 90;
@@ -164,7 +172,7 @@ inline void check_sampler(Kernels& kernels, bool quick,
         std::vector<SampleRequest> requests;
         std::vector<int> history;
         for (int s = 0; s < samples; s++) {
-            std::vector<float> row = random_logits((s + s / SETTINGS) % KINDS, vocabulary, random);
+            std::vector<float> row = random_logits(kind_of(s), vocabulary, random);
             std::copy(row.begin(), row.end(), logits.begin() + static_cast<size_t>(s) * stride);
             SampleRequest r = settings[s % SETTINGS].request;
             r.seed = random(), r.position = static_cast<int>(random() % 1000);
@@ -202,7 +210,7 @@ inline void check_sampler(Kernels& kernels, bool quick,
                 bool right = last ? token == -1 && chosen[s] == 0
                                   : token == chosen[s] && ReferenceSampler::allows(token, row, requests[s], history);
                 const std::string what = name + ", vocabulary " + std::to_string(vocabulary) + ", " + settings[s % SETTINGS].name +
-                                         ", logits " + std::to_string((s + s / SETTINGS) % KINDS);
+                                         ", logits " + std::to_string(kind_of(s));
                 report(right && mail[s] >> 32 == 3, what, "token " + std::to_string(token));
                 if (right && !last && requests[s].logprobs >= 0) {
                     const std::string wrong = wrong_report(told[s], token, row, requests[s].logprobs);

@@ -39,9 +39,6 @@ final class Candidates {
      * @param draw uniform in [0, 1)
      */
     int choose(int topK, double topP, double total, double draw) {
-        if (topK == size && topP >= 1) {
-            return unfiltered(total * draw);
-        }
         heapify();
         double sum = topK < size ? sumOfHeaviest(topK) : total;
         double wanted = topP * sum;
@@ -63,8 +60,11 @@ final class Candidates {
         }
     }
 
-    /** With nothing filtered any order will do, and the order of ids needs no sorting. */
-    private int unfiltered(double target) {
+    /**
+     * The token at which the running sum of weights passes {@code target}, taken in the order they were added. With nothing
+     * filtered any order will do, and this one needs no sorting.
+     */
+    int byId(double target) {
         double sum = 0;
         for (int i = 0; i < size - 1; i++) {
             sum += weights[i];

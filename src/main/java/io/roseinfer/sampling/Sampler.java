@@ -6,7 +6,7 @@ import java.util.Arrays;
 /**
  * The reference sampler: one row of logits in, one token out, in double precision where sums are taken. The order of operations
  * is vLLM's: penalties, temperature, then min-p, top-k and top-p on the probabilities, then one draw by inverse transform over
- * the tokens that are left, most likely first.
+ * the tokens that are left: most likely first, or by id where the request asks for neither top-k nor top-p.
  *
  * <p>An instance holds scratch for one vocabulary and serves one thread; it allocates nothing after construction. A row's result
  * depends on its logits, its request and {@code contextLength} alone.
@@ -120,8 +120,14 @@ public final class Sampler {
                 }
             }
         }
-        int topK = params.topK() == 0 ? vocabulary : params.topK();
-        return candidates.choose(Math.min(topK, candidates.size()), params.topP(), total, draw);
+        // Whether order matters is the request's business alone. Were it a matter of how many candidates there are, a token of no
+        // weight could turn a draw over, and devices that count such tokens differently would draw different tokens.
+        boolean everything = params.topK() == 0 || params.topK() >= vocabulary;
+        if (everything && params.topP() >= 1) {
+            return candidates.byId(total * draw);
+        }
+        int topK = everything ? candidates.size() : Math.min(params.topK(), candidates.size());
+        return candidates.choose(topK, params.topP(), total, draw);
     }
 
     /** ln Σ exp(logit) over the row, stable for any finite logits. */

@@ -3,7 +3,10 @@ package io.roseinfer.sampling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.roseinfer.base.SplitMix64;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -166,6 +169,84 @@ class SamplerTest {
             assertThat(backwards[49 - i]).isEqualTo(first[i]);
         }
         assertThat(otherSeed).isNotEqualTo(first);
+    }
+
+    /** Two likely tokens, the later the likelier, among 128; at temperature 0.02 the others weigh e^-745 or less, or a little more. */
+    private static float[] twoLikelyAmong(float others) {
+        float[] logits = new float[128];
+        Arrays.fill(logits, others);
+        logits[20] = 9.99f;
+        logits[90] = 10;
+        return logits;
+    }
+
+    @Test
+    void what_weighs_nothing_does_not_turn_a_cold_draw_over() {
+        SamplingParams cold = new SamplingParams(0.02f, 40, 1, 0, 1, 0, 0, -1);
+        for (int position = 0; position < 1000; position++) {
+            assertThat(sample(twoLikelyAmong(-5), cold, NOTHING, 3, position))
+                    .as("draw %d", position)
+                    .isEqualTo(sample(twoLikelyAmong(-4), cold, NOTHING, 3, position));
+        }
+    }
+
+    /** The rule as it is documented, by sorting everything; tokens whose exponent is below {@code floor} are left out. */
+    private static int draw(float[] logits, SamplingParams params, double floor, long seed, int position) {
+        float largest = logits[greedy(logits)];
+        double threshold = params.minP() > 0 ? Math.log(params.minP()) : Double.NEGATIVE_INFINITY;
+        double[] weights = new double[logits.length];
+        for (int i = 0; i < logits.length; i++) {
+            double exponent = (logits[i] - largest) / (double) params.temperature();
+            weights[i] = exponent >= Math.max(floor, threshold) ? Math.exp(exponent) : 0;
+        }
+        boolean anyOrder = (params.topK() == 0 || params.topK() >= logits.length) && params.topP() >= 1;
+        List<Integer> order = IntStream.range(0, logits.length)
+                .filter(i -> weights[i] > 0)
+                .boxed()
+                .sorted(Comparator.comparingDouble(i -> anyOrder ? 0 : -weights[i]))
+                .limit(params.topK() == 0 ? logits.length : params.topK())
+                .toList();
+        double share = params.topP() * order.stream().mapToDouble(i -> weights[i]).sum();
+        double kept = 0;
+        int count = 0;
+        while (count < order.size() && (count == 0 || kept < share)) {
+            kept += weights[order.get(count++)];
+        }
+        double target = kept * SplitMix64.uniform(SplitMix64.mix(seed), position);
+        double sum = 0;
+        int rank = 0;
+        while (rank < count - 1 && (sum += weights[order.get(rank)]) <= target) {
+            rank++;
+        }
+        return order.get(rank);
+    }
+
+    /** A device leaves out what weighs less than e^-87 of the likeliest token, this one what is 0 in double precision. */
+    @ParameterizedTest
+    @CsvSource({
+        "0.005, 40, 1, 0",
+        "0.02, 40, 1, 0",
+        "0.1, 40, 1, 0",
+        "1, 40, 1, 0",
+        "1, 40, 1, 0.3",
+        "0.02, 40, 0.9, 0",
+        "0.1, 0, 1, 0",
+        "0.02, 128, 1, 0",
+        "0.02, 200, 1, 0.1",
+        "2, 0, 0.8, 0"
+    })
+    void a_draw_is_the_same_wherever_it_is_sampled(float temperature, int topK, float topP, float minP) {
+        SamplingParams params = new SamplingParams(temperature, topK, topP, minP, 1, 0, 0, -1);
+        Random random = new Random(17);
+        for (int position = 0; position < 500; position++) {
+            float[] logits = twoLikelyAmong(position % 2 == 0 ? -5 : 9);
+            for (int i = 0; i < logits.length; i++) {
+                logits[i] += (float) random.nextGaussian() / 16;
+            }
+            int token = sample(logits, params, NOTHING, 5, position);
+            assertThat(draw(logits, params, -87, 5, position)).as("draw %d of a device", position).isEqualTo(token);
+            assertThat(draw(logits, params, -800, 5, position)).as("draw %d", position).isEqualTo(token);
+        }
     }
 
     @Test
