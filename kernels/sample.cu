@@ -85,15 +85,14 @@ __device__ __forceinline__ void penalise(float* logits, int vocabulary, const Sa
     if (r.presencePenalty != 0 || r.frequencyPenalty != 0) {
         forget();
         const int length = r.historyLength - r.promptLength;
-        unsigned repeats = 0;  // bit k: this thread's k-th token of the completion was not the first of its kind
-        for (int i = threadIdx.x, k = 0; i < length; i += THREADS, k++) {
+        for (int i = threadIdx.x; i < length; i += THREADS) {
             int id = token(r.promptLength + i);
             if (first(id)) logits[id] = logits[id] - r.frequencyPenalty - r.presencePenalty;
-            else repeats |= 1u << k % 32;
         }
-        __syncthreads();
-        for (int i = threadIdx.x, k = 0; i < length; i += THREADS, k++) {
-            if (repeats >> k % 32 & 1) atomicAdd(logits + token(r.promptLength + i), -r.frequencyPenalty);
+        forget();
+        for (int i = threadIdx.x; i < length; i += THREADS) {
+            int id = token(r.promptLength + i);
+            if (!first(id)) atomicAdd(logits + id, -r.frequencyPenalty);
         }
     }
     __syncthreads();

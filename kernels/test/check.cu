@@ -362,7 +362,11 @@ int main(int argc, char** argv) {
     auto wanted = [&](const char* name) { return quick || part.empty() || part == name; };
     Kernels kernels(argv[1], suffix);
     const bool hopper = kernels.has("attention_decode_f16");
-    if (wanted("sampler")) check_sampler(kernels, quick, report), check_copy_blocks(kernels);
+    if (wanted("sampler")) {
+        check_sampler(kernels, quick, report);
+        check_long_completion(kernels, report);
+        check_copy_blocks(kernels);
+    }
     if (wanted("f32")) check_type<float>(kernels, quick, hopper);
     if (wanted("f16")) check_type<rose::f16>(kernels, quick, hopper);
     if (wanted("bf16")) check_type<rose::bf16>(kernels, quick, hopper);

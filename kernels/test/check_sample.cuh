@@ -224,3 +224,26 @@ inline void check_sampler(Kernels& kernels, bool quick,
                "logits after sampling", "they changed");
     }
 }
+
+// A penalty of every occurrence, in a completion so long that each thread has more tokens of it than a word has bits. All arithmetic
+// is exact: one occurrence counted twice makes another token the best.
+inline void check_long_completion(Kernels& kernels, const std::function<void(bool, const std::string&, const std::string&)>& report) {
+    const int vocabulary = 1500, stride = round_up(vocabulary, 128), tokens = 36000, repeated = 7;
+    const float penalty = 1.f / 64;
+    std::vector<float> logits(stride);
+    logits[repeated] = tokens * penalty + penalty / 2;
+    SampleRequest request = {0, 0, 0, 1, 0, 1, 0, penalty};
+    request.historyLength = tokens, request.logprobs = -1;
+    DeviceArray<float> deviceLogits(logits), copies(logits.size());
+    DeviceArray<SampleRequest> requests(std::vector<SampleRequest>{request});
+    DeviceArray<int> history(std::vector<int>(tokens, repeated)), step(1), sampled(1), sampledBefore(1);
+    DeviceArray<unsigned> seen((vocabulary + 31) / 32);
+    DeviceArray<unsigned long long> mailbox(1);
+    DeviceArray<SampleReport> reports(1);
+    kernels("sample", {dim3(1), 1024, RANKING_BYTES}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
+            static_cast<const SampleRequest*>(requests.get()), static_cast<const int*>(history.get()), seen.get(), copies.get(),
+            static_cast<const int*>(step.get()), sampled.get(), static_cast<const int*>(sampledBefore.get()), mailbox.get(),
+            reports.get());
+    const int token = sampled.download()[0];
+    report(token == repeated, "penalty in a completion of 36000 tokens", "token " + std::to_string(token));
+}
