@@ -231,7 +231,8 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
         token = choose(Weights::of(row, vocabulary, e, perTemperature, floor), shared, r.topK, r.topP,
                        uniform(mix(r.seed), r.position));
     }
-    if (reports_it) __syncthreads();
+    // Whoever sees the word may overwrite the request and the history: every thread has read them by now.
+    __syncthreads();
     if (threadIdx.x == 0) {
         sampled[s] = usable ? token : 0;
         u64 word = static_cast<u64>(static_cast<unsigned>(*step)) << 32;
