@@ -3,6 +3,9 @@
 //
 //      check DIRECTORY [SUFFIX] [PART]        kernels from DIRECTORY/<name>SUFFIX, default .sm_90a.cubin
 //
+// .sm_80.ptx and .sm_90.ptx are what other GPUs run; the driver compiles them for the one at hand, whichever it is. Kernels that
+// are for Hopper alone are left out with them.
+//
 // Exits with 1 if any comparison fails. PART is `quick`, a short sweep over every kernel, or one of the parts of the whole sweep:
 // sampler, f32, f16, bf16, models; `shallow` is the models cut to two layers. PART:i/n runs every n-th check of a part, from the
 // i-th on (0 … n - 1), so that n processes share what is slow under compute-sanitizer.
@@ -204,13 +207,13 @@ static void check_bits(Kernels& kernels, const Case<T>& c) {
 
 // attention_prefill_single gives what attention_prefill gives, to the bit, however deep its ring.
 template <class T>
-static void check_single_bits(Kernels& kernels, const Case<T>& c) {
+static void check_single_bits(Kernels& kernels, const Case<T>& c, bool hopper) {
     if (!share.takes()) return;
     const int rows = c.batch.rows();
     Runner<T> runner(kernels, c.model, rows, rows, c.blockSize, c.blocks, false);
     runner.upload(c.batch);
     runner.pool.upload(c.pool);
-    Plan plan = decode_plan(rows);
+    Plan plan = hopper ? decode_plan(rows) : generic_plan();
     runner.embed(plan);
     runner.qkv(plan, 0);
     plan.attention = Plan::PREFILL;
@@ -219,6 +222,7 @@ static void check_single_bits(Kernels& kernels, const Case<T>& c) {
     plan.attention = Plan::DECODE;
     plan.attentionSingle = true;
     for (int stages : {8, 9, 15, 32}) {
+        if (stages * 4096u > kernels.sharedBytes()) continue;
         plan.attentionStages = stages;
         runner.attended.fill(0);
         runner.attention(plan, 0);
@@ -281,6 +285,31 @@ static void check_tiles(Kernels& kernels, const Case<T>& c, bool quick) {
     }
 }
 
+// Rows of many tokens: by the prefill kernel on the generic GEMMs, as every device but Hopper runs them, and on Hopper's.
+template <class T>
+static void check_prompts(Kernels& kernels, const Model<T>& model, bool hopper) {
+    const std::string type = TypeName<T>::value;
+    Case<T> ragged(model, 16, {70, 1, 16, 17, 5, 200, 64, 65}, {70, 1, 1, 17, 0, 33, 64, 65});
+    Case<T> chunks(model, 16, {300, 257, 193, 128}, {300, 200, 65, 1});
+    Case<T> fives(model, 5, {70, 129, 128}, {70, 129, 1});
+    auto check = [&](const std::string& gemms, const Plan& plan) {
+        check_stages(type + gemms + " prefill", kernels, ragged, plan);
+        check_stages(type + gemms + " prefill of chunks", kernels, chunks, plan);
+        check_stages(type + gemms + " prefill, blocks of 5", kernels, fives, plan);
+    };
+    Plan generic = generic_plan();
+    generic.attention = Plan::PREFILL;
+    check(" generic", generic);
+    check_single_bits(kernels, Case<T>(model, 16, {300, 1, 64, 65, 16, 129, 128, 257, 299, 48}, std::vector<int>(10, 1)), hopper);
+    if (!hopper) return;
+    Plan prefill = prefill_plan(512, 6);
+    check("", prefill);
+    prefill.attention = Plan::MIXED;
+    check_stages(type + " mixed", kernels, ragged, prefill);
+    prefill.attentionSingle = true;
+    check_stages(type + " mixed, singles by the bits of prefill", kernels, ragged, prefill);
+}
+
 template <class T>
 static void check_type(Kernels& kernels, bool quick, bool hopper) {
     const std::string type = TypeName<T>::value;
@@ -301,23 +330,13 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
         if (sizeof(T) == 2 && hopper) check_tiles(kernels, c, quick);
         if constexpr (sizeof(T) == 2) {
             if (hopper && rows == 33) check_bits(kernels, c);
-            if (hopper && (rows == 1 || rows == 33)) check_single_bits(kernels, c);
+            if (rows == 1 || rows == 33) check_single_bits(kernels, c, hopper);
         }
     }
-    if (sizeof(T) == 4 || !hopper) return;
-    Case<T> ragged(model, 16, {70, 1, 16, 17, 5, 200, 64, 65}, {70, 1, 1, 17, 0, 33, 64, 65});
-    Case<T> chunks(model, 16, {300, 257, 193, 128}, {300, 200, 65, 1});
-    Case<T> fives(model, 5, {70, 129, 128}, {70, 129, 1});
-    Plan prefill = prefill_plan(512, 6);
-    check_stages(type + " prefill", kernels, ragged, prefill);
-    check_stages(type + " prefill of chunks", kernels, chunks, prefill);
-    check_stages(type + " prefill, blocks of 5", kernels, fives, prefill);
-    prefill.attention = Plan::MIXED;
-    check_stages(type + " mixed", kernels, ragged, prefill);
-    prefill.attentionSingle = true;
-    check_stages(type + " mixed, singles by the bits of prefill", kernels, ragged, prefill);
-    check_single_bits(kernels, Case<T>(model, 16, {300, 1, 64, 65, 16, 129, 128, 257, 299, 48}, std::vector<int>(10, 1)));
-    if (quick) return;
+    if constexpr (sizeof(T) == 2) {
+        check_prompts(kernels, model, hopper);
+    }
+    if (sizeof(T) == 4 || !hopper || quick) return;
     Model<T> odd(kernels, Shape{1, 64 * 5, 5, 64, 1001, 777, 300, rose::RELU});
     Case<T> c(odd, 16, {70, 1, 16, 17, 5, 200}, std::vector<int>(6, 1));
     check_stages(type + " odd widths", kernels, c, decode_plan(40));
@@ -326,10 +345,13 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
 template <class T>
 static void check_whole(Kernels& kernels, bool hopper, int layers) {
     const std::string type = TypeName<T>::value;
-    if (!share.takes_any(sizeof(T) == 2 && hopper ? 5 : 1)) return;
+    if (!share.takes_any(sizeof(T) == 4 ? 1 : hopper ? 6 : 2)) return;
     Model<T> model(kernels, gpt2(layers));
     check_model(type + " model, generic", kernels, model, generic_plan(), generic_plan(), 16, {40, 5, 130, 17}, 2);
     if constexpr (sizeof(T) == 2) {
+        Plan prompts = generic_plan();
+        prompts.attention = Plan::PREFILL;
+        check_model(type + " model, generic but for prefill", kernels, model, prompts, generic_plan(), 16, {40, 5, 130, 17}, 2);
         if (!hopper) return;
         Plan prefill = prefill_plan(512, 8);
         prefill.attention = Plan::MIXED;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -86,11 +88,13 @@ public:
     Kernels(const std::string& directory, const std::string& suffix) : directory_(directory), suffix_(suffix) {
         CHECK_CUDA(cudaStreamCreate(&stream_));
         CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, 0));
+        CHECK_CUDA(cudaDeviceGetAttribute(&sharedBytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     }
 
     cudaStream_t stream() const { return stream_; }
     int multiprocessors() const { return multiprocessors_; }
-    bool programmatic = true;  // off: every edge is a full one
+    size_t sharedBytes() const { return static_cast<size_t>(sharedBytes_); }  // most of a block
+    bool programmatic = true;  // off: every edge is a full one, as it always is where the code cannot wait for its predecessor
 
     bool has(const std::string& name) const { return readable(path_of(name)); }
 
@@ -122,7 +126,7 @@ public:
             attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
             attributes[config.numAttrs++].val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
         }
-        if (launch.afterPredecessor && programmatic) {
+        if (launch.afterPredecessor && programmatic && waits(path_of(name))) {
             attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
             attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
         }
@@ -140,6 +144,16 @@ private:
         FILE* file = std::fopen(path.c_str(), "rb");
         if (file != nullptr) std::fclose(file);
         return file != nullptr;
+    }
+
+    // Whether kernels of this file wait for their predecessor. PTX says so; machine code is made for chips that can.
+    bool waits(const std::string& path) {
+        auto known = waits_.find(path);
+        if (known != waits_.end()) return known->second;
+        std::ifstream file(path, std::ios::binary);
+        const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+        const bool ptx = path.size() > 4 && path.compare(path.size() - 4, 4, ".ptx") == 0;
+        return waits_[path] = !ptx || text.find("griddepcontrol.wait") != std::string::npos;
     }
 
     // Kernels of one file share its name as a prefix, but for those that run at load and for the tiles.
@@ -173,9 +187,9 @@ private:
     std::map<std::string, cudaLibrary_t> libraries_;
     std::map<std::string, cudaKernel_t> kernels_;
     std::map<std::string, size_t> prepared_;
-    std::map<std::string, bool> carved_;
+    std::map<std::string, bool> carved_, waits_;
     cudaStream_t stream_;
-    int multiprocessors_;
+    int multiprocessors_, sharedBytes_;
 };
 
 // Near-normal random values by a counter, so that every element is a function of (seed, index).
