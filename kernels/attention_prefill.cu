@@ -7,6 +7,9 @@
 // the sequence and are visited in order: a query's result does not depend on the other queries in its tile, on chunking, or on the
 // batch.
 //
+// Keys behind a query have weight 0 in its products, and 0 · ∞ is not a number. So a warp whose sums are not finite, which only
+// damaged or overflowing weights make, attends again key by key, and a query gets nothing of what it does not see.
+//
 // Rows differ in length, so a block finds its row itself: tile i of the step belongs to the row where the running count of
 // ⌈length / 64⌉ passes i. Blocks past the last tile leave at once.
 //
@@ -19,7 +22,7 @@
 // ring of `stages` blocks of 16 keys and values.
 //
 // Launch: grid (heads, rows), block 128, dynamic shared memory stages · 4096 bytes, stages 8 to 32. Other rows are skipped.
-#include "include/paged_kv.cuh"
+#include "include/attend_token.cuh"
 #include "include/ptx.cuh"
 
 using namespace rose;
@@ -185,6 +188,14 @@ struct RunningSoftmax {
             }
         }
     }
+
+    // Whether any sum of the warp is infinite or not a number.
+    __device__ __forceinline__ bool has_overflowed() const {
+        float zero[4] = {};
+#pragma unroll
+        for (int j = 0; j < 32; j++) zero[j % 4] = fmaf(sum[j], 0.f, zero[j % 4]);
+        return __any_sync(~0u, zero[0] + zero[1] + (zero[2] + zero[3]) != 0);
+    }
 };
 
 // Takes away the scores of keys behind a thread's two queries, which stand at `query` and `query + 8`.
@@ -266,6 +277,13 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
         for (int j = 0; j < 32; j++) score[j] = scoreNext[j];
     }
 
+    if (softmax.has_overflowed()) {
+        const int first = tile.first + warp * 16;
+        for (int i = first; i < min(first + 16, length); i++) {
+            attend_token(p, work.list, start + i, head, past + i + 1);
+        }
+        return;
+    }
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         float all = sum_over_lanes<4>(softmax.total[half]);

@@ -234,6 +234,37 @@ static void check_single_bits(Kernels& kernels, const Case<T>& c, bool hopper) {
     }
 }
 
+// A token whose values are damaged spoils those that see it and none before it, though one tile of keys holds them all.
+template <class T>
+static void check_damaged_value(Kernels& kernels, const Model<T>& model, int blockSize, float value) {
+    if (!share.takes()) return;
+    const int length = 100, damaged = 40;
+    Case<T> c(model, blockSize, {length}, {length});
+    const Shape& s = model.shape;
+    Plan plan = generic_plan();
+    plan.attention = Plan::PREFILL;
+    Runner<T> runner(kernels, model, length, 1, blockSize, c.blocks, false);
+    runner.upload(c.batch);
+    runner.pool.upload(c.pool);
+    runner.embed(plan);
+    runner.qkv(plan, 0);
+    std::vector<T> pool = runner.pool.download();
+    for (int head = 0; head < s.heads; head++) pool[c.at(c.batch.slots[damaged], head, 1) + 5] = T(value);
+    runner.pool.upload(pool);
+    runner.attention(plan, 0);
+    const std::vector<float> seen = from_panels(runner.attended, length, s.attention(), round_up(length, 8));
+    const std::vector<float> wanted = c.wanted.rows(c.wanted.attended, c.tokens);
+    const size_t before = static_cast<size_t>(damaged) * s.attention();
+    const std::string what = std::string(TypeName<T>::value) + " value " + std::to_string(value) + ", blocks of " +
+                             std::to_string(blockSize);
+    compare(what + ": tokens before it", {seen.begin(), seen.begin() + before}, {wanted.begin(), wanted.begin() + before},
+            2 * TOLERANCE<T>);
+    for (int token = damaged; token < length; token++) {
+        report(!std::isfinite(seen[static_cast<size_t>(token) * s.attention() + 5]), what + ": token " + std::to_string(token),
+               "it does not see the damage");
+    }
+}
+
 static void check_copy_blocks(Kernels& kernels) {
     const int layers = 3, blocks = 9, bytes = 48 * 16;
     DeviceArray<int> pool = random_array<int>(layers * blocks * bytes / 4, 5, 0, 1e6f);
@@ -335,6 +366,9 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
     }
     if constexpr (sizeof(T) == 2) {
         check_prompts(kernels, model, hopper);
+        for (int blockSize : {16, 5}) {
+            for (float value : {INFINITY, NAN}) check_damaged_value(kernels, model, blockSize, value);
+        }
     }
     if (sizeof(T) == 4 || !hopper || quick) return;
     Model<T> odd(kernels, Shape{1, 64 * 5, 5, 64, 1001, 777, 300, rose::RELU});

@@ -1,0 +1,72 @@
+#pragma once
+// Attention of one token's head by one warp, key by key: for any head size (a multiple of 16, at most 256), any block size and type.
+//
+// Lanes share out the head's dimensions; keys are visited in order, four at a time, with an online softmax. The result depends on
+// the token's own context alone, and is summed in one order.
+#include "numeric.cuh"
+#include "paged_kv.cuh"
+
+namespace rose {
+
+constexpr int MAX_PER_LANE = 8;
+constexpr int KEYS = 4;
+
+// The token attends to the first `context` tokens of the row whose blocks start at `list`.
+template <class T>
+__device__ __forceinline__ void attend_token(const PagedAttention<T>& p, const int* list, int token, int head, int context) {
+    const int lane = threadIdx.x % 32;
+    float q[MAX_PER_LANE];
+    float sum[MAX_PER_LANE];
+    const T* query = p.queries + (static_cast<size_t>(token) * p.heads + head) * p.headSize;
+#pragma unroll
+    for (int i = 0; i < MAX_PER_LANE; i++) {
+        int d = lane + 32 * i;
+        q[i] = d < p.headSize ? to_float(query[d]) : 0.f;
+        sum[i] = 0;
+    }
+    float largest = NO_SCORE;
+    float total = 0;
+    for (int first = 0; first < context; first += KEYS) {
+        const T* key[KEYS];
+        float score[KEYS];
+#pragma unroll
+        for (int k = 0; k < KEYS; k++) {
+            key[k] = p.key(list, min(first + k, context - 1), head);
+            score[k] = 0;
+#pragma unroll
+            for (int i = 0; i < MAX_PER_LANE; i++) {
+                int d = lane + 32 * i;
+                if (d < p.headSize) score[k] = fmaf(q[i], to_float(key[k][d]), score[k]);
+            }
+        }
+        float newLargest = largest;
+#pragma unroll
+        for (int k = 0; k < KEYS; k++) {
+            score[k] = first + k < context ? sum_over_lanes<32>(score[k]) : NO_SCORE;
+            newLargest = fmaxf(newLargest, score[k]);
+        }
+        float factor = exp2f(largest - newLargest);
+        largest = newLargest;
+        total *= factor;
+#pragma unroll
+        for (int i = 0; i < MAX_PER_LANE; i++) sum[i] *= factor;
+#pragma unroll
+        for (int k = 0; k < KEYS; k++) {
+            float weight = first + k < context ? exp2f(score[k] - largest) : 0.f;
+            total += weight;
+#pragma unroll
+            for (int i = 0; i < MAX_PER_LANE; i++) {
+                int d = lane + 32 * i;
+                if (d < p.headSize) sum[i] = fmaf(weight, to_float(key[k][d + p.valueOffset()]), sum[i]);
+            }
+        }
+    }
+    const float inverse = total > 0 ? 1.f / total : 0.f;
+#pragma unroll
+    for (int i = 0; i < MAX_PER_LANE; i++) {
+        int d = lane + 32 * i;
+        if (d < p.headSize) { *panel_at(p.out, token, head * p.headSize + d, p.panelRows) = from_float<T>(sum[i] * inverse); }
+    }
+}
+
+}  // namespace rose
