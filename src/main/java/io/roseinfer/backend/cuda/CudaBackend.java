@@ -19,6 +19,7 @@ public final class CudaBackend implements Backend {
     private final CudaSystem system;
     private final CudaDevice device;
     private final KernelImages images;
+    private final KernelTarget target;
     private final List<String> warnings = new ArrayList<>();
 
     private CudaBackend(CudaOptions options, Clock clock, CudaSystem system, KernelImages images) {
@@ -27,7 +28,7 @@ public final class CudaBackend implements Backend {
         this.system = system;
         this.device = system.device(options.device());
         this.images = images;
-        KernelImages.targetFor(device);
+        this.target = KernelTarget.of(device);
     }
 
     /**
@@ -59,7 +60,7 @@ public final class CudaBackend implements Backend {
     /** Such as {@code NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a kernels by nvcc 13.0}. */
     @Override
     public String description() {
-        return device.description() + "; " + KernelImages.targetFor(device) + " kernels by nvcc " + images.toolkit();
+        return device.description() + "; " + target.suffix() + " kernels by nvcc " + images.toolkit();
     }
 
     /** Such as {@code driver for CUDA 13.0, runtime 13.0}. */

@@ -28,10 +28,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files) 
     private static final String PTX = ".ptx";
     private static final String CUBIN = ".cubin";
 
-    /** The targets there are, most specific first; a file is called {@code module.target.ptx} or {@code module.target.cubin}. */
-    private static final List<String> TARGETS = List.of("sm_90a", "sm_80");
-
-    /** One file of PTX or machine code. */
+    /** One file of PTX or machine code, called {@code module.target.ptx} or {@code module.target.cubin}. */
     public record File(String name, String sha256) {
         String module() {
             return name.substring(0, name.indexOf('.'));
@@ -65,7 +62,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files) 
         }
     }
 
-    /** Such as {@code PTX for sm_80, sm_90a, machine code for sm_90a, made by nvcc 13.0}. */
+    /** Such as {@code PTX for sm_80, sm_90, sm_90a, machine code for sm_90a, made by nvcc 13.0}. */
     public String description() {
         String compiled = targets(true);
         return "PTX for " + targets(false) + (compiled.isEmpty() ? "" : ", machine code for " + compiled)
@@ -101,23 +98,10 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files) 
                 manifest.getProperty("toolkit", "unknown"), manifest.getProperty("sources", "unknown"), files);
     }
 
-    /** The best target that a device of this compute capability can run: {@code a} targets run on their own chip alone. */
-    static String targetFor(CudaDevice device) {
-        if (device.major() == 9 && device.minor() == 0) {
-            return TARGETS.getFirst();
-        }
-        if (device.major() >= 8) {
-            return TARGETS.getLast();
-        }
-        throw new BackendUnavailable(
-                "device cuda:" + device.index() + " (" + device.name() + ") has compute capability " + device.major()
-                        + "." + device.minor() + "; 8.0 or more is needed (A100 and newer); use --device cpu");
-    }
-
     /** The PTX of one target, a file to a module. */
-    List<File> of(String target) {
+    List<File> of(KernelTarget target) {
         return files.stream()
-                .filter(file -> !file.compiled() && file.target().equals(target))
+                .filter(file -> !file.compiled() && file.target().equals(target.suffix()))
                 .toList();
     }
 

@@ -10,33 +10,40 @@ import org.bytedeco.cuda.cudart.CUfunc_st;
 import org.bytedeco.cuda.cudart.CUmod_st;
 import org.bytedeco.javacpp.BytePointer;
 
-/** The kernels of one target, as machine code or compiled by the driver for the device at hand; kernels are found by name. */
+/** The kernels of one {@link KernelTarget}, as machine code or compiled by the driver for the device at hand; kernels are found by name. */
 final class KernelModules {
+    private final KernelTarget target;
     private final List<CUmod_st> modules = new ArrayList<>();
     private final Map<String, Kernel> kernels = new HashMap<>();
 
-    private KernelModules() {}
+    private KernelModules(KernelTarget target) {
+        this.target = target;
+    }
 
     /**
-     * Loads the files of the device's target that a model of this type needs. Machine code the driver does not take is no error:
-     * it then compiles the PTX, which takes seconds for the largest file.
+     * Loads the files of a target that a model of this type needs. Machine code the driver does not take is no error: it then
+     * compiles the PTX, which takes seconds for the largest file.
      *
      * @throws BackendUnavailable if the driver refuses one: the message names both versions
      */
-    static KernelModules load(KernelImages images, CudaSystem system, CudaDevice device, ElementType type) {
-        String target = KernelImages.targetFor(device);
-        KernelModules loaded = new KernelModules();
-        for (KernelImages.File file : images.of(target)) {
-            if (!needed(file.module(), type)) {
-                continue;
-            }
-            int code = loaded.add(images.forms(file));
-            if (code != DriverStatus.SUCCESS) {
-                loaded.close();
-                throw refused(file, images, system, code);
-            }
+    static KernelModules load(KernelImages images, CudaSystem system, KernelTarget target, ElementType type) {
+        KernelModules loaded = new KernelModules(target);
+        try {
+            images.of(target).stream()
+                    .filter(file -> needed(file.module(), type))
+                    .forEach(file -> loaded.require(file, images, system));
+            return loaded;
+        } catch (Throwable e) {
+            loaded.close();
+            throw e;
         }
-        return loaded;
+    }
+
+    private void require(KernelImages.File file, KernelImages images, CudaSystem system) {
+        int code = add(images.forms(file));
+        if (code != DriverStatus.SUCCESS) {
+            throw refused(file, images, system, code);
+        }
     }
 
     /** Loads the first of a module's forms that the driver takes; returns what it said of the last it was given. */
@@ -66,6 +73,11 @@ final class KernelModules {
                 "the driver, which runs CUDA up to " + system.driverVersion() + ", refuses " + file.name()
                         + ", made by nvcc " + images.toolkit(),
                 code);
+    }
+
+    /** What the kernels were compiled for. */
+    KernelTarget target() {
+        return target;
     }
 
     /** The kernel of this name. */

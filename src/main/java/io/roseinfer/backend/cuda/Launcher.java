@@ -66,7 +66,7 @@ final class Launcher {
         return modules;
     }
 
-    /** Begins a launch of one block of one thread, which may start when its predecessor lets it. */
+    /** Begins a launch of one block of one thread, which may start when its predecessor lets it, if its code can wait for it. */
     Launcher kernel(String name) {
         return kernel(modules.kernel(name));
     }
@@ -80,7 +80,7 @@ final class Launcher {
         threads = 1;
         sharedBytes = 0;
         cluster = 1;
-        overlap = true;
+        overlap = modules.target().overlaps();
         return this;
     }
 

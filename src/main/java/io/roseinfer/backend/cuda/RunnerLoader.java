@@ -21,7 +21,6 @@ final class RunnerLoader {
     private final DeviceMemory memory;
     private final HostMemory host = new HostMemory(HostMemory.DRIVER);
     private final ModelShape shape;
-    private final boolean hopper;
 
     private RunnerLoader(
             DeviceContext context,
@@ -37,9 +36,8 @@ final class RunnerLoader {
         this.multiprocessors = device.multiprocessors();
         ElementType type = ElementType.of(options.precision(), weights.matrixType());
         this.shape = ModelShape.of(weights.spec(), type);
-        this.hopper = KernelImages.targetFor(device).equals("sm_90a");
         this.context = context;
-        this.modules = KernelModules.load(images, system, device, type);
+        this.modules = KernelModules.load(images, system, KernelTarget.of(device), type);
         this.stream = new CudaStream(this.device, new LaunchLog());
         this.launcher = new Launcher(modules, stream);
         this.memory = new DeviceMemory(DeviceMemory.DEVICE, this.device);
@@ -57,7 +55,7 @@ final class RunnerLoader {
         try {
             LoadedRunner on = loader.build();
             KernelChoice kernels =
-                    new KernelChoice(loader.shape, limits.blockSize(), loader.hopper, options.batchInvariant());
+                    new KernelChoice(loader.shape, limits.blockSize(), loader.modules.target().isHopper(), options.batchInvariant());
             return new CudaModelRunner(on, kernels, options.graphs(), clock);
         } catch (RuntimeException e) {
             loader.release();
@@ -84,7 +82,7 @@ final class RunnerLoader {
     private LoadedRunner build() {
         DeviceWeights packed = new WeightUpload(weights, shape, memory, launcher).run();
         long inputs = inputBytes();
-        SampleKernel sampling = SampleKernel.of(shape.spec().vocabularySize(), hopper);
+        SampleKernel sampling = SampleKernel.of(shape.spec().vocabularySize(), modules.target().isHopper());
         long others = 2 * inputs + StepBuffers.scratchBytes(shape, limits, sampling);
         KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes() - others, device);
         StepBuffers buffers = StepBuffers.allocate(memory, shape, limits, sampling, inputs, kv.bytes());

@@ -32,23 +32,6 @@ class StepShapesTest {
             ModelShape.of(Gpt2Shapes.named("gpt2").orElseThrow(), ElementType.F16);
     private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
 
-    private static CudaDevice device(int major, int minor) {
-        return new CudaDevice(0, "NVIDIA Test", major, minor, 100, 1L << 36);
-    }
-
-    @ParameterizedTest
-    @CsvSource({"9, 0, sm_90a", "8, 0, sm_80", "8, 9, sm_80", "10, 0, sm_80", "12, 0, sm_80"})
-    void targetFor_device_isWhatItCanRun(int major, int minor, String target) {
-        assertThat(KernelImages.targetFor(device(major, minor))).isEqualTo(target);
-    }
-
-    @Test
-    void targetFor_tooOldADevice_isRefused() {
-        assertThatThrownBy(() -> KernelImages.targetFor(device(7, 5)))
-                .isInstanceOf(BackendUnavailable.class)
-                .hasMessageContaining("compute capability 7.5; 8.0 or more is needed");
-    }
-
     @Test
     void manifest_isReadByTarget() {
         Properties manifest = new Properties();
@@ -59,7 +42,7 @@ class StepShapesTest {
         manifest.setProperty("gemm_f16.sm_90a.cubin", "dd");
         KernelImages images = KernelImages.of(manifest);
         assertThat(images.description()).isEqualTo("PTX for sm_80, sm_90a, machine code for sm_90a, made by nvcc 13.0");
-        assertThat(images.of("sm_90a")).extracting(KernelImages.File::module).containsExactly("embed", "gemm_f16");
+        assertThat(images.of(KernelTarget.SM_90A)).extracting(KernelImages.File::module).containsExactly("embed", "gemm_f16");
     }
 
     @Test
@@ -70,10 +53,10 @@ class StepShapesTest {
         manifest.setProperty("embed.sm_90a.cubin", "cc");
         manifest.setProperty("load.sm_90a.cubin", "dd");
         KernelImages images = KernelImages.of(manifest);
-        assertThat(images.forms(images.of("sm_90a").getFirst()))
+        assertThat(images.forms(images.of(KernelTarget.SM_90A).getFirst()))
                 .extracting(KernelImages.File::name)
                 .containsExactly("embed.sm_90a.cubin", "embed.sm_90a.ptx");
-        assertThat(images.forms(images.of("sm_80").getFirst()))
+        assertThat(images.forms(images.of(KernelTarget.SM_80).getFirst()))
                 .extracting(KernelImages.File::name)
                 .containsExactly("embed.sm_80.ptx");
     }
