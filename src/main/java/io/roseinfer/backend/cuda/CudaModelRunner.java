@@ -27,17 +27,12 @@ import java.util.Objects;
  */
 final class CudaModelRunner implements ModelRunner {
     private static final int IN_FLIGHT = 2;
-    /** Looks at the mailbox between two questions to the driver whether the device still works. */
-    private static final int SPINS_PER_QUERY = 1 << 14;
-
-    /** Longest a step may take: the largest takes well under a second. */
-    private static final long STEP_LIMIT_NANOS = 60_000_000_000L;
 
     private final LoadedRunner on;
     private final KernelChoice kernels;
     private final InputPacker packer;
     private final GraphBuckets graphs;
-    private final Clock clock;
+    private final StepWait wait;
     private final Arena arena = Arena.ofShared();
     private long submitted;
     private long awaited;
@@ -46,7 +41,8 @@ final class CudaModelRunner implements ModelRunner {
     CudaModelRunner(LoadedRunner on, KernelChoice kernels, boolean captureGraphs, Clock clock) {
         this.on = on;
         this.kernels = kernels;
-        this.clock = clock;
+        this.wait = new StepWait(
+                clock, () -> Driver.query(on.stream().handle()), (code, what) -> on.stream().check(code, what));
         this.packer = new InputPacker(spec().vocabularySize(), on.kv());
         this.graphs = captureGraphs ? new GraphBuckets(on.limits().maxRows()) : GraphBuckets.none();
         try (Arena warmUp = Arena.ofConfined()) {
@@ -198,28 +194,13 @@ final class CudaModelRunner implements ModelRunner {
     private void finish(PendingStep place) {
         StepInputs in = Objects.requireNonNull(place.inputs);
         StepOutputs out = Objects.requireNonNull(place.outputs);
-        if (!place.tellsByMail()) {
-            waitForEnd(place);
+        if (place.tellsByMail()) {
+            wait.forMail(place.mailbox, place.mails, place.number);
+        } else {
+            wait.forEvent(place.ended, place.number);
         }
-        waitForMail(place);
         for (int sample = 0; sample < in.samples(); sample++) {
             collect(place, sample, in.sampling(sample).params().logprobs(), out);
-        }
-    }
-
-    /**
-     * Waits for every word of the step, those of empty rows too: with the last of them the step has read its inputs, and the place
-     * may be used again.
-     */
-    private void waitForMail(PendingStep place) {
-        long start = clock.nanos();
-        for (int sample = place.mails - 1; sample >= 0; sample--) {
-            for (int spins = 1; !place.mailbox.has(sample, place.number); spins++) {
-                Thread.onSpinWait();
-                if (spins % SPINS_PER_QUERY == 0) {
-                    requireProgress(place, start, Driver.query(on.stream().handle()));
-                }
-            }
         }
     }
 
@@ -230,30 +211,6 @@ final class CudaModelRunner implements ModelRunner {
         if (usable && logprobs >= 0) {
             place.reports.read(sample, Math.min(logprobs, spec().vocabularySize()), out);
         }
-    }
-
-    private void waitForEnd(PendingStep place) {
-        long start = clock.nanos();
-        while (!requireProgress(place, start, Driver.query(place.end))) {
-            Thread.onSpinWait();
-        }
-    }
-
-    /**
-     * Throws if the device has failed or has been silent for too long.
-     *
-     * @param code the driver's answer to the question whether the work is done
-     * @return whether it is
-     */
-    private boolean requireProgress(PendingStep place, long startNanos, int code) {
-        if (code != DriverStatus.NOT_READY) {
-            on.stream().check(code, "waiting for step " + place.number);
-            return true;
-        }
-        if (clock.nanos() - startNanos > STEP_LIMIT_NANOS) {
-            on.stream().check(DriverStatus.LAUNCH_TIMEOUT, "waiting for step " + place.number);
-        }
-        return false;
     }
 
     @Override

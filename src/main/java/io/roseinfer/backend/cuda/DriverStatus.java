@@ -10,6 +10,9 @@ final class DriverStatus {
     static final int NOT_READY = 600;
     static final int LAUNCH_TIMEOUT = 702;
 
+    /** A step has ended and a word of its mailbox never came: not a code of the driver's. */
+    static final int NO_TOKENS = -1;
+
     private record Meaning(String name, String advice) {}
 
     private static final String NEWER_DRIVER = "CUDA 13 needs driver 580 or newer; update the NVIDIA driver";
@@ -17,6 +20,7 @@ final class DriverStatus {
             "rebuild roseinfer with an nvcc no newer than the driver, or update the driver";
 
     private static final Map<Integer, Meaning> MEANINGS = Map.ofEntries(
+            Map.entry(NO_TOKENS, new Meaning("the step ended without its tokens", "")),
             Map.entry(1, new Meaning("invalid value", "")),
             Map.entry(2, new Meaning("out of device memory", "")),
             Map.entry(3, new Meaning("driver not initialized", "")),
@@ -90,6 +94,9 @@ final class DriverStatus {
     /** Such as {@code illegal address (CUDA error 700)}. */
     static String describe(int code) {
         Meaning meaning = MEANINGS.get(code);
+        if (meaning != null && code < 0) {
+            return meaning.name();
+        }
         return meaning == null ? "CUDA error " + code : meaning.name() + " (CUDA error " + code + ")";
     }
 

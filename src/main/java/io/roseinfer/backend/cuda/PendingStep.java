@@ -4,6 +4,7 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cuda.ForwardPass.Choice;
 import java.lang.foreign.MemorySegment;
+import java.util.function.IntSupplier;
 import org.bytedeco.cuda.cudart.CUevent_st;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,8 @@ final class PendingStep {
     final Mailbox mailbox;
     final Reports reports;
     final CUevent_st end;
+    /** Asks the driver whether the event is over. */
+    final IntSupplier ended;
 
     @Nullable
     StepInputs inputs;
@@ -35,6 +38,7 @@ final class PendingStep {
         this.mailbox = mailbox;
         this.reports = reports;
         this.end = end;
+        this.ended = () -> Driver.query(end);
     }
 
     /** Whether the device tells the tokens, and so the step's end; else there is an event behind the step. */
