@@ -267,6 +267,13 @@ final class CudaModelRunner implements ModelRunner {
         }
         closed = true;
         arena.close();
+        PlatformThreads.call(() -> {
+            release();
+            return true;
+        });
+    }
+
+    private void release() {
         if (on.stream().usable()) {
             on.context().enter();
             on.stream().synchronize();

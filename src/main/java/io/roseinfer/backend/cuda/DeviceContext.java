@@ -1,29 +1,51 @@
 package io.roseinfer.backend.cuda;
 
+import java.util.function.IntSupplier;
 import org.bytedeco.cuda.cudart.CUctx_st;
 
-/** A device's context, which a thread must make its own before it asks anything of the device. */
+/**
+ * A device's context, which a thread must make its own before it asks anything of the device. The driver ties it to the thread of
+ * the operating system: a virtual thread may wake up on another one, and so has to make it its own every time.
+ */
 final class DeviceContext {
-    /** Whose context a thread has: one thread may use two devices in turn. */
+    /** Whose context a platform thread has: one thread may use two devices in turn. */
     private static final ThreadLocal<DeviceContext> CURRENT = new ThreadLocal<>();
 
     private final int device;
-    private final CUctx_st handle;
+    private final IntSupplier makeCurrent;
 
-    /** Opens the device for the calling thread. */
-    DeviceContext(int device) {
+    /**
+     * @param makeCurrent makes the context the calling thread's, and returns the driver's code
+     */
+    DeviceContext(int device, IntSupplier makeCurrent) {
         this.device = device;
-        this.handle = Driver.retainContext(device);
-        enter();
+        this.makeCurrent = makeCurrent;
     }
 
-    /** Makes the context the calling thread's, which costs nothing if it is already. */
+    /** Opens the device for the calling thread. */
+    static DeviceContext open(int device) {
+        CUctx_st handle = Driver.retainContext(device);
+        DeviceContext context = new DeviceContext(device, () -> Driver.makeCurrent(handle));
+        try {
+            context.enter();
+            return context;
+        } catch (RuntimeException e) {
+            context.close();
+            throw e;
+        }
+    }
+
+    /** Makes the context the calling thread's, which costs a platform thread nothing if it is already. */
     void enter() {
-        if (!equals(CURRENT.get())) {
-            int code = Driver.makeCurrent(handle);
-            if (code != DriverStatus.SUCCESS) {
-                throw DriverStatus.unavailable("using device " + device, code);
-            }
+        boolean virtual = Thread.currentThread().isVirtual();
+        if (!virtual && equals(CURRENT.get())) {
+            return;
+        }
+        int code = makeCurrent.getAsInt();
+        if (code != DriverStatus.SUCCESS) {
+            throw DriverStatus.unavailable("using device " + device, code);
+        }
+        if (!virtual) {
             CURRENT.set(this);
         }
     }

@@ -70,7 +70,7 @@ final class RunnerLoader {
             CudaSystem system,
             CudaDevice device,
             KernelImages images) {
-        DeviceContext context = new DeviceContext(device.index());
+        DeviceContext context = DeviceContext.open(device.index());
         try {
             return new RunnerLoader(context, weights, limits, options, system, device, images);
         } catch (RuntimeException e) {

@@ -8,6 +8,7 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.ModelFiles;
 import java.nio.charset.StandardCharsets;
@@ -38,6 +39,7 @@ class CudaBackendTest {
         try (CudaBackend backend = open()) {
             assertThat(backend.description())
                     .containsPattern("compute capability \\d+\\.\\d")
+                    .contains("; " + System.getProperty(KernelTarget.PROPERTY, "sm_"))
                     .contains("kernels by nvcc");
         }
     }
@@ -64,6 +66,17 @@ class CudaBackendTest {
     }
 
     @Test
+    void load_moreRowsThanCanBeLaunched_saysWhatToLower() {
+        try (ModelFiles files = ModelFiles.openBuiltin("tiny");
+                CudaBackend backend = open()) {
+            assertThatThrownBy(() -> backend.load(files.weights(), new RunnerLimits(65_536, 65_536, 16, 1000)))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("at most 65535 can be launched")
+                    .hasMessageContaining("--max-batch-size");
+        }
+    }
+
+    @Test
     void open_deviceThatIsNotThere_namesThoseThatAre() {
         assertThatThrownBy(() -> CudaBackend.open(CudaOptions.defaults().withDevice(99), Clock.system()))
                 .isInstanceOf(BackendUnavailable.class)
@@ -73,7 +86,7 @@ class CudaBackendTest {
     @Test
     void loadModule_ptxOfTheFuture_isRefusedAsNewerThanTheDriver() {
         String ptx = ".version 99.0\n.target sm_80\n.address_size 64\n\0";
-        DeviceContext context = new DeviceContext(0);
+        DeviceContext context = DeviceContext.open(0);
         try (BytePointer image = new BytePointer(ptx.getBytes(StandardCharsets.US_ASCII))) {
             int code = Driver.loadModule(new CUmod_st(), image);
             KernelImages images = KernelImages.require();

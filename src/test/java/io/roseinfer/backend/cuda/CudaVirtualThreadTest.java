@@ -1,0 +1,109 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.base.Clock;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.OnlineScheduler;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.sampling.SamplingParams;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A model used from virtual threads, which are moved about: others that park and wake keep every carrier changing hands. */
+@RequiresCuda
+class CudaVirtualThreadTest {
+    private static final int ROUNDS = 20;
+    private static final EngineOptions OPTIONS = EngineOptions.defaults().withKvBlocks(64);
+
+    private final AtomicBoolean over = new AtomicBoolean();
+
+    @BeforeEach
+    void startNeighbours() {
+        IntStream.range(0, 4 * Runtime.getRuntime().availableProcessors())
+                .forEach(i -> Thread.startVirtualThread(this::parkAndWork));
+    }
+
+    @AfterEach
+    void stopNeighbours() {
+        over.set(true);
+    }
+
+    private void parkAndWork() {
+        while (!over.get()) {
+            LockSupport.parkNanos(20_000);
+            for (int spin = 0; spin < 1000; spin++) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private static <T> T onVirtualThread(Callable<T> work) throws Exception {
+        FutureTask<T> task = new FutureTask<>(work);
+        Thread.startVirtualThread(task);
+        return task.get();
+    }
+
+    private static ModelRunner load(ModelFiles files, CudaBackend backend) {
+        return backend.load(files.weights(), EngineLimits.runnerLimits(OPTIONS, files.spec()));
+    }
+
+    private static int generate() {
+        try (ModelFiles files = ModelFiles.openBuiltin("tiny");
+                CudaBackend backend = CudaBackend.open(CudaOptions.defaults(), Clock.system());
+                ModelRunner runner = load(files, backend);
+                Engine engine = Engine.open(runner, files.tokenizer(), OPTIONS, Clock.system())) {
+            return engine.generate(GenerationRequest.of("Once upon a time")
+                            .withMaxNewTokens(8)
+                            .withIgnoreEndOfText(true))
+                    .ids()
+                    .length;
+        }
+    }
+
+    @Test
+    void engineOpenedAndClosedOnAVirtualThread_serves_andGivesAllItsMemoryBack() throws Exception {
+        DeviceContext context = DeviceContext.open(0);
+        try {
+            onVirtualThread(CudaVirtualThreadTest::generate);
+            long free = Driver.freeBytes();
+            for (int round = 0; round < ROUNDS; round++) {
+                assertThat(onVirtualThread(CudaVirtualThreadTest::generate)).isEqualTo(8);
+            }
+            assertThat(Driver.freeBytes()).as("free device memory").isEqualTo(free);
+        } finally {
+            context.close();
+        }
+    }
+
+    private static int steps() {
+        try (ModelFiles files = ModelFiles.openBuiltin("tiny");
+                CudaBackend backend = CudaBackend.open(CudaOptions.defaults(), Clock.system());
+                ModelRunner runner = load(files, backend)) {
+            OnlineScheduler scheduler = new OnlineScheduler(runner, OPTIONS.scheduler());
+            long id = scheduler.enqueue(new int[] {1, 2, 3}, 40, SamplingParams.greedy(), 0, true);
+            while (scheduler.hasUnfinished()) {
+                scheduler.step();
+                LockSupport.parkNanos(1_000_000); // Gives the carrier away, as any wait of the caller's would.
+            }
+            return scheduler.generatedIds(id).length;
+        }
+    }
+
+    @Test
+    void stepsOnAVirtualThreadThatParksBetweenThem_reachTheDevice() throws Exception {
+        for (int round = 0; round < ROUNDS / 4; round++) {
+            assertThat(onVirtualThread(CudaVirtualThreadTest::steps)).isEqualTo(40);
+        }
+    }
+}
