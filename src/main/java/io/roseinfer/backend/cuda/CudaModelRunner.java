@@ -45,6 +45,7 @@ final class CudaModelRunner implements ModelRunner {
                 clock, () -> Driver.query(on.stream().handle()), (code, what) -> on.stream().check(code, what));
         this.packer = new InputPacker(spec().vocabularySize(), on.kv());
         this.graphs = captureGraphs ? new GraphBuckets(on.limits().maxRows()) : GraphBuckets.none();
+        on.releases().add(graphs, GraphBuckets::close);
         try (Arena warmUp = Arena.ofConfined()) {
             StepInputs nothing = new StepInputs(warmUp, on.limits(), maxBlocksPerRow());
             nothing.clear();
@@ -274,11 +275,16 @@ final class CudaModelRunner implements ModelRunner {
     }
 
     private void release() {
-        if (on.stream().usable()) {
-            on.context().enter();
-            on.stream().synchronize();
-            graphs.close();
-            on.close();
+        if (on.stream().isLost()) {
+            return;
+        }
+        boolean worked = on.stream().usable();
+        on.context().enter();
+        if (on.stream().drain()) {
+            on.releases().close();
+        }
+        if (worked) {
+            on.stream().requireUsable();
         }
     }
 }

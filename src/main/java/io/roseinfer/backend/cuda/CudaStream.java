@@ -7,8 +7,9 @@ import org.bytedeco.cuda.cudart.CUstream_st;
 
 /**
  * The one stream of a runner: copies, launches and graphs in order. Beside it goes a second one for what a step needs from the
- * host, which so arrives while the step before still runs. The first failure is final: the driver keeps a context that has faulted
- * broken, so every later use answers with the same failure and asks nothing more of the driver.
+ * host, which so arrives while the step before still runs. The first failure is final: every later use answers with the same one
+ * and asks nothing more of the driver. After most failures the device is well and all that a runner holds can be given back; a
+ * context that has faulted stays broken until the process ends.
  */
 final class CudaStream {
     private final CUstream_st handle;
@@ -19,10 +20,10 @@ final class CudaStream {
     private int failure = DriverStatus.SUCCESS;
     private String failed = "";
 
-    CudaStream(String device, LaunchLog log) {
-        this.handle = Driver.createStream();
-        this.uploads = Driver.createStream();
-        this.uploaded = Driver.createEvent();
+    CudaStream(String device, LaunchLog log, Releases releases) {
+        this.handle = releases.add(Driver.createStream(), Driver::destroy);
+        this.uploads = releases.add(Driver.createStream(), Driver::destroy);
+        this.uploaded = releases.add(Driver.createEvent(), Driver::destroy);
         this.device = device;
         this.log = log;
     }
@@ -37,6 +38,16 @@ final class CudaStream {
 
     boolean usable() {
         return failure == DriverStatus.SUCCESS;
+    }
+
+    /** Whether nothing can be given back any more. */
+    boolean isLost() {
+        return DriverStatus.breaksContext(failure);
+    }
+
+    /** Whether the first failure was that the device had no memory left. */
+    boolean isOutOfMemory() {
+        return failure == DriverStatus.OUT_OF_MEMORY;
     }
 
     /** Throws if a call failed, now or before. */
@@ -56,8 +67,11 @@ final class CudaStream {
 
     static DeviceFailure failure(String device, String what, int code, LaunchLog log) {
         return new DeviceFailure(
-                device + ": " + what + ": " + DriverStatus.describe(code)
-                        + "; the device needs a new process; last launches, newest first: " + log,
+                device + ": " + what + ": " + DriverStatus.describe(code) + "; "
+                        + (DriverStatus.breaksContext(code)
+                                ? "the device needs a new process"
+                                : "load the model again")
+                        + "; last launches, newest first: " + log,
                 false);
     }
 
@@ -99,12 +113,15 @@ final class CudaStream {
         check(Driver.synchronize(handle), "waiting for the device");
     }
 
-    void close() {
-        if (usable()) {
-            Driver.synchronize(handle);
-            Driver.destroy(uploaded);
-            Driver.destroy(uploads);
-            Driver.destroy(handle);
+    /** Waits until the device is idle, whatever failed before; returns whether what it holds can be given back. */
+    boolean drain() {
+        if (!isLost()) {
+            int code = Driver.synchronize(handle);
+            if (usable() || DriverStatus.breaksContext(code)) {
+                failure = code;
+                failed = "waiting for the device";
+            }
         }
+        return !isLost();
     }
 }

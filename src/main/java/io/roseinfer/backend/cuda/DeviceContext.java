@@ -43,7 +43,7 @@ final class DeviceContext {
         }
         int code = makeCurrent.getAsInt();
         if (code != DriverStatus.SUCCESS) {
-            throw DriverStatus.unavailable("using device " + device, code);
+            throw DriverStatus.refusal("using device " + device, code);
         }
         if (!virtual) {
             CURRENT.set(this);

@@ -43,6 +43,11 @@ final class DeviceMemory {
         }
     };
 
+    /** What to do where the device has no memory left. */
+    static final String ADVICE =
+            "use a smaller --kv-blocks, --max-batch-size or a narrower --dtype, or end what else holds the device's"
+                    + " memory (nvidia-smi)";
+
     private record Allocation(String name, long address, long bytes) {}
 
     private final Source source;
@@ -67,8 +72,11 @@ final class DeviceMemory {
         Check.that(!sealed, "device memory is allocated after the model was loaded");
         long[] address = new long[1];
         int code = source.allocate(address, Math.max(bytes, 1));
+        if (code == DriverStatus.OUT_OF_MEMORY) {
+            throw refused(name, bytes);
+        }
         if (code != DriverStatus.SUCCESS) {
-            throw refused(name, bytes, code);
+            throw DriverStatus.unavailable("allocating memory for " + name, code);
         }
         allocations.add(new Allocation(name, address[0], bytes));
         return address[0];
@@ -133,7 +141,7 @@ final class DeviceMemory {
     }
 
     /** What needs how much, and what there is. */
-    InsufficientMemory refused(String name, long bytes, int code) {
+    private InsufficientMemory refused(String name, long bytes) {
         StringBuilder held = new StringBuilder();
         uses().stream()
                 .limit(4)
@@ -142,10 +150,8 @@ final class DeviceMemory {
                         .append(' ')
                         .append(mebibytes(use.bytes())));
         return new InsufficientMemory(device + ": " + name + " needs " + mebibytes(bytes) + ", "
-                + mebibytes(source.freeBytes()) + " are free (" + DriverStatus.describe(code) + "); held already: "
-                + (held.isEmpty() ? "nothing" : held)
-                + "; use a smaller --kv-blocks, --max-batch-size or a narrower --dtype, or end what else holds the device's"
-                + " memory (nvidia-smi)");
+                + mebibytes(source.freeBytes()) + " are free (" + DriverStatus.describe(DriverStatus.OUT_OF_MEMORY)
+                + "); held already: " + (held.isEmpty() ? "nothing" : held) + "; " + ADVICE);
     }
 
     static String mebibytes(long bytes) {

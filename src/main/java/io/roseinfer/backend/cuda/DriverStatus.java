@@ -1,7 +1,10 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.InsufficientMemory;
 import java.util.Map;
+import java.util.Set;
 
 /** The driver's result codes in words: their names, and what a person can do about those that keep a device from being used. */
 final class DriverStatus {
@@ -12,6 +15,10 @@ final class DriverStatus {
 
     /** A step has ended and a word of its mailbox never came: not a code of the driver's. */
     static final int NO_TOKENS = -1;
+
+    /** After these a context answers nothing else any more. */
+    private static final Set<Integer> BREAK_CONTEXT =
+            Set.of(4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999);
 
     private record Meaning(String name, String advice) {}
 
@@ -98,6 +105,21 @@ final class DriverStatus {
             return meaning.name();
         }
         return meaning == null ? "CUDA error " + code : meaning.name() + " (CUDA error " + code + ")";
+    }
+
+    /** Whether the context that answered so is broken until the process ends, and nothing of it can be given back. */
+    static boolean breaksContext(int code) {
+        return BREAK_CONTEXT.contains(code);
+    }
+
+    /** Why loading fails: there is no memory left, or the device cannot be used. */
+    static RoseException refusal(String what, int code) {
+        return code == OUT_OF_MEMORY ? outOfMemory("device cuda", what) : unavailable(what, code);
+    }
+
+    /** What the device had no memory for, and what to do. */
+    static InsufficientMemory outOfMemory(String device, String what) {
+        return new InsufficientMemory(device + ": " + what + ": " + describe(OUT_OF_MEMORY) + "; " + DeviceMemory.ADVICE);
     }
 
     /** Why the device cannot be used and what to do. */

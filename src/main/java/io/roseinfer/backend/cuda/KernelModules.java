@@ -1,6 +1,8 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.InsufficientMemory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -25,6 +27,7 @@ final class KernelModules {
      * compiles the PTX, which takes seconds for the largest file.
      *
      * @throws BackendUnavailable if the driver refuses one: the message names both versions
+     * @throws InsufficientMemory if the device has no room for one
      */
     static KernelModules load(KernelImages images, CudaSystem system, KernelTarget target, ElementType type) {
         KernelModules loaded = new KernelModules(target);
@@ -68,8 +71,8 @@ final class KernelModules {
                 .noneMatch(other -> other != type && module.equals("gemm_" + other.suffix()));
     }
 
-    static BackendUnavailable refused(KernelImages.File file, KernelImages images, CudaSystem system, int code) {
-        return DriverStatus.unavailable(
+    static RoseException refused(KernelImages.File file, KernelImages images, CudaSystem system, int code) {
+        return DriverStatus.refusal(
                 "the driver, which runs CUDA up to " + system.driverVersion() + ", refuses " + file.name()
                         + ", made by nvcc " + images.toolkit(),
                 code);

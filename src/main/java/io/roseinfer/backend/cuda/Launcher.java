@@ -20,9 +20,9 @@ final class Launcher {
 
     private final KernelModules modules;
     private final CudaStream stream;
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena;
     /** Argument values, eight bytes each, and the array of pointers to them that the driver is given. */
-    private final MemorySegment values = arena.allocate(8L * MAX_ARGUMENTS, 16);
+    private final MemorySegment values;
 
     private final PointerPointer<Pointer> pointers;
     /** To start when the predecessor allows, then the size of a cluster; a launch has none, the first, or both. */
@@ -43,12 +43,14 @@ final class Launcher {
     Launcher(KernelModules modules, CudaStream stream) {
         this.modules = modules;
         this.stream = stream;
+        this.kernel = modules.kernel("select_best");
+        this.arena = Arena.ofShared();
+        this.values = arena.allocate(8L * MAX_ARGUMENTS, 16);
         MemorySegment array = arena.allocate(8L * MAX_ARGUMENTS, 16);
         for (int i = 0; i < MAX_ARGUMENTS; i++) {
             array.setAtIndex(ValueLayout.JAVA_LONG, i, values.address() + 8L * i);
         }
         this.pointers = new PointerPointer<>(new Address(array));
-        this.kernel = modules.kernel("select_best");
         CUlaunchAttribute overlapping = attributes.getPointer(0);
         overlapping.id(cudart.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
         overlapping.value().programmaticStreamSerializationAllowed(1);

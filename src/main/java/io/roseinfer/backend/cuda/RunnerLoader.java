@@ -2,7 +2,9 @@ package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.Gpt2Weights;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -19,11 +21,12 @@ final class RunnerLoader {
     private final CudaStream stream;
     private final Launcher launcher;
     private final DeviceMemory memory;
-    private final HostMemory host = new HostMemory(HostMemory.DRIVER);
+    private final HostMemory host;
     private final ModelShape shape;
+    private final Releases releases;
 
     private RunnerLoader(
-            DeviceContext context,
+            Releases releases,
             Gpt2Weights weights,
             RunnerLimits limits,
             CudaOptions options,
@@ -36,13 +39,19 @@ final class RunnerLoader {
         this.multiprocessors = device.multiprocessors();
         ElementType type = ElementType.of(options.precision(), weights.matrixType());
         this.shape = ModelShape.of(weights.spec(), type);
-        this.context = context;
-        this.modules = KernelModules.load(images, system, KernelTarget.of(device), type);
-        this.stream = new CudaStream(this.device, new LaunchLog());
-        this.launcher = new Launcher(modules, stream);
-        this.memory = new DeviceMemory(DeviceMemory.DEVICE, this.device);
+        this.releases = releases;
+        this.context = releases.add(DeviceContext.open(device.index()), DeviceContext::close);
+        this.modules = releases.add(
+                KernelModules.load(images, system, KernelTarget.of(device), type), KernelModules::close);
+        this.stream = new CudaStream(this.device, new LaunchLog(), releases);
+        this.launcher = releases.add(new Launcher(modules, stream), Launcher::close);
+        this.memory = releases.add(
+                new DeviceMemory(DeviceMemory.DEVICE, this.device),
+                held -> Check.that(held.close().isEmpty(), "device memory was not given back"));
+        this.host = releases.add(new HostMemory(HostMemory.DRIVER), HostMemory::close);
     }
 
+    /** Loads, or leaves the device as it was. */
     static CudaModelRunner load(
             Gpt2Weights weights,
             RunnerLimits limits,
@@ -53,12 +62,14 @@ final class RunnerLoader {
             KernelImages images) {
         RunnerLoader loader = open(weights, limits, options, system, device, images);
         try {
-            LoadedRunner on = loader.build();
-            KernelChoice kernels =
-                    new KernelChoice(loader.shape, limits.blockSize(), loader.modules.target().isHopper(), options.batchInvariant());
-            return new CudaModelRunner(on, kernels, options.graphs(), clock);
-        } catch (RuntimeException e) {
-            loader.release();
+            KernelChoice kernels = new KernelChoice(
+                    loader.shape, limits.blockSize(), loader.modules.target().isHopper(), options.batchInvariant());
+            return new CudaModelRunner(loader.build(), kernels, options.graphs(), clock);
+        } catch (RuntimeException | Error e) {
+            loader.release(e);
+            if (loader.stream.isOutOfMemory()) {
+                throw loader.outOfMemory(e);
+            }
             throw e;
         }
     }
@@ -70,11 +81,11 @@ final class RunnerLoader {
             CudaSystem system,
             CudaDevice device,
             KernelImages images) {
-        DeviceContext context = DeviceContext.open(device.index());
+        Releases releases = new Releases();
         try {
-            return new RunnerLoader(context, weights, limits, options, system, device, images);
-        } catch (RuntimeException e) {
-            context.close();
+            return new RunnerLoader(releases, weights, limits, options, system, device, images);
+        } catch (RuntimeException | Error e) {
+            close(releases, e);
             throw e;
         }
     }
@@ -82,7 +93,8 @@ final class RunnerLoader {
     private LoadedRunner build() {
         DeviceWeights packed = new WeightUpload(weights, shape, memory, launcher).run();
         long inputs = inputBytes();
-        SampleKernel sampling = SampleKernel.of(shape.spec().vocabularySize(), modules.target().isHopper());
+        SampleKernel sampling = SampleKernel.of(
+                shape.spec().vocabularySize(), modules.target().isHopper());
         long others = 2 * inputs + StepBuffers.scratchBytes(shape, limits, sampling);
         KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes() - others, device);
         StepBuffers buffers = StepBuffers.allocate(memory, shape, limits, sampling, inputs, kv.bytes());
@@ -94,7 +106,7 @@ final class RunnerLoader {
             Mailbox mailbox = new Mailbox(host.allocate("tokens", 8L * limits.maxRows()));
             Reports reports = new Reports(host.allocate("log-probabilities", (long) Reports.BYTES * limits.maxRows()));
             MemorySegment staging = host.allocateForUploads("step inputs", inputs);
-            places.add(new PendingStep(turn, staging, mailbox, reports, Driver.createEvent()));
+            places.add(new PendingStep(turn, staging, mailbox, reports, releases.add(Driver.createEvent(), Driver::destroy)));
         }
         ForwardPass forward = new ForwardPass(
                 shape,
@@ -108,7 +120,7 @@ final class RunnerLoader {
                 places.stream().mapToLong(place -> place.mailbox.address()).toArray(),
                 places.stream().mapToLong(place -> place.reports.address()).toArray());
         return new LoadedRunner(
-                context, modules, memory, host, stream, launcher, shape, limits, kv, packed, buffers, forward, places);
+                context, modules, memory, host, stream, launcher, shape, limits, kv, packed, buffers, forward, places, releases);
     }
 
     private void zero(long address, long bytes) {
@@ -125,14 +137,23 @@ final class RunnerLoader {
                         Math.multiplyExact(rows, weights.spec().contextLength()));
     }
 
-    private void release() {
-        if (stream.usable()) {
-            launcher.close();
-            stream.close();
-            memory.close();
-            host.close();
-            modules.close();
-            context.close();
+    /** Gives back what was acquired, unless the device is lost with it; {@code cause} is why. */
+    private void release(Throwable cause) {
+        if (stream.drain()) {
+            close(releases, cause);
         }
+    }
+
+    private static void close(Releases releases, Throwable cause) {
+        try {
+            releases.close();
+        } catch (RuntimeException e) {
+            cause.addSuppressed(e);
+        }
+    }
+
+    private InsufficientMemory outOfMemory(Throwable cause) {
+        return new InsufficientMemory(
+                DriverStatus.outOfMemory(device, "making the model's graphs and buffers").getMessage(), cause);
     }
 }

@@ -17,21 +17,40 @@ final class StepGraph {
 
     /** Captures what {@code launches} puts into the stream; nothing of it runs. */
     static StepGraph capture(CudaStream stream, String name, Runnable launches) {
+        CUgraph_st graph = record(stream, launches);
+        try {
+            return instantiate(stream, name, graph);
+        } finally {
+            Driver.destroy(graph);
+        }
+    }
+
+    private static CUgraph_st record(CudaStream stream, Runnable launches) {
         stream.check(Driver.beginCapture(stream.handle()), "beginning a graph");
         CUgraph_st graph = new CUgraph_st();
         try {
             launches.run();
-        } finally {
-            int code = Driver.endCapture(stream.handle(), graph);
-            if (stream.usable()) {
-                stream.check(code, "ending a graph");
+        } catch (Throwable e) {
+            if (Driver.endCapture(stream.handle(), graph) == DriverStatus.SUCCESS) {
+                Driver.destroy(graph);
             }
+            throw e;
         }
+        stream.check(Driver.endCapture(stream.handle(), graph), "ending a graph");
+        return graph;
+    }
+
+    private static StepGraph instantiate(CudaStream stream, String name, CUgraph_st graph) {
         CUgraphExec_st executable = new CUgraphExec_st();
-        stream.check(Driver.instantiate(executable, graph), "making a graph of " + name);
-        Driver.destroy(graph);
-        stream.check(Driver.upload(executable, stream.handle()), "uploading a graph");
-        return new StepGraph(executable, name);
+        stream.check(Driver.instantiate(executable, graph), "making a " + name);
+        StepGraph made = new StepGraph(executable, name);
+        try {
+            stream.check(Driver.upload(executable, stream.handle()), "uploading a " + name);
+            return made;
+        } catch (Throwable e) {
+            made.close();
+            throw e;
+        }
     }
 
     void replay(CudaStream stream) {

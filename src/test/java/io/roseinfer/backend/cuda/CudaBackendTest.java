@@ -7,6 +7,7 @@ import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.InsufficientMemory;
@@ -91,7 +92,7 @@ class CudaBackendTest {
             int code = Driver.loadModule(new CUmod_st(), image);
             KernelImages images = KernelImages.require();
             KernelImages.File file = images.files().getFirst();
-            BackendUnavailable refusal = KernelModules.refused(file, images, CudaSystem.find(), code);
+            RoseException refusal = KernelModules.refused(file, images, CudaSystem.find(), code);
             assertThat(refusal)
                     .hasMessageContaining(file.name() + ", made by nvcc ")
                     .hasMessageContaining(

@@ -38,6 +38,8 @@ class CudaSamplingTest {
                 SamplingParams.random(),
                 new SamplingParams(0.7f, 5, 1, 0, 1, 0, 0, -1),
                 new SamplingParams(1.2f, 0, 0.8f, 0, 1, 0, 0, -1),
+                new SamplingParams(0.02f, 40, 1, 0, 1, 0, 0, -1),
+                new SamplingParams(1.5f, 40, 1, 0.2f, 1, 0, 0, -1),
                 new SamplingParams(30, 1500, 0.99f, 0, 1, 0, 0, -1),
                 new SamplingParams(0.9f, 0, 1, 0.05f, 1.4f, 0, 0, -1),
                 new SamplingParams(0, 0, 1, 0, 1.3f, 0.5f, 0.25f, -1),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import java.util.HashMap;
 import java.util.Map;
@@ -18,9 +19,13 @@ class DeviceMemoryTest {
         private final Map<Long, Long> held = new HashMap<>();
         private long next = 256;
         private boolean broken;
+        private int fault = DriverStatus.SUCCESS;
 
         @Override
         public int allocate(long[] address, long bytes) {
+            if (fault != DriverStatus.SUCCESS) {
+                return fault;
+            }
             if (bytes > freeBytes()) {
                 return DriverStatus.OUT_OF_MEMORY;
             }
@@ -61,6 +66,14 @@ class DeviceMemoryTest {
                 .hasMessageContaining("KV pool needs 41 MiB, 40 MiB are free (out of device memory (CUDA error 2))")
                 .hasMessageContaining("held already: MLP weights 60 MiB")
                 .hasMessageContaining("--kv-blocks");
+    }
+
+    @Test
+    void allocate_refusedForAnotherReason_isNoWantOfMemory() {
+        device.fault = 700;
+        assertThatThrownBy(() -> memory.allocate("KV pool", MIB))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("allocating memory for KV pool: illegal address (CUDA error 700)");
     }
 
     @Test

@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.RoseException.InsufficientMemory;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DriverStatusTest {
     @ParameterizedTest
@@ -39,10 +42,47 @@ class DriverStatusTest {
     })
     void refusedModule_namesBothVersions(int code, String what) {
         KernelImages.File file = new KernelImages.File("embed.sm_90a.ptx", "");
-        BackendUnavailable refusal = KernelModules.refused(
+        RoseException refusal = KernelModules.refused(
                 file, new KernelImages("13.1", "", List.of(file)), new CudaSystem("13.0", "13.0", List.of()), code);
         assertThat(refusal.getMessage())
                 .contains("runs CUDA up to 13.0", "embed.sm_90a.ptx", "made by nvcc 13.1", what);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 46, 100, 201, 304, 400, 600, 701, 704, 800, 801})
+    void failure_thatLeavesTheContextWell_asksForNoNewProcess(int code) {
+        assertThat(DriverStatus.breaksContext(code)).isFalse();
+        assertThat(CudaStream.failure("device cuda:0", "launching", code, new LaunchLog()).getMessage())
+                .contains("load the model again")
+                .doesNotContain("new process");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999})
+    void failure_thatBreaksTheContext_asksForANewProcess(int code) {
+        assertThat(DriverStatus.breaksContext(code)).isTrue();
+        assertThat(CudaStream.failure("device cuda:0", "launching", code, new LaunchLog()).getMessage())
+                .contains("the device needs a new process");
+    }
+
+    @Test
+    void refusal_outOfMemory_isInsufficientMemoryAndSaysWhatToChange() {
+        assertThat(DriverStatus.refusal("creating a stream", DriverStatus.OUT_OF_MEMORY))
+                .isInstanceOf(InsufficientMemory.class)
+                .hasMessageContaining("creating a stream: out of device memory (CUDA error 2)")
+                .hasMessageContaining("--kv-blocks");
+        assertThat(DriverStatus.refusal("creating a stream", 46)).isInstanceOf(BackendUnavailable.class);
+    }
+
+    @Test
+    void refusedModule_noRoomForIt_isInsufficientMemory() {
+        KernelImages.File file = new KernelImages.File("sample.sm_80.ptx", "");
+        RoseException refusal = KernelModules.refused(
+                file,
+                new KernelImages("13.0", "", List.of(file)),
+                new CudaSystem("13.0", "13.0", List.of()),
+                DriverStatus.OUT_OF_MEMORY);
+        assertThat(refusal).isInstanceOf(InsufficientMemory.class).hasMessageContaining("sample.sm_80.ptx");
     }
 
     @Test

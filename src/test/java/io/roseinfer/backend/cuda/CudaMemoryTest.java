@@ -1,0 +1,132 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import io.roseinfer.format.WeightSource;
+import io.roseinfer.model.Gpt2Shapes;
+import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.RandomWeights;
+import io.roseinfer.model.WeightSlot;
+import io.roseinfer.tensor.Tensor;
+import java.lang.foreign.Arena;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+
+/** What a load that fails leaves of the device's memory: all that was free before. */
+@RequiresCuda
+class CudaMemoryTest {
+    private static final long MIB = 1L << 20;
+    private static final ModelSpec GPT2 = Gpt2Shapes.named("gpt2").orElseThrow();
+
+    /** The driver's own unit of memory, and a little more: what it keeps for itself may differ. */
+    private static final long DRIVERS_OWN = 8 * MIB;
+
+    private DeviceContext context;
+
+    @BeforeEach
+    void open() {
+        CudaSystem.find();
+        context = DeviceContext.open(0);
+    }
+
+    @AfterEach
+    void close() {
+        context.close();
+    }
+
+    /** Random weights that cannot be read from one tensor on. */
+    private record Broken(WeightSource weights, String missing) implements WeightSource {
+        @Override
+        public String description() {
+            return weights.description();
+        }
+
+        @Override
+        public Set<String> names() {
+            return weights.names();
+        }
+
+        @Override
+        public Optional<Info> info(String name) {
+            return weights.info(name);
+        }
+
+        @Override
+        public Tensor read(String name, Arena arena) {
+            if (name.equals(missing)) {
+                throw new AssertionError("as planned");
+            }
+            return weights.read(name, arena);
+        }
+
+        @Override
+        public void close() {
+            weights.close();
+        }
+    }
+
+    private static void load(WeightSource weights) {
+        try (CudaBackend backend = CudaBackend.open(CudaOptions.defaults(), Clock.system())) {
+            backend.load(Gpt2Weights.bind(GPT2, weights), new RunnerLimits(256, 1280, 16, 0)).close();
+        }
+    }
+
+    @Test
+    void load_errorWhileReadingTheLastTensor_comesOut_andNothingIsKept() {
+        RandomWeights random = new RandomWeights(GPT2, 0);
+        load(random);
+        long free = Driver.freeBytes();
+        WeightSource broken = new Broken(random, WeightSlot.FINAL_NORM_BIAS.tensorName(0));
+        assertThatThrownBy(() -> load(broken)).isInstanceOf(AssertionError.class).hasMessage("as planned");
+        assertThat(Driver.freeBytes()).as("free device memory").isCloseTo(free, within(DRIVERS_OWN));
+    }
+
+    /** Wherever memory runs out: at the weights, the pool, the buffers, a module, the first launch of a kernel or the last graph. */
+    @Test
+    void load_withLessAndLessMemoryLeft_isRefusedForMemory_andNothingIsKept(TestReporter out) {
+        RandomWeights random = new RandomWeights(GPT2, 0);
+        load(random);
+        int refused = 0;
+        for (long left : new long[] {1000, 700, 600, 560, 540, 520, 510, 500, 490, 480, 400, 200, 60, 1}) {
+            refused += loadWithOnly(left * MIB, random, out) ? 0 : 1;
+        }
+        assertThat(refused).as("loads that were refused").isPositive();
+    }
+
+    /** Whether it fits. */
+    private static boolean loadWithOnly(long left, WeightSource weights, TestReporter out) {
+        long[] ballast = new long[1];
+        long bytes = Math.max(Driver.freeBytes() - left, 1);
+        assertThat(Driver.allocate(ballast, bytes)).isEqualTo(DriverStatus.SUCCESS);
+        try {
+            long free = Driver.freeBytes();
+            Optional<InsufficientMemory> refusal = refusal(weights);
+            out.publishEntry(left / MIB + " MiB left", refusal.map(Throwable::getMessage).orElse("fits"));
+            assertThat(Driver.freeBytes())
+                    .as("free device memory of %d MiB, %s", left / MIB, refusal)
+                    .isCloseTo(free, within(DRIVERS_OWN));
+            return refusal.isEmpty();
+        } finally {
+            Driver.free(ballast[0]);
+        }
+    }
+
+    private static Optional<InsufficientMemory> refusal(WeightSource weights) {
+        try {
+            load(weights);
+            return Optional.empty();
+        } catch (InsufficientMemory e) {
+            return Optional.of(e);
+        }
+    }
+}
