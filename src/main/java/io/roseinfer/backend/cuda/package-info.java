@@ -7,6 +7,11 @@
  * while a model is loaded and never afterwards; {@link io.roseinfer.backend.cuda.DriverEnvironment} makes the driver keep to that
  * too. One thread uses a runner; steps go through one stream, and the inputs of the next go up through another meanwhile.
  *
+ * <p>Which kernels a device runs, and whether one may start before its predecessor has ended, is
+ * {@link io.roseinfer.backend.cuda.KernelTarget}'s. A context belongs to a thread of the operating system, so virtual threads are welcome
+ * but load and close a model on a platform thread: {@link io.roseinfer.backend.cuda.DeviceContext},
+ * {@link io.roseinfer.backend.cuda.PlatformThreads}.
+ *
  * <p>{@link io.roseinfer.backend.cuda.Nvtx} is the other way to a native library: profilers give a program one, and it is called
  * by the JDK's own foreign functions, because NVTX 3 is a C header and no preset carries it.
  *
