@@ -12,8 +12,10 @@ public interface ProfilerRanges {
         SUBMIT("submit"),
         /** One turn of the engine's loop. */
         STEP("step"),
-        /** Taking in commands, admitting requests, choosing the rows of the next step. */
+        /** Choosing the rows of the next step. */
         PLAN("plan"),
+        /** Looking at the requests that wait and admitting those that fit, as part of {@link #PLAN}. */
+        ADMIT("admit"),
         /** Writing the step down for the device. */
         PACK("pack"),
         /** Starting a step with prompt tokens in it. */

@@ -80,6 +80,7 @@ final class DoctorCommand implements io.roseinfer.cli.Command {
                 KernelImages.find()
                         .map(KernelImages::description)
                         .orElse("none in this build: there was no nvcc that could compile them"));
+        line(out, "CUDA calls", CudaBackend.calls());
         try (CudaBackend cuda = CudaBackend.open(CudaOptions.defaults(), Clock.system())) {
             line(out, "CUDA backend", cuda.description());
             line(out, "CUDA versions", cuda.versions());

@@ -1,12 +1,14 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.ProfilerRanges;
 import io.roseinfer.backend.ProfilerRanges.Range;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepLog;
+import io.roseinfer.scheduler.AdmissionListener;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -63,6 +65,7 @@ final class EngineLoop {
         this.onEnd = onEnd;
         KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), runner.maxInFlight());
+        scheduler.onAdmission(admissionRange(runner.ranges()));
         this.driver = new StepDriver(runner, scheduler, clock, log);
         this.counters = new Counters(runner.kv());
         this.endOfText =
@@ -139,6 +142,20 @@ final class EngineLoop {
         if (undelivered == null) {
             deliverEndings();
         }
+    }
+
+    private static AdmissionListener admissionRange(ProfilerRanges ranges) {
+        return new AdmissionListener() {
+            @Override
+            public void begin() {
+                ranges.begin(Range.ADMIT);
+            }
+
+            @Override
+            public void end() {
+                ranges.end();
+            }
+        };
     }
 
     private StepPlan plan() {

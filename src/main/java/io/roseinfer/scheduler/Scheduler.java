@@ -40,6 +40,7 @@ public final class Scheduler {
     private final BlockSupply blocks;
     private final ArrayDeque<Sequence> finished = new ArrayDeque<>();
 
+    private AdmissionListener admissionListener = AdmissionListener.NONE;
     private Phase phase = Phase.OPENING_DECODE;
     private boolean decodedInIteration;
     private long steps;
@@ -64,6 +65,11 @@ public final class Scheduler {
         for (int i = 0; i < plans.length; i++) {
             plans[i] = new StepPlan(maxRows(options), maxStepTokens);
         }
+    }
+
+    /** From now on this listener hears of admissions. */
+    public void onAdmission(AdmissionListener listener) {
+        admissionListener = listener;
     }
 
     /** The most rows a step of these options can have. */
@@ -192,7 +198,11 @@ public final class Scheduler {
             next = sequence.next;
             budget -= prefillRow(plan, sequence, budget);
         }
-        admit(plan, budget, firstRow);
+        if (!roster.waiting.isEmpty()) {
+            admissionListener.begin();
+            admit(plan, budget, firstRow);
+            admissionListener.end();
+        }
     }
 
     private void admit(StepPlan plan, int budgetTokens, int firstRow) {

@@ -16,8 +16,9 @@ import java.lang.invoke.MethodType;
 import java.nio.file.Path;
 
 /**
- * The program's side of NVTX 3, which is a C header and no library: a profiler names a library of its own in the environment, the
- * program loads it and shows it a table of empty slots, and the profiler puts its functions into those it wants to hear of.
+ * The program's side of NVTX 3 in Java, for builds whose JNI library lacks NVTX's header. NVTX is no library: a profiler names one of
+ * its own in the environment, the program loads it and shows it a table of empty slots, and the profiler puts its functions into
+ * those it wants to hear of.
  *
  * <p>The layouts are those of {@code nvtxTypes.h}: a module's table is an array of pointers to slots, of which the first, number
  * zero, is unused; two export tables lead to it.
@@ -107,7 +108,7 @@ final class Nvtx {
      *
      * @throws BackendUnavailable if it cannot be loaded, has no entry point, refuses, or does not listen to ranges
      */
-    static NvtxRanges attach(Path library) {
+    static RangeStack attach(Path library) {
         Nvtx nvtx = new Nvtx();
         MemorySegment exportTable = nvtx.upcall("exportTable", FunctionDescriptor.of(ADDRESS, JAVA_INT));
         try {
@@ -127,7 +128,30 @@ final class Nvtx {
         }
         MethodHandle push = nvtx.function(RANGE_PUSH_A, FunctionDescriptor.of(JAVA_INT, ADDRESS), library);
         MethodHandle pop = nvtx.function(RANGE_POP, FunctionDescriptor.of(JAVA_INT), library);
-        return new NvtxRanges(push, pop);
+        return new Functions(push, pop);
+    }
+
+    /** What the profiler put into the slots. */
+    private record Functions(MethodHandle pushing, MethodHandle popping) implements RangeStack {
+        @Override
+        @SuppressWarnings("UnusedVariable") // the depth, which nobody asks for, but invokeExact wants it taken
+        public void push(MemorySegment name) {
+            try {
+                int depth = (int) pushing.invokeExact(name);
+            } catch (Throwable e) {
+                throw new IllegalStateException("a native function throws nothing", e);
+            }
+        }
+
+        @Override
+        @SuppressWarnings("UnusedVariable")
+        public void pop() {
+            try {
+                int depth = (int) popping.invokeExact();
+            } catch (Throwable e) {
+                throw new IllegalStateException("a native function throws nothing", e);
+            }
+        }
     }
 
     private MethodHandle function(int slot, FunctionDescriptor type, Path library) {

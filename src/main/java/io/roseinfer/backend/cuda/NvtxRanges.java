@@ -5,23 +5,23 @@ import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Ranges as NVIDIA's profilers show them, by way of {@link Nvtx}. Beginning and ending one allocates nothing. */
+/**
+ * Ranges as NVIDIA's profilers show them: through NVTX's header in the JNI library, or without that by way of {@link Nvtx}. Beginning
+ * and ending one allocates nothing.
+ */
 public final class NvtxRanges implements ProfilerRanges {
     private static final int LONGEST_NAME = 128;
 
-    private final MethodHandle push;
-    private final MethodHandle pop;
+    private final RangeStack stack;
     private final MemorySegment[] names;
     /** The name of a range with numbers in it; the engine's thread alone writes it. */
     private final MemorySegment numbered = Arena.global().allocate(LONGEST_NAME);
 
-    NvtxRanges(MethodHandle push, MethodHandle pop) {
-        this.push = push;
-        this.pop = pop;
+    NvtxRanges(RangeStack stack) {
+        this.stack = stack;
         this.names = new MemorySegment[Range.values().length];
         for (Range range : Range.values()) {
             names[range.ordinal()] = Arena.global().allocateFrom(range.text());
@@ -35,14 +35,20 @@ public final class NvtxRanges implements ProfilerRanges {
      * @throws BackendUnavailable if there is no profiler, or it does not want ranges; the message says what to do
      */
     public static ProfilerRanges attach(Optional<Path> injection) {
-        return Nvtx.attach(injection.orElseThrow(() ->
+        Path library = injection.orElseThrow(() ->
                 new BackendUnavailable("no profiler has started this program (NVTX_INJECTION64_PATH is not set), so"
-                        + " --nvtx has no effect; start it as nsys profile --trace=cuda,nvtx roseinfer ...")));
+                        + " --nvtx has no effect; start it as nsys profile --trace=cuda,nvtx roseinfer ..."));
+        return new NvtxRanges(attach(library, NativeLibrary.instance()));
+    }
+
+    /** By the header if it has found a profiler that listens; else by {@link Nvtx}, which knows why one does not. */
+    static RangeStack attach(Path library, NativeLibrary binding) {
+        return binding.hasNvtx() && NativeCalls.attach(library.toString()) ? RangeStack.HEADER : Nvtx.attach(library);
     }
 
     @Override
     public void begin(Range range) {
-        push(names[range.ordinal()]);
+        stack.push(names[range.ordinal()]);
     }
 
     /** Such as {@code decode, 64 rows, 64 tokens}. */
@@ -55,7 +61,7 @@ public final class NvtxRanges implements ProfilerRanges {
         end = write(tokens, end);
         end = write(" tokens", end);
         numbered.set(ValueLayout.JAVA_BYTE, end, (byte) 0);
-        push(numbered);
+        stack.push(numbered);
     }
 
     private int write(String text, int at) {
@@ -77,22 +83,8 @@ public final class NvtxRanges implements ProfilerRanges {
         return end;
     }
 
-    @SuppressWarnings("UnusedVariable") // the depth, which nobody asks for, but invokeExact wants it taken
-    private void push(MemorySegment name) {
-        try {
-            int depth = (int) push.invokeExact(name);
-        } catch (Throwable e) {
-            throw new IllegalStateException("a native function throws nothing", e);
-        }
-    }
-
     @Override
-    @SuppressWarnings("UnusedVariable")
     public void end() {
-        try {
-            int depth = (int) pop.invokeExact();
-        } catch (Throwable e) {
-            throw new IllegalStateException("a native function throws nothing", e);
-        }
+        stack.pop();
     }
 }

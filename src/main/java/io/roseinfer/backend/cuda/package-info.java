@@ -12,8 +12,9 @@
  * but load and close a model on a platform thread: {@link io.roseinfer.backend.cuda.DeviceContext},
  * {@link io.roseinfer.backend.cuda.PlatformThreads}.
  *
- * <p>{@link io.roseinfer.backend.cuda.Nvtx} is the other way to a native library: profilers give a program one, and it is called
- * by the JDK's own foreign functions, because NVTX 3 is a C header and no preset carries it.
+ * <p>{@link io.roseinfer.backend.cuda.NativeLibrary} is a JNI library of our own, made from {@code native/} where there is a C
+ * compiler: it has NVTX's header in it and makes many of a step's driver calls in one. Without it {@code Driver} makes them one by
+ * one, and {@link io.roseinfer.backend.cuda.Nvtx} does what the header does, by the JDK's foreign functions.
  *
  * <p>Why not the runtime interface, or a library of kernels: the driver's interface needs no toolkit on the machine, takes PTX as
  * it is, and has every launch attribute; kernels of our own are the point.

@@ -18,7 +18,6 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.ModelFiles;
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -32,8 +31,13 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a profiler hears, told to a library that stands in for one. Skipped where there is no C compiler to make it with. */
+/**
+ * What a profiler hears, told to a library that stands in for one, by the JNI library with NVTX's header and by {@link Nvtx}. Skipped
+ * where there is no C compiler to make it with.
+ */
 class NvtxTest {
     @TempDir
     static Path folder;
@@ -41,23 +45,8 @@ class NvtxTest {
     private static Path library = Path.of("");
 
     @BeforeAll
-    static void compile() throws IOException, InterruptedException {
-        Path source = folder.resolve("injection.c");
-        try (InputStream in = NvtxTest.class.getResourceAsStream("/nvtx/injection.c")) {
-            Files.write(source, in.readAllBytes());
-        }
-        library = folder.resolve("libinjection.so");
-        boolean compiled;
-        try {
-            compiled = new ProcessBuilder("cc", "-shared", "-fPIC", "-o", library.toString(), source.toString())
-                            .inheritIO()
-                            .start()
-                            .waitFor()
-                    == 0;
-        } catch (IOException e) {
-            compiled = false;
-        }
-        assumeTrue(compiled, "skipped: no C compiler");
+    static void compile() {
+        library = CLibrary.compile(folder, "injection.c", "libinjection.so");
     }
 
     /** Everything the library has heard so far, with the depth at which it was. */
@@ -72,9 +61,20 @@ class NvtxTest {
         return text.reinterpret(1 << 16).getString(0).lines().toList();
     }
 
-    @Test
-    void ranges_reachTheProfiler_withTheirNumbersAndDepth() throws Throwable {
-        ProfilerRanges ranges = NvtxRanges.attach(Optional.of(library));
+    private static RangeStack attach(String binding) {
+        if (binding.equals("Java")) {
+            return Nvtx.attach(library);
+        }
+        assumeTrue(NativeLibrary.instance().hasNvtx(), "skipped: this build's JNI library lacks NVTX's header");
+        RangeStack stack = NvtxRanges.attach(library, NativeLibrary.instance());
+        assertThat(stack).isSameAs(RangeStack.HEADER);
+        return stack;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"the header", "Java"})
+    void ranges_reachTheProfiler_withTheirNumbersAndDepth(String binding) throws Throwable {
+        ProfilerRanges ranges = new NvtxRanges(attach(binding));
         int before = heard().size();
         ranges.begin(Range.STEP);
         ranges.begin(Range.PREFILL, 3, 1024);
@@ -87,10 +87,23 @@ class NvtxTest {
                 .containsExactly("0 step", "1 prefill, 3 rows, 1024 tokens", "1 decode, 10 rows, 0 tokens");
     }
 
-    @Test
-    void engine_showsEveryPartOfItsSteps() throws Throwable {
-        ProfilerRanges ranges = NvtxRanges.attach(Optional.of(library));
+    @ParameterizedTest
+    @ValueSource(strings = {"the header", "Java"})
+    void engine_showsEveryPartOfItsSteps(String binding) throws Throwable {
+        ProfilerRanges ranges = new NvtxRanges(attach(binding));
         int before = heard().size();
+        generate(ranges);
+        List<String> heard = heard();
+        List<String> names = heard.subList(before, heard.size()).stream()
+                .map(line -> line.substring(line.indexOf(' ') + 1))
+                .toList();
+        assertThat(names)
+                .contains("submit", "step", "plan", "admit", "pack", "sample", "emit")
+                .contains("prefill, 1 rows, 3 tokens", "decode, 1 rows, 1 tokens");
+    }
+
+    /** One request, from its prompt of three tokens to its fourth new token. */
+    private static void generate(ProfilerRanges ranges) throws IOException {
         EngineOptions options = EngineOptions.defaults();
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 SimBackend backend = new SimBackend(SimOptions.defaults());
@@ -100,13 +113,26 @@ class NvtxTest {
             engine.generate(
                     GenerationRequest.ofTokens(5, 6, 7).withMaxNewTokens(4).withIgnoreEndOfText(true));
         }
+    }
+
+    @Test
+    void admissions_showWithinThePlan_andOnlyWhileRequestsWait() throws Throwable {
+        int before = heard().size();
+        generate(new NvtxRanges(Nvtx.attach(library)));
         List<String> heard = heard();
-        List<String> names = heard.subList(before, heard.size()).stream()
-                .map(line -> line.substring(line.indexOf(' ') + 1))
+        List<String> depths = heard.subList(before, heard.size()).stream()
+                .filter(line -> line.endsWith(" plan") || line.endsWith(" admit"))
                 .toList();
-        assertThat(names)
-                .contains("submit", "step", "plan", "pack", "sample", "emit")
-                .contains("prefill, 1 rows, 3 tokens", "decode, 1 rows, 1 tokens");
+        assertThat(depths).containsSubsequence("1 plan", "2 admit", "1 plan").containsOnlyOnce("2 admit");
+    }
+
+    /** A binding other than the one the header has attached knows nothing of it. */
+    @Test
+    void attach_anotherLibraryThanTheHeaders_goesByJava() {
+        assumeTrue(NativeLibrary.instance().hasNvtx(), "skipped: this build's JNI library lacks NVTX's header");
+        attach("the header");
+        Path other = CLibrary.compile(folder, "injection.c", "libother.so");
+        assertThat(NvtxRanges.attach(other, NativeLibrary.instance())).isNotSameAs(RangeStack.HEADER);
     }
 
     @Test

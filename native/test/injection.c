@@ -1,5 +1,6 @@
-// Stands in for a profiler: remembers the ranges it hears of. NVTX_TEST_LOG names a file they are also written to.
-// cc -shared -fPIC -o libinjection.so injection.c
+// Stands in for a profiler: remembers the ranges it hears of, with their depth on their thread. NVTX_TEST_LOG names a file they are
+// also written to.
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,17 +23,20 @@ struct VersionInfo {
 
 static char heard[1 << 16];
 static size_t length;
-static int depth;
+static _Thread_local int depth;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 const char* heardRanges(void) { return heard; }
 
 static void note(const char* text) {
+    pthread_mutex_lock(&lock);
     size_t more = strlen(text);
     if (length + more + 2 < sizeof heard) {
         memcpy(heard + length, text, more);
         heard[length + more] = '\n';
         length += more + 1;
     }
+    pthread_mutex_unlock(&lock);
     const char* path = getenv("NVTX_TEST_LOG");
     FILE* log = path ? fopen(path, "a") : NULL;
     if (log) {
