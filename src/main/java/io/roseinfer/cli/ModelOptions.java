@@ -65,7 +65,7 @@ final class ModelOptions {
     @Option(
             names = "--cuda-graph",
             negatable = true,
-            description = "Replay decode steps as CUDA graphs (default: on where there is CUDA).")
+            description = "Replay decode steps and short prompts as CUDA graphs (default: on where there is CUDA).")
     private @Nullable Boolean cudaGraph;
 
     @Option(names = "--nvtx", description = "Show the profiler that started this program what the engine does (CUDA).")

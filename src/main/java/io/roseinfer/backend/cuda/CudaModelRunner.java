@@ -18,12 +18,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A model on a GPU. Two steps may be in flight: the second reads tokens that the first leaves on the device, so the device does
  * not wait for the host between them.
  *
- * <p>Every step chooses its tokens on the device and is a graph if every row brings one token.
+ * <p>Every step chooses its tokens on the device. It is a graph if every row brings one token, or if it is one short prompt.
  */
 final class CudaModelRunner implements ModelRunner {
     private static final int IN_FLIGHT = 2;
@@ -31,27 +32,35 @@ final class CudaModelRunner implements ModelRunner {
     private final LoadedRunner on;
     private final KernelChoice kernels;
     private final InputPacker packer;
-    private final GraphBuckets graphs;
+    private final GraphBuckets decodeGraphs;
+    private final GraphBuckets promptGraphs;
     private final StepWait wait;
     private final Arena arena = Arena.ofShared();
     private long submitted;
     private long awaited;
     private boolean closed;
 
-    CudaModelRunner(LoadedRunner on, KernelChoice kernels, boolean captureGraphs, Clock clock) {
+    CudaModelRunner(LoadedRunner on, KernelChoice kernels, CudaOptions options, Clock clock) {
         this.on = on;
         this.kernels = kernels;
         this.wait = new StepWait(
                 clock, () -> Driver.query(on.stream().handle()), (code, what) -> on.stream().check(code, what));
         this.packer = new InputPacker(spec().vocabularySize(), on.kv());
-        this.graphs = captureGraphs ? new GraphBuckets(on.limits().maxRows()) : GraphBuckets.none();
-        on.releases().add(graphs, GraphBuckets::close);
+        int rows = options.graphs() ? on.limits().maxRows() : 0;
+        int longestPrompt = Math.min(on.limits().maxTokens(), spec().contextLength());
+        int tokens = options.graphs() ? Math.min(options.promptGraphTokens(), longestPrompt) : 0;
+        this.decodeGraphs = on.releases().add(GraphBuckets.ofBatches(rows), GraphBuckets::close);
+        this.promptGraphs = on.releases().add(GraphBuckets.ofPrompts(tokens), GraphBuckets::close);
         try (Arena warmUp = Arena.ofConfined()) {
             StepInputs nothing = new StepInputs(warmUp, on.limits(), maxBlocksPerRow());
             nothing.clear();
-            for (int size : graphs.sizes()) {
-                capture(nothing, size, Choice.GREEDY);
-                capture(nothing, size, Choice.DRAW);
+            for (Choice choice : Choice.values()) {
+                for (int size : decodeGraphs.sizes()) {
+                    capture(decodeGraphs, nothing, new StepLayout(size, size, size), choice);
+                }
+                for (int size : promptGraphs.sizes()) {
+                    capture(promptGraphs, nothing, new StepLayout(size, 1, 1), choice);
+                }
             }
             loadKernels(nothing);
         }
@@ -69,11 +78,12 @@ final class CudaModelRunner implements ModelRunner {
         }
     }
 
-    /** Runs a batch of empty rows once, so that its kernels are loaded, and captures it for both turns. */
-    private void capture(StepInputs nothing, int size, Choice choice) {
-        StepLayout layout = new StepLayout(size, size, size);
+    /** Runs a step of empty rows once, so that its kernels are loaded, and captures it for both turns. */
+    private void capture(GraphBuckets graphs, StepInputs nothing, StepLayout layout, Choice choice) {
+        boolean decode = layout.tokens() == layout.rows();
+        StepKernels chosen = kernels.of(layout.tokens(), layout.rows(), layout.samples(), decode ? layout.rows() : 0);
         for (PendingStep place : on.places()) {
-            Step step = new Step(layout, kernels.of(size, size, size, size), true, choice, place.turn);
+            Step step = new Step(layout, chosen, decode, choice, place.turn);
             upload(place, nothing, layout);
             on.forward().run(step);
             graphs.capture(step, on.stream(), on.forward());
@@ -137,9 +147,8 @@ final class CudaModelRunner implements ModelRunner {
     }
 
     private void launch(PendingStep place, StepInputs in) {
-        boolean decode = in.tokens() == in.rows() && in.samples() == in.rows();
-        Captured captured = decode ? graphs.find(in.rows(), place.choice, place.turn) : null;
-        Step step = captured != null ? captured.step() : step(place, in, decode);
+        Captured captured = captured(place, in);
+        Step step = captured != null ? captured.step() : step(place, in);
         place.mails = step.layout().samples();
         upload(place, in, step.layout());
         if (in.copies() > 0) {
@@ -156,11 +165,24 @@ final class CudaModelRunner implements ModelRunner {
         }
     }
 
+    /** The graph that this step is a replay of, or null if there is none. */
+    private @Nullable Captured captured(PendingStep place, StepInputs in) {
+        if (isDecode(in)) {
+            return decodeGraphs.find(in.rows(), place.choice, place.turn);
+        }
+        boolean prompt = in.rows() == 1 && in.samples() == 1;
+        return prompt ? promptGraphs.find(in.tokens(), place.choice, place.turn) : null;
+    }
+
+    private static boolean isDecode(StepInputs in) {
+        return in.tokens() == in.rows() && in.samples() == in.rows();
+    }
+
     /** A step as it is launched one kernel after the other. */
-    private Step step(PendingStep place, StepInputs in, boolean decode) {
+    private Step step(PendingStep place, StepInputs in) {
         StepLayout layout = new StepLayout(in.tokens(), in.rows(), in.samples());
         StepKernels chosen = kernels.of(in.tokens(), in.rows(), in.samples(), singles(in));
-        return new Step(layout, chosen, decode, place.choice, place.turn);
+        return new Step(layout, chosen, isDecode(in), place.choice, place.turn);
     }
 
     private static int singles(StepInputs in) {

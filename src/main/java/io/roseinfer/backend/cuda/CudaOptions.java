@@ -10,13 +10,23 @@ import java.util.Locale;
  * @param device index among the visible devices
  * @param precision {@link Precision#FP32}, {@link Precision#BF16} or {@link Precision#FP16}. {@link Precision#AUTO} keeps a
  *     bfloat16 checkpoint as it is and takes fp16 for anything else; sums are in float always.
- * @param graphs whether decode steps are replayed as graphs, captured at load for a number of batch sizes; results are the same
+ * @param graphs whether steps are replayed as graphs, captured at load: decode steps for a number of batch sizes, prompts that come
+ *     alone for a number of lengths; results are the same
+ * @param promptGraphTokens most tokens of a prompt that is replayed as a graph, 0 for none; each length captured takes time and
+ *     device memory at load
  * @param batchInvariant whether a row's results are the same to the bit whatever else is in its step; costs speed
  */
-public record CudaOptions(int device, Precision precision, boolean graphs, boolean batchInvariant) {
+public record CudaOptions(int device, Precision precision, boolean graphs, int promptGraphTokens, boolean batchInvariant) {
+    /** From here on a prompt keeps the device busy for longer than its launches take. */
+    private static final int PROMPT_GRAPH_TOKENS = 512;
+
     public CudaOptions {
         if (device < 0) {
             throw new BadInput("CUDA device is " + device + "; it must be 0 or more");
+        }
+        if (promptGraphTokens < 0) {
+            throw new BadInput("prompts replayed as graphs have up to " + promptGraphTokens
+                    + " tokens; it must be 0 or more, and 0 captures none");
         }
         if (!has(precision)) {
             throw unavailable(precision);
@@ -35,22 +45,26 @@ public record CudaOptions(int device, Precision precision, boolean graphs, boole
 
     /** The first device, with graphs. */
     public static CudaOptions defaults() {
-        return new CudaOptions(0, Precision.AUTO, true, false);
+        return new CudaOptions(0, Precision.AUTO, true, PROMPT_GRAPH_TOKENS, false);
     }
 
     public CudaOptions withDevice(int value) {
-        return new CudaOptions(value, precision, graphs, batchInvariant);
+        return new CudaOptions(value, precision, graphs, promptGraphTokens, batchInvariant);
     }
 
     public CudaOptions withPrecision(Precision value) {
-        return new CudaOptions(device, value, graphs, batchInvariant);
+        return new CudaOptions(device, value, graphs, promptGraphTokens, batchInvariant);
     }
 
     public CudaOptions withGraphs(boolean value) {
-        return new CudaOptions(device, precision, value, batchInvariant);
+        return new CudaOptions(device, precision, value, promptGraphTokens, batchInvariant);
+    }
+
+    public CudaOptions withPromptGraphTokens(int value) {
+        return new CudaOptions(device, precision, graphs, value, batchInvariant);
     }
 
     public CudaOptions withBatchInvariant(boolean value) {
-        return new CudaOptions(device, precision, graphs, value);
+        return new CudaOptions(device, precision, graphs, promptGraphTokens, value);
     }
 }

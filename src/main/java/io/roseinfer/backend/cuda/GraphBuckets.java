@@ -3,14 +3,15 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.cuda.ForwardPass.Choice;
 import io.roseinfer.backend.cuda.ForwardPass.Step;
 import io.roseinfer.base.Check;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decode steps captured as graphs, one per batch size, choice of tokens and turn. A smaller batch fills its bucket up with empty
- * rows. What a graph was captured for is kept beside it, and the inputs of its replay are laid out by that, so a graph never runs
- * over anything but what it assumed.
+ * Steps of one kind captured as graphs, one per size, choice of tokens and turn: decode steps by their rows, prompts of one row by
+ * their tokens. A smaller step fills its bucket up with empty rows, or with tokens of no row. What a graph was captured for is kept
+ * beside it, and the inputs of its replay are laid out by that, so a graph never runs over anything but what it assumed.
  */
 final class GraphBuckets {
     private static final int TURNS = 2;
@@ -21,48 +22,62 @@ final class GraphBuckets {
     private final int[] sizes;
     private final @Nullable Captured[] graphs;
 
-    GraphBuckets(int maxRows) {
-        this.sizes = sizes(maxRows);
+    private GraphBuckets(int[] sizes) {
+        this.sizes = sizes;
         this.graphs = new Captured[sizes.length * Choice.values().length * TURNS];
     }
 
-    /** No graphs. */
-    static GraphBuckets none() {
-        return new GraphBuckets(0);
+    /** Graphs of decode steps, of up to so many rows; none for 0. */
+    static GraphBuckets ofBatches(int maxRows) {
+        return new GraphBuckets(sizes(1, maxRows, GraphBuckets::rowsToNext));
     }
 
-    /** Batch sizes: close together where a row more or less counts, the largest batch always among them. */
-    static int[] sizes(int maxRows) {
-        List<Integer> sizes = new ArrayList<>();
-        for (int size = 1; size < maxRows; size += step(size)) {
-            sizes.add(size);
-        }
-        if (maxRows > 0) {
-            sizes.add(maxRows);
-        }
-        return sizes.stream().mapToInt(Integer::intValue).toArray();
+    /**
+     * Graphs of prompts, of 2 and up to so many tokens; none for less. A bucket has the kernels of all prompts in it, so they have the same bits with a
+     * graph and without, and hardly more tiles: its sizes are multiples of what GEMM tiles are high, and the ends of the ranges
+     * that the kernels are chosen by.
+     */
+    static GraphBuckets ofPrompts(int maxTokens) {
+        IntStream ends = StepKernels.rangeEnds().filter(end -> end > 1 && end < maxTokens);
+        IntStream multiples = Arrays.stream(sizes(8, maxTokens, GraphBuckets::tokensToNext))
+                .filter(size -> size > 1);
+        return new GraphBuckets(
+                IntStream.concat(ends, multiples).sorted().distinct().toArray());
     }
 
-    private static int step(int size) {
-        if (size < 8) {
-            return size < 2 ? 1 : size < 4 ? 2 : 4;
+    /** Sizes from the first on, the largest always among them. */
+    private static int[] sizes(int first, int largest, IntUnaryOperator toNext) {
+        IntStream smaller = IntStream.iterate(first, size -> size < largest, size -> size + toNext.applyAsInt(size));
+        return IntStream.concat(smaller, IntStream.of(largest).filter(size -> size > 0))
+                .toArray();
+    }
+
+    /** Close together where a row more or less counts. */
+    private static int rowsToNext(int rows) {
+        if (rows < 8) {
+            return rows < 2 ? 1 : rows < 4 ? 2 : 4;
         }
-        return size < 64 ? 8 : size < 256 ? 32 : 128;
+        return rows < 64 ? 8 : rows < 256 ? 32 : 128;
+    }
+
+    /** The height of most tiles that so many tokens are computed in. */
+    private static int tokensToNext(int tokens) {
+        return tokens < 32 ? 8 : tokens < 96 ? 16 : tokens < 256 ? 32 : 64;
     }
 
     int[] sizes() {
         return sizes.clone();
     }
 
-    /** The smallest bucket that holds so many rows; 0 if there is none. */
-    int bucket(int rows) {
-        int index = indexOf(rows);
+    /** The smallest bucket that holds so many rows or tokens; 0 if there is none. */
+    int bucket(int size) {
+        int index = indexOf(size);
         return index < sizes.length ? sizes[index] : 0;
     }
 
-    private int indexOf(int rows) {
+    private int indexOf(int size) {
         int index = 0;
-        while (index < sizes.length && sizes[index] < rows) {
+        while (index < sizes.length && sizes[index] < size) {
             index++;
         }
         return index;
@@ -73,17 +88,19 @@ final class GraphBuckets {
     }
 
     void capture(Step step, CudaStream stream, ForwardPass forward) {
-        int rows = step.layout().rows();
-        Check.that(bucket(rows) == rows, "a graph of a batch size that is no bucket");
-        String name = "graph of " + rows + (step.choice() == Choice.DRAW ? " drawn rows" : " rows");
+        StepLayout layout = step.layout();
+        int size = layout.tokens();
+        Check.that(bucket(size) == size, "a graph of a size that is no bucket");
+        String rows = step.choice() == Choice.DRAW ? " drawn rows" : " rows";
+        String name = "graph of " + layout.rows() + rows + (size > layout.rows() ? ", " + size + " tokens" : "");
         StepGraph graph = StepGraph.capture(stream, name, () -> forward.run(step));
-        graphs[place(indexOf(rows), step.choice(), step.turn())] = new Captured(step, graph);
+        graphs[place(indexOf(size), step.choice(), step.turn())] = new Captured(step, graph);
     }
 
-    /** The graph that decodes so many rows, or null if there is none. */
+    /** The graph of so many rows or tokens, or null if there is none. */
     @Nullable
-    Captured find(int rows, Choice choice, int turn) {
-        int index = indexOf(rows);
+    Captured find(int size, Choice choice, int turn) {
+        int index = indexOf(size);
         return index < sizes.length ? graphs[place(index, choice, turn)] : null;
     }
 

@@ -64,7 +64,7 @@ final class RunnerLoader {
         try {
             KernelChoice kernels = new KernelChoice(
                     loader.shape, limits.blockSize(), loader.modules.target().isHopper(), options.batchInvariant());
-            return new CudaModelRunner(loader.build(), kernels, options.graphs(), clock);
+            return new CudaModelRunner(loader.build(), kernels, options, clock);
         } catch (RuntimeException | Error e) {
             loader.release(e);
             if (loader.stream.isOutOfMemory()) {

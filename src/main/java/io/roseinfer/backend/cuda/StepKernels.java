@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cuda;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Which kernels a step is made of.
@@ -103,6 +104,11 @@ record StepKernels(
             }
         }
         throw new IllegalArgumentException("no kernels for " + rows + " rows");
+    }
+
+    /** The most tokens of each range that one choice serves, but for the last range, which has no end. */
+    static IntStream rangeEnds() {
+        return HOPPER.stream().mapToInt(Range::maxRows).limit(HOPPER.size() - 1L);
     }
 
     private static Range upTo(

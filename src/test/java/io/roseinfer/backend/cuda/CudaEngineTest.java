@@ -26,6 +26,7 @@ import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
@@ -168,6 +169,38 @@ class CudaEngineTest {
                 assertThat(logprobBits(together.get(p))).as("prompt %d", p).isEqualTo(logprobBits(alone.get(p)));
             }
         });
+    }
+
+    /** A prompt's graph has padding behind the prompt, in all but the lengths that are buckets themselves. */
+    @ParameterizedTest
+    @CsvSource({"FP16, false", "FP16, true", "FP32, false"})
+    void promptGraphs_giveTheBitsOfSingleLaunches(Precision precision, boolean invariant) {
+        Golden golden = Golden.read("gpt2-random");
+        CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withBatchInvariant(invariant);
+        int[] text = IntStream.range(0, golden.prompts())
+                .flatMap(p -> Arrays.stream(golden.ids(p)))
+                .toArray();
+        List<List<Integer>> bits = new ArrayList<>();
+        for (int promptGraphTokens : new int[] {0, 512}) {
+            withEngine(
+                    golden,
+                    cuda.withPromptGraphTokens(promptGraphTokens),
+                    SchedulerOptions.builder().prefixCache(false).build(),
+                    (engine, runner) -> {
+                        List<Integer> all = new ArrayList<>();
+                        for (int length : new int[] {2, 3, 7, 8, 9, 16, 23, 33, 49, 65, 81, 97}) {
+                            int[] prompt = IntStream.range(0, length)
+                                    .map(i -> text[i % text.length])
+                                    .toArray();
+                            all.addAll(logprobBits(engine.generate(GenerationRequest.ofTokens(prompt)
+                                    .withMaxNewTokens(3)
+                                    .withIgnoreEndOfText(true)
+                                    .withSampling(SamplingParams.greedy().withLogprobs(0)))));
+                        }
+                        bits.add(all);
+                    });
+        }
+        assertThat(bits.get(1)).isEqualTo(bits.get(0));
     }
 
     @Test

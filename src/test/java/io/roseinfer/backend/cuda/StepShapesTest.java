@@ -217,14 +217,62 @@ class StepShapesTest {
     @Test
     void buckets_ofAnyLimit_holdEveryBatch() {
         for (int maxRows = 1; maxRows <= 600; maxRows++) {
-            GraphBuckets buckets = new GraphBuckets(maxRows);
+            GraphBuckets buckets = GraphBuckets.ofBatches(maxRows);
             for (int rows = 1; rows <= maxRows; rows++) {
                 assertThat(buckets.bucket(rows)).isBetween(rows, maxRows);
             }
             assertThat(buckets.bucket(maxRows + 1)).isZero();
         }
-        assertThat(GraphBuckets.sizes(64)).contains(1, 2, 4, 8, 64).hasSizeLessThan(16);
+        assertThat(GraphBuckets.ofBatches(64).sizes())
+                .contains(1, 2, 4, 8, 64)
+                .hasSizeLessThan(16)
+                .isSorted();
     }
+
+    @Test
+    void promptBuckets_ofAnyLimit_holdEveryPromptOfTwoTokensAndMore() {
+        for (int maxTokens = 2; maxTokens <= 700; maxTokens++) {
+            GraphBuckets buckets = GraphBuckets.ofPrompts(maxTokens);
+            for (int tokens = 2; tokens <= maxTokens; tokens++) {
+                assertThat(buckets.bucket(tokens)).isBetween(tokens, maxTokens);
+            }
+            assertThat(buckets.bucket(maxTokens + 1)).isZero();
+        }
+        assertThat(GraphBuckets.ofPrompts(512).sizes()).hasSizeLessThan(20).isSorted();
+        assertThat(GraphBuckets.ofPrompts(0).sizes()).isEmpty();
+        assertThat(GraphBuckets.ofPrompts(1).sizes()).isEmpty();
+    }
+
+    /** So a prompt's bits do not depend on whether it is replayed, with {@code --batch-invariant} and without. */
+    @ParameterizedTest
+    @CsvSource({"F16, 16, true, false", "F16, 16, true, true", "BF16, 1024, true, true", "F16, 16, false, false", "F32, 16, true, false"})
+    void promptBuckets_haveTheKernelsOfEveryPromptInThem(
+            ElementType type, int blockSize, boolean hopper, boolean invariant) {
+        KernelChoice choice = new KernelChoice(ModelShape.of(GPT2.spec(), type), blockSize, hopper, invariant);
+        for (int maxTokens : new int[] {5, 100, 512, 1024}) {
+            GraphBuckets buckets = GraphBuckets.ofPrompts(maxTokens);
+            for (int tokens = 2; tokens <= maxTokens; tokens++) {
+                assertThat(choice.of(buckets.bucket(tokens), 1, 1, 0))
+                        .as("kernels of the bucket of %d tokens", tokens)
+                        .isEqualTo(choice.of(tokens, 1, 1, 0));
+            }
+        }
+    }
+
+    /** What padding may cost: a GEMM's grid is at most one tile higher. */
+    @Test
+    void promptBuckets_addAtMostATileToAGemm() {
+        GraphBuckets buckets = GraphBuckets.ofPrompts(512);
+        for (int tokens = 2; tokens <= 512; tokens++) {
+            for (GemmPlan gemm : gemmsOf(new KernelChoice(GPT2, 16, true, false).of(tokens, 1, 1, 0))) {
+                int tiles = Math.ceilDiv(tokens, gemm.batch());
+                assertThat(Math.ceilDiv(buckets.bucket(tokens), gemm.batch()))
+                        .as("tiles of %d rows for %d tokens", gemm.batch(), tokens)
+                        .isBetween(tiles, tiles + 1);
+            }
+        }
+    }
+
 
     @Test
     void kvBlocks_followTheMemoryLeft() {
@@ -289,6 +337,29 @@ class StepShapesTest {
         assertThat(ints(memory, layout.blockStarts(), 4)).containsExactly(0, 2, 2, 2);
         assertThat(ints(memory, layout.sampleRows(), 3)).containsExactly(0, 1, 2);
         assertThat(ints(memory, layout.blocks(), 2)).containsExactly(9, 2);
+    }
+
+    @Test
+    void pack_promptIntoALongerBucket_fillsUpWithTokensOfNoRow() {
+        InputPacker packer = new InputPacker(50_257, new KvGeometry(16, 10, 1));
+        StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
+        in.clear();
+        in.beginRow();
+        for (int position = 0; position < 3; position++) {
+            in.addToken(40 + position, position, 9 * 16 + position);
+        }
+        in.addBlock(9);
+        in.endRow(3);
+        in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 5, history(0)));
+        StepLayout layout = new StepLayout(5, 1, 1);
+        MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
+        assertThat(packer.pack(in, layout, 1, memory)).isEqualTo(layout.blocks() + 4);
+        assertThat(ints(memory, layout.tokenIds(), 5)).containsExactly(40, 41, 42, 0, 0);
+        assertThat(ints(memory, layout.positions(), 5)).containsExactly(0, 1, 2, 0, 0);
+        assertThat(ints(memory, layout.slots(), 5)).containsExactly(144, 145, 146, -1, -1);
+        assertThat(ints(memory, layout.rowStarts(), 2)).containsExactly(0, 3);
+        assertThat(ints(memory, layout.contextLengths(), 1)).containsExactly(3);
+        assertThat(ints(memory, layout.sampleRows(), 1)).containsExactly(0);
     }
 
     /** Rows of three tokens, the last of which is on the device; a request with penalties stands between two without. */
