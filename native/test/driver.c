@@ -1,5 +1,5 @@
 // Stands in for the CUDA driver, and for the little that is used of its runtime: device memory is the host's, streams run at once,
-// kernels compute nothing, but every step's last one tells its tokens. What a step asks of the driver is remembered line by line.
+// kernels compute nothing, but every step's last one tells its tokens. What a step asks of the driver can be remembered line by line.
 // Handles are numbers, so that two runs of the same calls give the same lines.
 #include "driver.h"
 
@@ -30,17 +30,19 @@ struct Graph {
     struct Launched* launches;
 };
 
-static char* lines;
+static char* lines;  // while they are wanted
 static size_t length;
 static struct Kernel kernels[MOST_KERNELS];
 static int kernelCount, handles, graphs, failAfter = -1, failWith;
 static struct Graph* capturing;
 
-const char* driverLines(void) { return lines ? lines : ""; }
+const char* driverLines(void) { return lines; }
 
-void forgetDriverLines(void) {
+// From now on lines are remembered, and those before are forgotten.
+void rememberDriverLines(void) {
+    if (!lines) lines = calloc(1, LOG_BYTES);
     length = 0;
-    if (lines) lines[0] = 0;
+    lines[0] = 0;
 }
 
 // The step's call number `after`, counted from 0 from now on, fails with this code.
@@ -49,11 +51,11 @@ void failDriverCall(int after, int code) {
     failWith = code;
 }
 
-#define NOTE(...)                                                                       \
-    do {                                                                                \
-        if (!lines) lines = calloc(1, LOG_BYTES);                                       \
-        length += (size_t)snprintf(lines + length, LOG_BYTES - length, __VA_ARGS__);     \
-        if (length >= LOG_BYTES) abort();                                               \
+#define NOTE(...)                                                                    \
+    do {                                                                             \
+        if (!lines) break;                                                           \
+        length += (size_t)snprintf(lines + length, LOG_BYTES - length, __VA_ARGS__); \
+        if (length >= LOG_BYTES) abort();                                            \
     } while (0)
 
 static CUresult counted(void) { return failAfter >= 0 && failAfter-- == 0 ? failWith : SUCCESS; }
@@ -91,6 +93,7 @@ static void run(const struct Launched* launch) {
     const uint64_t* a = launch->arguments;
     if (starts(launch->kernel->name, "select_best")) tell(a[5], a[3], (uint32_t)a[2]);
     if (starts(launch->kernel->name, "sample")) tell(a[10], a[7], launch->gridX);
+    if (!lines) return;
     NOTE("%s<<<%ux%u, %u, %u>>>", launch->kernel->name, launch->gridX, launch->gridY, launch->threads, launch->sharedBytes);
     NOTE(" cluster %u overlap %u:", launch->cluster, launch->overlap);
     for (int i = 0; i < launch->kernel->arguments; i++) NOTE(" %u", (uint32_t)a[i]);
