@@ -1,0 +1,117 @@
+package io.roseinfer.jmh;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.backend.cuda.CudaBackend;
+import io.roseinfer.backend.cuda.CudaOptions;
+import io.roseinfer.base.Clock;
+import io.roseinfer.model.Gpt2Shapes;
+import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.RandomWeights;
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenHistory;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * Question: how long is a prompt of the GPT-2 124M shape on a GPU, from the host's call to its first token, with and without a graph,
+ * and with and without the JNI library? One step is in flight at a time, fp16, greedy.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Fork(value = 1, jvmArgsAppend = "--add-modules=jdk.incubator.vector")
+@Warmup(iterations = 2, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+public class CudaPromptBenchmark {
+    private static final int BLOCK = 16;
+    private static final int STEPS = 4;
+
+    @Param({"16", "64", "259", "1000"})
+    public int tokens;
+
+    /** Prompts on one row, or the tokens shared out over several. */
+    @Param("1")
+    public int rows;
+
+    /** Steps of one length, whose launches the library keeps from one to the next, or of two in turns. */
+    @Param("2")
+    public int lengths;
+
+    /** {@link CudaOptions#promptGraphTokens}. */
+    @Param({"512", "0"})
+    public int promptGraphTokens;
+
+    /** {@code -Droseinfer.native}. */
+    @Param({"true", "false"})
+    public boolean nativeCalls;
+
+    private final StepInputs[] inputs = new StepInputs[STEPS];
+    private ModelRunner runner;
+    private StepOutputs outputs;
+    private int next;
+
+    /** Loads the model and packs the steps once: running one again only writes the same keys and values again. */
+    @Setup
+    public void load() {
+        System.setProperty("roseinfer.native", "" + nativeCalls);
+        ModelSpec spec = Gpt2Shapes.named("gpt2").orElseThrow();
+        CudaOptions options =
+                CudaOptions.defaults().withPrecision(Precision.FP16).withPromptGraphTokens(promptGraphTokens);
+        int blocks = Math.ceilDiv(tokens, BLOCK);
+        runner = CudaBackend.open(options, Clock.system())
+                .load(
+                        Gpt2Weights.bind(spec, new RandomWeights(spec, 0)),
+                        new RunnerLimits(rows, rows * tokens, BLOCK, rows * blocks));
+        outputs = runner.newOutputs();
+        for (int i = 0; i < STEPS; i++) {
+            inputs[i] = runner.newInputs();
+            // By twos, because launches are kept for every second step.
+            pack(inputs[i], tokens - i / 2 % lengths, blocks, spec.vocabularySize());
+        }
+    }
+
+    private void pack(StepInputs in, int length, int blocks, int vocabulary) {
+        in.clear();
+        for (int row = 0; row < rows; row++) {
+            in.beginRow();
+            for (int position = 0; position < length; position++) {
+                in.addToken((position * 31 + row * 17) % vocabulary, position, row * blocks * BLOCK + position);
+            }
+            for (int block = 0; block < Math.ceilDiv(length, BLOCK); block++) {
+                in.addBlock(row * blocks + block);
+            }
+            in.endRow(length);
+            in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), row, TokenHistory.NONE));
+        }
+    }
+
+    @TearDown
+    public void close() {
+        runner.close();
+    }
+
+    @Benchmark
+    public int run() {
+        runner.submit(inputs[next], outputs);
+        runner.await();
+        next = (next + 1) % STEPS;
+        return outputs.token(0);
+    }
+}
