@@ -16,7 +16,8 @@ import java.util.Locale;
  *     device memory at load
  * @param batchInvariant whether a row's results are the same to the bit whatever else is in its step; costs speed
  */
-public record CudaOptions(int device, Precision precision, boolean graphs, int promptGraphTokens, boolean batchInvariant) {
+public record CudaOptions(
+        int device, Precision precision, boolean graphs, int promptGraphTokens, boolean batchInvariant) {
     /** From here on a prompt keeps the device busy for longer than its launches take. */
     private static final int PROMPT_GRAPH_TOKENS = 512;
 

@@ -122,12 +122,14 @@ final class CudaStream {
                 uploaded.address(),
                 graph.address(),
                 handle.address());
-        check(NativeCalls.code(outcome), switch (NativeCalls.index(outcome)) {
-            case 0 -> UPLOADING;
-            case 1 -> RECORDING;
-            case 2 -> AWAITING;
-            default -> graph.replaying();
-        });
+        check(
+                NativeCalls.code(outcome),
+                switch (NativeCalls.index(outcome)) {
+                    case 0 -> UPLOADING;
+                    case 1 -> RECORDING;
+                    case 2 -> AWAITING;
+                    default -> graph.replaying();
+                });
     }
 
     void copyToHost(MemorySegment target, long source, long bytes) {

@@ -39,8 +39,8 @@ final class GraphBuckets {
      */
     static GraphBuckets ofPrompts(int maxTokens) {
         IntStream ends = StepKernels.rangeEnds().filter(end -> end > 1 && end < maxTokens);
-        IntStream multiples = Arrays.stream(sizes(8, maxTokens, GraphBuckets::tokensToNext))
-                .filter(size -> size > 1);
+        IntStream multiples =
+                Arrays.stream(sizes(8, maxTokens, GraphBuckets::tokensToNext)).filter(size -> size > 1);
         return new GraphBuckets(
                 IntStream.concat(ends, multiples).sorted().distinct().toArray());
     }

@@ -110,7 +110,12 @@ final class LaunchBatch {
         for (int i = first; i < written; i++) {
             long at = RECORD_BYTES * i;
             stream.log()
-                    .add(kernels[i].name(), get(at + GRID_X), get(at + GRID_Y), get(at + THREADS), get(at + SHARED_BYTES));
+                    .add(
+                            kernels[i].name(),
+                            get(at + GRID_X),
+                            get(at + GRID_Y),
+                            get(at + THREADS),
+                            get(at + SHARED_BYTES));
         }
         stream.requireUsable();
         long outcome = NativeCalls.launch(

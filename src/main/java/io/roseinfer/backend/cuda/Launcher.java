@@ -67,7 +67,9 @@ final class Launcher {
         this.clusterSize = clustered.value().clusterDim_y(1).clusterDim_z(1);
         config.hStream(stream.handle()).gridDimZ(1).blockDimY(1).blockDimZ(1).attrs(attributes);
         this.batches = stream.nativeCalls()
-                ? Stream.generate(() -> new LaunchBatch(stream, arena)).limit(TURNS).toList()
+                ? Stream.generate(() -> new LaunchBatch(stream, arena))
+                        .limit(TURNS)
+                        .toList()
                 : List.of();
     }
 

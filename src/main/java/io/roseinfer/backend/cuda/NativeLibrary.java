@@ -16,10 +16,9 @@ import java.util.Optional;
 final class NativeLibrary {
     private static final String SWITCH = "roseinfer.native";
     private static final String DRIVER = "libcuda.so.1";
-    private static final NativeLibrary INSTANCE =
-            Boolean.parseBoolean(System.getProperty(SWITCH, "true"))
-                    ? load(resource(), Path.of(System.getProperty("java.io.tmpdir")))
-                    : new NativeLibrary(Optional.of("-D" + SWITCH + "=false leaves it out"));
+    private static final NativeLibrary INSTANCE = Boolean.parseBoolean(System.getProperty(SWITCH, "true"))
+            ? load(resource(), Path.of(System.getProperty("java.io.tmpdir")))
+            : new NativeLibrary(Optional.of("-D" + SWITCH + "=false leaves it out"));
 
     private final Optional<String> refusal;
     private Optional<String> driverRefusal = Optional.empty();
@@ -58,8 +57,10 @@ final class NativeLibrary {
             }
             return new NativeLibrary(Optional.empty());
         } catch (IOException | UnsatisfiedLinkError e) {
-            return new NativeLibrary(Optional.of("it cannot be loaded from " + folder + " (" + e.getMessage()
-                    + "); if programs may not run from there (noexec), name another folder with -Djava.io.tmpdir=FOLDER"));
+            return new NativeLibrary(
+                    Optional.of(
+                            "it cannot be loaded from " + folder + " (" + e.getMessage()
+                                    + "); if programs may not run from there (noexec), name another folder with -Djava.io.tmpdir=FOLDER"));
         }
     }
 

@@ -188,7 +188,8 @@ class CudaEngineTest {
                     SchedulerOptions.builder().prefixCache(false).build(),
                     (engine, runner) -> {
                         List<Integer> all = new ArrayList<>();
-                        for (int length : new int[] {2, 3, 7, 8, 9, 16, 23, 33, 49, 65, 81, 97}) {
+                        for (int length :
+                                new int[] {2, 3, 7, 8, 9, 16, 23, 33, 49, 65, 81, 97, 130, 193, 259, 353, 449, 512}) {
                             int[] prompt = IntStream.range(0, length)
                                     .map(i -> text[i % text.length])
                                     .toArray();

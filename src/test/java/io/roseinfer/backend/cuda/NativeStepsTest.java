@@ -128,10 +128,7 @@ class NativeStepsTest {
         List<String> graphs = run(false, "every-kind");
         List<String> single = run(false, "without-graphs");
         for (String prompt : List.of("prompt of 2", "prompt of 16", "prompt of 20", "prompt of 512")) {
-            assertThat(kernels(step(graphs, prompt)))
-                    .as(prompt)
-                    .hasSize(24)
-                    .isEqualTo(kernels(step(single, prompt)));
+            assertThat(kernels(step(graphs, prompt))).as(prompt).hasSize(24).isEqualTo(kernels(step(single, prompt)));
         }
     }
 

@@ -75,7 +75,8 @@ final class StandInSteps {
 
     private void step(String name) throws Throwable {
         remember();
-        System.out.println("== " + name + " -> " + steps.step().stream().map(s -> s.status() + " " + s.token()).toList());
+        System.out.println("== " + name + " -> "
+                + steps.step().stream().map(s -> s.status() + " " + s.token()).toList());
         System.out.print(lines());
     }
 

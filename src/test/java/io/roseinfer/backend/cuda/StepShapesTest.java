@@ -42,7 +42,9 @@ class StepShapesTest {
         manifest.setProperty("gemm_f16.sm_90a.cubin", "dd");
         KernelImages images = KernelImages.of(manifest);
         assertThat(images.description()).isEqualTo("PTX for sm_80, sm_90a, machine code for sm_90a, made by nvcc 13.0");
-        assertThat(images.of(KernelTarget.SM_90A)).extracting(KernelImages.File::module).containsExactly("embed", "gemm_f16");
+        assertThat(images.of(KernelTarget.SM_90A))
+                .extracting(KernelImages.File::module)
+                .containsExactly("embed", "gemm_f16");
     }
 
     @Test
@@ -245,7 +247,13 @@ class StepShapesTest {
 
     /** So a prompt's bits do not depend on whether it is replayed, with {@code --batch-invariant} and without. */
     @ParameterizedTest
-    @CsvSource({"F16, 16, true, false", "F16, 16, true, true", "BF16, 1024, true, true", "F16, 16, false, false", "F32, 16, true, false"})
+    @CsvSource({
+        "F16, 16, true, false",
+        "F16, 16, true, true",
+        "BF16, 1024, true, true",
+        "F16, 16, false, false",
+        "F32, 16, true, false"
+    })
     void promptBuckets_haveTheKernelsOfEveryPromptInThem(
             ElementType type, int blockSize, boolean hopper, boolean invariant) {
         KernelChoice choice = new KernelChoice(ModelShape.of(GPT2.spec(), type), blockSize, hopper, invariant);
@@ -272,7 +280,6 @@ class StepShapesTest {
             }
         }
     }
-
 
     @Test
     void kvBlocks_followTheMemoryLeft() {

@@ -1,0 +1,53 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.base.Clock;
+import io.roseinfer.model.Gpt2Shapes;
+import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.RandomWeights;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+
+/** What the graphs of prompts cost at load, of the GPT-2 124M shape; each test publishes it. */
+@RequiresCuda
+class CudaPromptGraphTest {
+    private static final ModelSpec GPT2 = Gpt2Shapes.named("gpt2").orElseThrow();
+    private static final RunnerLimits LIMITS = new RunnerLimits(1, 1024, 16, 128);
+    private static final long MOST_BYTES = 256L << 20;
+
+    private record Cost(long bytes, long nanos) {}
+
+    private static Cost load(int promptGraphTokens) {
+        Clock clock = Clock.system();
+        CudaOptions options =
+                CudaOptions.defaults().withPrecision(Precision.FP16).withPromptGraphTokens(promptGraphTokens);
+        Gpt2Weights weights = Gpt2Weights.bind(GPT2, new RandomWeights(GPT2, 0));
+        try (CudaBackend backend = CudaBackend.open(options, clock)) {
+            long start = clock.nanos();
+            ModelRunner runner = backend.load(weights, LIMITS);
+            long nanos = clock.nanos() - start;
+            long free = CudaProbe.freeBytes();
+            runner.close();
+            return new Cost(-free, nanos);
+        }
+    }
+
+    /** The first load pays for what a process pays for once, and counts for nothing. */
+    @Test
+    void promptGraphs_takeLittleMemory(TestReporter out) {
+        load(512);
+        Cost without = load(0);
+        Cost with = load(512);
+        long bytes = with.bytes() - without.bytes();
+        out.publishEntry(
+                "graphs of prompts",
+                GraphBuckets.ofPrompts(512).sizes().length + " sizes, " + bytes / 1024 + " KiB of the device, "
+                        + (with.nanos() - without.nanos()) / 1_000_000 + " ms of loading");
+        assertThat(bytes).isLessThan(MOST_BYTES);
+    }
+}
