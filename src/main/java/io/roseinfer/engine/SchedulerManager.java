@@ -11,6 +11,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -299,9 +300,9 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     private void advance(Mode target) {
-        Mode seen = mode.get();
+        Mode seen = Objects.requireNonNull(mode.get());
         while (seen.compareTo(target) < 0 && !mode.compareAndSet(seen, target)) {
-            seen = mode.get();
+            seen = Objects.requireNonNull(mode.get());
         }
         LockSupport.unpark(worker);
     }
