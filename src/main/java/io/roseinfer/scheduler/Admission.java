@@ -1,59 +1,148 @@
 package io.roseinfer.scheduler;
 
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One iteration's view of the queue: the requests a policy looks at, in the order of its ranks. As many as an iteration may
  * admit are always looked at.
+ *
+ * <p>The window is the front of the queue and its offers come from a binary heap, so an iteration costs O(n) to look at n
+ * requests and O(log n) for each one offered.
  */
 final class Admission {
+    private static final long NOBODY = -1;
+    private static final int LEAST_CAPACITY = 16;
+
     private final AdmissionPolicy policy;
-    private final @Nullable Sequence[] window;
-    private final long[] ranks;
-    private int size;
-    private int offered;
+    private final int maxWindow;
+
+    /** Those in sight, in the order of the queue. */
+    private @Nullable Sequence[] window = new Sequence[LEAST_CAPACITY];
+
+    private long[] ranks = new long[LEAST_CAPACITY];
+
+    /** Places in the window of those not offered yet; the lowest rank, and of equal ranks the first in the queue, is on top. */
+    private int[] heap = new int[LEAST_CAPACITY];
+
+    private int inSight;
+    private int toOffer;
     private long iteration;
+    private boolean strict;
+
+    /** The last to arrive of those admitted for the first time in this iteration. */
+    private long newestAdmitted = NOBODY;
+
+    /** The first one offered in this iteration that has never run. */
+    private @Nullable Sequence head;
+
+    /** Whether the head of a strict iteration still waits, so that the iteration is repeated. */
+    private boolean isHeld;
 
     Admission(AdmissionPolicy policy, int mostAdmitted) {
         this.policy = policy;
-        this.window = new Sequence[Math.max(policy.lookahead(), mostAdmitted)];
-        this.ranks = new long[window.length];
+        this.maxWindow = Math.max(policy.lookahead(), mostAdmitted);
     }
 
-    /** Starts an iteration over the queue. The window is short and mostly in order, so an insertion sort serves; it is stable. */
-    void begin(SequenceList waiting) {
-        iteration++;
-        size = 0;
-        offered = 0;
-        for (Sequence s = waiting.first(); s != null && size < window.length; s = s.next) {
-            long rank = s.isRestart() ? Long.MIN_VALUE : policy.rank(s, iteration);
-            int at = size++;
-            while (at > 0 && rank < ranks[at - 1]) {
-                window[at] = window[at - 1];
-                ranks[at] = ranks[at - 1];
-                at--;
-            }
-            window[at] = s;
-            ranks[at] = rank;
+    /** Makes room for a queue of this length, so that no iteration allocates. */
+    void reserve(int waiting) {
+        int wanted = Math.min(waiting, maxWindow);
+        if (wanted > window.length) {
+            int capacity = (int) Math.min(maxWindow, Math.max(wanted, 2L * window.length));
+            int[] largerHeap = new int[capacity];
+            long[] largerRanks = new long[capacity];
+            window = Arrays.copyOf(window, capacity);
+            heap = largerHeap;
+            ranks = largerRanks;
         }
     }
 
-    boolean isStrict() {
-        return policy.isStrict(iteration);
+    /** Starts an iteration over the queue. */
+    void begin(SequenceList waiting) {
+        if (!isHeld) {
+            iteration++;
+        }
+        strict = policy.isStrict(iteration);
+        newestAdmitted = NOBODY;
+        head = null;
+        inSight = 0;
+        for (Sequence s = waiting.first(); s != null && inSight < maxWindow; s = s.next) {
+            window[inSight] = s;
+            ranks[inSight] = rank(s);
+            heap[inSight] = inSight;
+            inSight++;
+        }
+        toOffer = inSight;
+        for (int parent = toOffer / 2 - 1; parent >= 0; parent--) {
+            siftDown(parent);
+        }
+    }
+
+    /** Whoever holds the line goes before everybody a policy has a say in. */
+    private long rank(Sequence sequence) {
+        return sequence.mustBeNext() ? Long.MIN_VALUE : Math.max(Long.MIN_VALUE + 1, policy.rank(sequence, iteration));
+    }
+
+    private void siftDown(int from) {
+        int parent = from;
+        int moving = heap[from];
+        int child = 2 * parent + 1;
+        while (child < toOffer) {
+            if (child + 1 < toOffer && isBefore(heap[child + 1], heap[child])) {
+                child++;
+            }
+            if (!isBefore(heap[child], moving)) {
+                break;
+            }
+            heap[parent] = heap[child];
+            parent = child;
+            child = 2 * parent + 1;
+        }
+        heap[parent] = moving;
+    }
+
+    private boolean isBefore(int place, int other) {
+        return ranks[place] < ranks[other] || (ranks[place] == ranks[other] && place < other);
     }
 
     /** The next sequence to consider, or null when none is left this iteration. */
     @Nullable
     Sequence next() {
-        return offered < size ? window[offered++] : null;
+        if (toOffer == 0) {
+            return null;
+        }
+        Sequence offered = Objects.requireNonNull(window[heap[0]]);
+        heap[0] = heap[--toOffer];
+        siftDown(0);
+        if (head == null && !offered.isRestart()) {
+            head = offered;
+        }
+        return offered;
     }
 
-    /** Ends the iteration: whoever was looked at and still waits has been passed over once more. */
+    /** Notes that a sequence offered in this iteration was admitted. */
+    void admitted(Sequence sequence) {
+        if (!sequence.isRestart()) {
+            newestAdmitted = Math.max(newestAdmitted, sequence.arrival);
+        }
+    }
+
+    /**
+     * Whether a sequence that was not admitted keeps those after it waiting. What a strict iteration leaves out only until another
+     * has computed what both begin with does not.
+     */
+    boolean holdsTheLine(Sequence sequence) {
+        return sequence.mustBeNext() || (strict && !sequence.deferred);
+    }
+
+    /** Ends the iteration: who still waits while one that came later was admitted has been passed over once more. */
     void end() {
-        for (int i = 0; i < size; i++) {
+        isHeld = strict && head != null && head.isWaiting();
+        head = null;
+        for (int i = 0; i < inSight; i++) {
             Sequence sequence = Objects.requireNonNull(window[i]);
-            if (sequence.isWaiting()) {
+            if (sequence.isWaiting() && sequence.arrival < newestAdmitted) {
                 sequence.timesPassedOver++;
             }
             window[i] = null;

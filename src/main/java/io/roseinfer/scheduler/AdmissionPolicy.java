@@ -5,15 +5,21 @@ import io.roseinfer.base.RoseException.BadInput;
 /**
  * Which waiting requests an iteration admits first. An iteration looks at the {@link #lookahead} requests that have waited
  * longest, offers them in ascending {@link #rank}, oldest first on a tie, and admits each that fits what is left of the token
- * budget and the KV pool. Restarted requests always go first.
+ * budget and the KV pool.
+ *
+ * <p>Nobody starves, whatever a policy says. A request is passed over when an iteration admits one that came later and leaves it
+ * waiting; that happens to no request more than {@value #MAX_PASSES} times. Then it holds the line, as one that starts over does:
+ * it is offered before all that have no such right, the oldest first, and until it is admitted nobody is who comes after it.
  *
  * <p>This is the place for scheduling research: implement it, hand it to {@link SchedulerOptions}. It is called on the
  * scheduler's thread, once per request in sight and iteration; it must answer the same for the same arguments and allocate
- * nothing. To be fair it must let {@link WaitingRequest#timesPassedOver} win in the end.
+ * nothing.
  */
 public interface AdmissionPolicy {
+    /** How often a request may be passed over. */
+    int MAX_PASSES = 64;
 
-    /** Requests that are looked at, counted from the oldest. */
+    /** Requests that are looked at, counted from the oldest; {@link Integer#MAX_VALUE} looks at all that wait. */
     int lookahead();
 
     /**
@@ -23,7 +29,10 @@ public interface AdmissionPolicy {
      */
     long rank(WaitingRequest request, long iteration);
 
-    /** Whether a request that does not fit keeps those after it waiting too, in this iteration. */
+    /**
+     * Whether a request that does not fit keeps those after it waiting too, in this iteration. A strict iteration lasts until the
+     * first request it offers is admitted: before that the next one has the same number.
+     */
     default boolean isStrict(long iteration) {
         return false;
     }
@@ -35,8 +44,8 @@ public interface AdmissionPolicy {
 
     /**
      * Shortest first among the {@code lookahead} oldest, so that more requests fit the token budget. Being passed over once
-     * counts as {@value Pack#AGING_TOKENS} tokens less, so that a long prompt waits at most its length in iterations over that;
-     * every {@code forceFifoEvery}-th iteration (0: never) is strictly in order of arrival.
+     * counts as {@value Pack#AGING_TOKENS} tokens less; every {@code forceFifoEvery}-th iteration (0: never) is strictly in
+     * order of arrival.
      */
     static AdmissionPolicy pack(int lookahead, int forceFifoEvery) {
         return new Pack(lookahead, forceFifoEvery);

@@ -110,13 +110,13 @@ final class BlockSupply {
         if (sequence.preemptions < Scheduler.MAX_RESTARTS) {
             return sequence.table().missing(sequence.plannedLength()) + roster.active();
         }
-        return sequence.table().missing(sequence.maxLength()) + growth(roster.prefilling) + growth(roster.decoding);
+        return sequence.table().missing(sequence.maxComputed()) + growth(roster.prefilling) + growth(roster.decoding);
     }
 
     private static int growth(SequenceList list) {
         int blocks = 0;
         for (Sequence s = list.first(); s != null; s = s.next) {
-            blocks += s.table().missing(s.maxLength());
+            blocks += s.table().missing(s.maxComputed());
         }
         return blocks;
     }

@@ -3,14 +3,14 @@ package io.roseinfer.scheduler;
 import io.roseinfer.base.Check;
 import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
  * Decides what the next step computes, and takes in what it sampled. Single-threaded and clockless; the work of a call is
- * proportional to the rows of the step, never to the number of waiting requests, and nothing is allocated.
+ * proportional to the rows of the step and the requests the admission policy looks at, never to the number that wait, and
+ * nothing is allocated.
  *
  * <p>An iteration admits waiting sequences and prefills them in one ragged step, then decodes in another; with chunked prefill
  * both share one step. Decode rows are taken from a ring, so more active sequences than {@code maxBatchSize} take turns.
@@ -38,7 +38,7 @@ public final class Scheduler {
     private final Admission admission;
     private final Roster roster = new Roster();
     private final BlockSupply blocks;
-    private final ArrayDeque<Sequence> finished = new ArrayDeque<>();
+    private final SequenceList finished = new SequenceList();
 
     private AdmissionListener admissionListener = AdmissionListener.NONE;
     private Phase phase = Phase.OPENING_DECODE;
@@ -80,7 +80,9 @@ public final class Scheduler {
     /** Queues a sequence. */
     public void add(Sequence sequence) {
         Check.that(
-                sequence.table().missing(sequence.maxLength()) <= pool.blocks(), "a sequence can never fit the pool");
+                sequence.table().missing(sequence.maxComputed()) <= pool.blocks(),
+                "a sequence can never fit the pool");
+        admission.reserve(roster.active() + roster.waiting.size() + 1);
         sequence.arrival = arrivals++;
         roster.waiting.addLast(sequence);
     }
@@ -100,9 +102,21 @@ public final class Scheduler {
         finished.addLast(sequence);
     }
 
-    /** The next sequence that has ended since this was asked last. */
+    /** The next sequence that has ended since this was asked last, discarded ones left out. */
     public Optional<Sequence> pollFinished() {
-        return Optional.ofNullable(finished.pollFirst());
+        Sequence ended = finished.first();
+        if (ended != null) {
+            finished.remove(ended);
+        }
+        return Optional.ofNullable(ended);
+    }
+
+    /** Ends a sequence nobody will ask for again, wherever it is; {@link #pollFinished} never hands it out. */
+    public void discard(Sequence sequence) {
+        end(sequence, FinishReason.CANCELLED);
+        if (sequence.list == finished) {
+            finished.remove(sequence);
+        }
     }
 
     /**
@@ -214,8 +228,9 @@ public final class Scheduler {
         Sequence candidate = admission.next();
         while (candidate != null && hasPlace(plan, budget, firstRow)) {
             if (takeIn(candidate, plan, budget, plan.rows() == firstRow)) {
+                admission.admitted(candidate);
                 budget -= prefillRow(plan, candidate, budget);
-            } else if (candidate.isRestart() || (admission.isStrict() && !candidate.deferred)) {
+            } else if (admission.holdsTheLine(candidate)) {
                 break;
             }
             candidate = admission.next();

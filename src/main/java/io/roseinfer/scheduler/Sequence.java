@@ -124,6 +124,11 @@ public final class Sequence implements TokenHistory, WaitingRequest {
         return preemptions > 0;
     }
 
+    /** Whether it is offered before all others and keeps those after it waiting until it is admitted. */
+    boolean mustBeNext() {
+        return isRestart() || timesPassedOver >= AdmissionPolicy.MAX_PASSES;
+    }
+
     public Object owner() {
         return owner;
     }
@@ -147,6 +152,11 @@ public final class Sequence implements TokenHistory, WaitingRequest {
     /** Most tokens it will ever have. */
     public int maxLength() {
         return tokens.length;
+    }
+
+    /** Most tokens whose keys and values it will ever hold: those of the last token are never computed. */
+    public int maxComputed() {
+        return tokens.length - 1;
     }
 
     public SampleRequest sampling() {

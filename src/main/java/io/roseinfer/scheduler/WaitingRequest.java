@@ -14,7 +14,7 @@ public interface WaitingRequest {
     /** Most tokens it may still generate. */
     int remainingNewTokens();
 
-    /** Iterations in which the policy saw it and it was not admitted. */
+    /** Iterations that admitted a request that came later, and not this one; at most {@link AdmissionPolicy#MAX_PASSES}. */
     int timesPassedOver();
 
     /** Whether it ran before and had to give its blocks back. */

@@ -1,0 +1,196 @@
+package io.roseinfer.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.example.ShortestJobFirst;
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.sampling.SamplingParams;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Nobody waits without end, whatever the policy says, while short requests keep coming and blocks are scarce. */
+class FairnessTest {
+    private static final int STEPS = 3000;
+
+    /** The newest first among all that wait: as unfair as can be. */
+    private record NewestFirst(boolean strict) implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return Integer.MAX_VALUE;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, long iteration) {
+            return Long.MIN_VALUE + 1_000_000 - request.id();
+        }
+
+        @Override
+        public boolean isStrict(long iteration) {
+            return strict;
+        }
+    }
+
+    /** Without sense, as research may bring forth. */
+    private record AnyOrder(boolean strict) implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return 5;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, long iteration) {
+            return SplitMix64.at(request.id(), iteration);
+        }
+
+        @Override
+        public boolean isStrict(long iteration) {
+            return strict && iteration % 3 == 0;
+        }
+    }
+
+    record Setup(AdmissionPolicy policy, boolean chunkedPrefill, boolean prefixCache) {}
+
+    static Stream<Setup> setups() {
+        List<AdmissionPolicy> policies = List.of(
+                AdmissionPolicy.fifo(),
+                AdmissionPolicy.pack(8, 0),
+                AdmissionPolicy.pack(8, 2),
+                AdmissionPolicy.pack(64, 8),
+                new ShortestJobFirst(),
+                new NewestFirst(false),
+                new NewestFirst(true),
+                new AnyOrder(false),
+                new AnyOrder(true));
+        return policies.stream()
+                .flatMap(policy -> Stream.of(
+                        new Setup(policy, false, false),
+                        new Setup(policy, true, false),
+                        new Setup(policy, false, true),
+                        new Setup(policy, true, true)));
+    }
+
+    /** A scheduler under a load that never ends, and who has been passed over how often. */
+    private static final class Load {
+        private final KvBlockPool pool;
+        private final Scheduler scheduler;
+        private final Random random;
+        private final List<Sequence> waiting = new ArrayList<>();
+        private final Map<Sequence, Integer> passedOver = new HashMap<>();
+        private long nextId;
+
+        Load(Setup setup, int blocks, long seed) {
+            random = new Random(seed);
+            pool = new KvBlockPool(blocks, 16, setup.prefixCache());
+            SchedulerOptions options = SchedulerOptions.builder()
+                    .maxBatchSize(8)
+                    .prefillMaxTokens(256)
+                    .admission(setup.policy())
+                    .chunkedPrefill(setup.chunkedPrefill())
+                    .build();
+            scheduler = new Scheduler(options, pool, 1200, 1);
+        }
+
+        Sequence add(int promptLength, int maxNewTokens) {
+            int[] prompt = new int[promptLength];
+            Arrays.fill(prompt, random.nextInt(3));
+            prompt[random.nextInt(promptLength)] = random.nextInt(1000);
+            Sequence sequence = new Sequence(
+                    nextId++, this, prompt, maxNewTokens, 1100, SamplingParams.greedy(), 0, new int[0], pool);
+            scheduler.add(sequence);
+            waiting.add(sequence);
+            return sequence;
+        }
+
+        /** One step, and whom it left waiting while it admitted one that came later. */
+        void step() {
+            StepPlan plan = scheduler.plan();
+            int newest = -1;
+            for (int i = 0; i < waiting.size(); i++) {
+                newest = waiting.get(i).isWaiting() ? newest : i;
+            }
+            for (int i = 0; i < newest; i++) {
+                if (waiting.get(i).isWaiting()) {
+                    passedOver.merge(waiting.get(i), 1, Integer::sum);
+                }
+            }
+            waiting.removeIf(sequence -> !sequence.isWaiting());
+            if (!plan.isEmpty()) {
+                scheduler.apply(plan, sample -> 1);
+            }
+            Optional<Sequence> ended = scheduler.pollFinished();
+            while (ended.isPresent()) {
+                ended = scheduler.pollFinished();
+            }
+        }
+
+        int mostPassedOver() {
+            return passedOver.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("setups")
+    void nobody_is_passed_over_more_than_64_times(Setup setup) {
+        long seed = new Random().nextLong();
+        Load load = new Load(setup, 64, seed);
+        for (int step = 0; step < STEPS; step++) {
+            if (step % 500 == 300) {
+                load.add(640 + load.random.nextInt(200), 1 + load.random.nextInt(100));
+            }
+            while (load.scheduler.waiting() < 16) {
+                load.add(1 + load.random.nextInt(40), 1 + load.random.nextInt(64));
+            }
+            load.step();
+        }
+        assertThat(load.mostPassedOver()).as("seed %d", seed).isLessThanOrEqualTo(AdmissionPolicy.MAX_PASSES);
+    }
+
+    @ParameterizedTest
+    @MethodSource("setups")
+    void a_long_prompt_is_admitted_although_short_ones_keep_coming(Setup setup) {
+        long seed = new Random().nextLong();
+        Load load = new Load(setup, 64, seed);
+        for (int step = 0; step < 200; step++) {
+            keepBusy(load);
+        }
+        Sequence longPrompt = load.add(640, 16);
+        int steps = 0;
+        while (longPrompt.isWaiting()) {
+            keepBusy(load);
+            assertThat(steps++).as("steps, seed %d", seed).isLessThan(1000);
+        }
+    }
+
+    private static void keepBusy(Load load) {
+        while (load.scheduler.waiting() < 16) {
+            load.add(32, 1 + load.random.nextInt(64));
+        }
+        load.step();
+    }
+
+    @Test
+    void a_forced_fifo_iteration_lasts_until_the_oldest_is_admitted() {
+        Load load = new Load(new Setup(AdmissionPolicy.pack(64, 8), false, false), 64, 1);
+        for (int step = 0; step < 200; step++) {
+            keepBusy(load);
+        }
+        while (load.scheduler.waiting() > 0) {
+            load.step();
+        }
+        Sequence oldest = load.add(640, 16);
+        while (oldest.isWaiting()) {
+            keepBusy(load);
+        }
+        assertThat(load.passedOver.getOrDefault(oldest, 0)).isLessThan(8);
+    }
+}
