@@ -1,5 +1,6 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.ProfilerRanges.Range;
 import io.roseinfer.base.Clock;
@@ -36,6 +37,7 @@ public final class Engine implements AutoCloseable {
     private final ModelRunner runner;
     private final Optional<Tokenizer> tokenizer;
     private final EngineOptions options;
+    private final KvGeometry kv;
     private final Clock clock;
     private final SchedulerManager manager;
     private final TokenizeWorkers tokenizeWorkers;
@@ -52,8 +54,9 @@ public final class Engine implements AutoCloseable {
         this.tokenizer = tokenizer;
         this.options = options;
         this.clock = clock;
+        this.kv = EngineLimits.pool(runner, options);
         this.tokenizeWorkers = new TokenizeWorkers(options.tokenizeWorkers(), this::tokenizeOnWorker);
-        this.manager = new SchedulerManager(runner, options, clock, this::endTokenizing);
+        this.manager = new SchedulerManager(runner, kv, options, clock, this::endTokenizing);
         // Made here, because it is used where there may be no memory left.
         this.endWithEngine = live -> manager.end(live, null);
     }
@@ -106,7 +109,8 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    private TokenStream accept(GenerationRequest request) {
+    private TokenStream accept(GenerationRequest asked) {
+        GenerationRequest request = asked.withSampling(EngineLimits.servable(asked.sampling(), spec()));
         requireTokenizer(request);
         manager.reserve();
         LiveRequest live = newRequest(request);
@@ -202,7 +206,7 @@ public final class Engine implements AutoCloseable {
                     case Prompt.Text text -> tokenizer.orElseThrow().encode(text.text());
                     case Prompt.Tokens tokens -> tokens.ids();
                 };
-        EngineLimits.requireServable(ids, request.maxNewTokens(), spec(), runner.kv());
+        EngineLimits.requireServable(ids, request.maxNewTokens(), spec(), kv);
         return ids;
     }
 

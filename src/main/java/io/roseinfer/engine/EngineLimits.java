@@ -5,6 +5,7 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
 
@@ -37,6 +38,28 @@ public final class EngineLimits {
         }
     }
 
+    /**
+     * The KV pool an engine has on a loaded runner: the blocks the options ask for, which may be fewer than the runner holds, so
+     * that one loaded model serves experiments with pools of several sizes; all there are if they ask for none.
+     *
+     * @throws BadInput if there are not as many
+     */
+    static KvGeometry pool(ModelRunner runner, EngineOptions options) {
+        KvGeometry loaded = runner.kv();
+        if (options.kvBlocks() > loaded.blocks()) {
+            throw new BadInput("kv_blocks is " + options.kvBlocks() + "; the runner was loaded with " + loaded.blocks()
+                    + " KV blocks, so ask for at most as many, or load it with more");
+        }
+        return options.kvBlocks() == 0
+                ? loaded
+                : new KvGeometry(loaded.blockSize(), options.kvBlocks(), loaded.bytesPerBlock());
+    }
+
+    /** The parameters as a model of this vocabulary can serve them: no more alternatives than there are tokens. */
+    static SamplingParams servable(SamplingParams params, ModelSpec spec) {
+        return params.logprobs() <= spec.vocabularySize() ? params : params.withLogprobs(spec.vocabularySize());
+    }
+
     /** Refuses what could never be served, before it reaches the engine's thread. */
     static void requireServable(int[] prompt, int maxNewTokens, ModelSpec spec, KvGeometry kv) {
         if (prompt.length == 0) {
@@ -53,8 +76,10 @@ public final class EngineLimits {
                     + spec.contextLength() + " and one of them must be new, so shorten the prompt");
         }
         long length = Math.min(spec.contextLength(), (long) prompt.length + maxNewTokens);
-        if (kv.blocksFor((int) length) > kv.blocks()) {
-            throw new BadInput("the request can grow to " + length + " tokens, " + kv.blocksFor((int) length)
+        // Keys and values of the last token are never computed.
+        int blocks = kv.blocksFor((int) length - 1);
+        if (blocks > kv.blocks()) {
+            throw new BadInput("the request can grow to " + length + " tokens, " + blocks
                     + " KV blocks, and the pool has " + kv.blocks() + "; raise --kv-blocks or ask for fewer tokens");
         }
     }

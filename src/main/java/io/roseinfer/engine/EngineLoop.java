@@ -1,5 +1,6 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.ProfilerRanges;
 import io.roseinfer.backend.ProfilerRanges.Range;
@@ -49,11 +50,13 @@ final class EngineLoop {
     /**
      * A loop over a runner that nothing else uses.
      *
+     * @param kv the pool it gives out: the runner's, or the first blocks of it
      * @param log gets a record of every step
      * @param onEnd called once for every request that ends
      */
     EngineLoop(
             ModelRunner runner,
+            KvGeometry kv,
             SchedulerOptions options,
             int streamInterval,
             Clock clock,
@@ -63,11 +66,11 @@ final class EngineLoop {
         this.clock = clock;
         this.streamInterval = streamInterval;
         this.onEnd = onEnd;
-        KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
+        KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache());
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), runner.maxInFlight());
         scheduler.onAdmission(admissionRange(runner.ranges()));
         this.driver = new StepDriver(runner, scheduler, clock, log);
-        this.counters = new Counters(runner.kv());
+        this.counters = new Counters(kv);
         this.endOfText =
                 runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
         counters.update(scheduler);

@@ -8,7 +8,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
  *
  * @param scheduler the scheduler's knobs
  * @param blockSize tokens per KV block
- * @param kvBlocks blocks in the KV pool; 0 lets the backend choose
+ * @param kvBlocks blocks in the KV pool; 0 lets the backend choose. An engine on a loaded runner may have fewer than that holds
  * @param maxInflightRequests most requests accepted and not yet ended; one more is refused as overloaded
  * @param streamInterval tokens between two deliveries to a stream; the first token is always delivered at once
  * @param tokenizeWorkers threads that tokenize prompts off the submit path; 0 tokenizes inside {@code submit}

@@ -1,5 +1,6 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;
@@ -60,8 +61,8 @@ public final class EngineWarmUp {
 
     private static List<GenerationRequest> requests(ModelRunner runner, EngineOptions options) {
         ModelSpec spec = runner.spec();
-        int room = (int) Math.min(
-                spec.contextLength(), (long) runner.kv().blocks() * runner.kv().blockSize());
+        KvGeometry kv = EngineLimits.pool(runner, options);
+        int room = (int) Math.min(spec.contextLength(), (long) kv.blocks() * kv.blockSize());
         int prompt = Math.max(1, Math.min(MAX_PROMPT, room - 1));
         int newTokens = Math.max(1, Math.min(MAX_NEW_TOKENS, room - prompt));
         int rows = Math.min(Math.min(options.scheduler().maxBatchSize(), MAX_ROWS), options.maxInflightRequests());

@@ -24,8 +24,8 @@ import java.util.Optional;
  * Scheduler and runner on the caller's thread, one step per call: no queue, no stream, no overlap. For experiments that want to
  * decide what happens when, and for measuring the scheduler without anything around it.
  *
- * <p>A request is known by its id until {@link #discardRequest}; what has ended is handed out by {@link #popFinishedIds}, whose
- * cost is the number of ended requests, not of all requests.
+ * <p>A request is known by its id until {@link #discardRequest}, and nothing is kept of it afterwards; what has ended is handed
+ * out by {@link #popFinishedIds}, whose cost is the number of ended requests, not of all requests.
  */
 public final class OnlineScheduler {
     private final ModelRunner runner;
@@ -101,7 +101,15 @@ public final class OnlineScheduler {
                 : runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
         int contextLength = runner.spec().contextLength();
         Sequence sequence = new Sequence(
-                id, this, prompt, maxNewTokens, contextLength, sampling, seed, endOfText, scheduler.pool());
+                id,
+                this,
+                prompt,
+                maxNewTokens,
+                contextLength,
+                EngineLimits.servable(sampling, runner.spec()),
+                seed,
+                endOfText,
+                scheduler.pool());
         sequences.put(id, sequence);
         scheduler.add(sequence);
         return id;
@@ -174,7 +182,7 @@ public final class OnlineScheduler {
         return true;
     }
 
-    /** The requests that have ended since this was asked last, in order. */
+    /** The requests that have ended since this was asked last, in order; none that has been discarded. */
     public long[] popFinishedIds() {
         List<Long> ids = new ArrayList<>();
         Optional<Sequence> ended = scheduler.pollFinished();
@@ -212,7 +220,7 @@ public final class OnlineScheduler {
     public void discardRequest(long id) {
         Sequence sequence = sequences.remove(id);
         if (sequence != null) {
-            scheduler.end(sequence, FinishReason.CANCELLED);
+            scheduler.discard(sequence);
         }
     }
 

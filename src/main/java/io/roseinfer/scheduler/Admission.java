@@ -13,18 +13,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class Admission {
     private static final long NOBODY = -1;
-    private static final int LEAST_CAPACITY = 16;
+
+    /** A window of this length is there from the start; only a policy that looks at more has it grow. */
+    private static final int LEAST_CAPACITY = 4096;
 
     private final AdmissionPolicy policy;
     private final int maxWindow;
 
     /** Those in sight, in the order of the queue. */
-    private @Nullable Sequence[] window = new Sequence[LEAST_CAPACITY];
+    private @Nullable Sequence[] window;
 
-    private long[] ranks = new long[LEAST_CAPACITY];
+    private long[] ranks;
 
     /** Places in the window of those not offered yet; the lowest rank, and of equal ranks the first in the queue, is on top. */
-    private int[] heap = new int[LEAST_CAPACITY];
+    private int[] heap;
 
     private int inSight;
     private int toOffer;
@@ -43,6 +45,10 @@ final class Admission {
     Admission(AdmissionPolicy policy, int mostAdmitted) {
         this.policy = policy;
         this.maxWindow = Math.max(policy.lookahead(), mostAdmitted);
+        int capacity = Math.min(maxWindow, LEAST_CAPACITY);
+        this.window = new Sequence[capacity];
+        this.ranks = new long[capacity];
+        this.heap = new int[capacity];
     }
 
     /** Makes room for a queue of this length, so that no iteration allocates. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepLog;
@@ -27,8 +28,10 @@ class EngineLoopTest {
     private long nextId;
 
     private EngineLoop loop(EngineOptions engineOptions, SimOptions sim) {
+        SimRunner runner = Models.runner(engineOptions, sim);
         return new EngineLoop(
-                Models.runner(engineOptions, sim),
+                runner,
+                runner.kv(),
                 engineOptions.scheduler(),
                 engineOptions.streamInterval(),
                 Models.ticking(),
@@ -261,8 +264,10 @@ class EngineLoopTest {
     void a_cancel_that_overtakes_the_admission_is_stamped_after_the_prompt() {
         List<Runnable> meanwhile = new ArrayList<>();
         AtomicLong now = new AtomicLong();
+        SimRunner runner = Models.runner(options, SimOptions.defaults());
         EngineLoop loop = new EngineLoop(
-                Models.runner(options, SimOptions.defaults()),
+                runner,
+                runner.kv(),
                 options.scheduler(),
                 1,
                 () -> {

@@ -6,6 +6,8 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -24,6 +26,13 @@ final class Models {
 
     static SimRunner runner(EngineOptions options, SimOptions sim) {
         return new SimRunner(spec(), EngineLimits.runnerLimits(options, spec()), sim);
+    }
+
+    /** What a scheduler keeps of a request; it shows that to nobody, and rightly. */
+    static Object sequence(OnlineScheduler scheduler, long id) throws ReflectiveOperationException {
+        var field = OnlineScheduler.class.getDeclaredField("sequences");
+        field.setAccessible(true);
+        return Objects.requireNonNull(((Map<?, ?>) field.get(scheduler)).get(id));
     }
 
     static Clock ticking() {

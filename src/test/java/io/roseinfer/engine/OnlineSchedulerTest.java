@@ -8,8 +8,13 @@ import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OnlineSchedulerTest {
     private final SchedulerOptions options =
             SchedulerOptions.builder().maxBatchSize(2).prefillMaxBatchSize(3).build();
@@ -83,6 +88,34 @@ class OnlineSchedulerTest {
         assertThat(scheduler.blocksInUse()).isZero();
         assertThat(scheduler.hasUnfinished()).isFalse();
         assertThat(scheduler.step().size()).isZero();
+    }
+
+    @Test
+    void a_discarded_request_is_not_announced_as_finished() {
+        long running = add(1, 10);
+        long waiting = enqueue(2, 10);
+        long ended = add(3, 1);
+        long kept = add(4, 1);
+        scheduler.discardRequest(running);
+        scheduler.discardRequest(waiting);
+        scheduler.discardRequest(ended);
+        assertThat(scheduler.popFinishedIds()).containsExactly(kept);
+        assertThat(scheduler.popFinishedIds()).isEmpty();
+    }
+
+    @Test
+    void nothing_is_kept_of_discarded_requests() throws Exception {
+        List<WeakReference<Object>> discarded = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            long id = i % 2 == 0 ? add(i, 1 + i % 3) : enqueue(i, 5);
+            discarded.add(new WeakReference<>(Models.sequence(scheduler, id)));
+            scheduler.discardRequest(id);
+        }
+        // The plans of the last steps may still name their rows, of which there are fewer than six.
+        while (discarded.stream().filter(reference -> reference.get() != null).count() > 10) {
+            System.gc();
+        }
+        assertThat(scheduler.popFinishedIds()).isEmpty();
     }
 
     @Test

@@ -94,7 +94,7 @@ final class RandomLoad {
     }
 
     private void open(SchedulerOptions scheduler) {
-        loop = new EngineLoop(runner, scheduler, 1, Clock.system(), new StepLog(16), () -> {});
+        loop = new EngineLoop(runner, runner.kv(), scheduler, 1, Clock.system(), new StepLog(16), () -> {});
         pool = SimulatedEngine.schedulerOf(loop).pool();
     }
 

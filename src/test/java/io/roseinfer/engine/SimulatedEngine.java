@@ -48,6 +48,7 @@ final class SimulatedEngine implements AutoCloseable {
         Clock clock = () -> nanos += settings.clockTickNanos();
         this.loop = new EngineLoop(
                 runner,
+                runner.kv(),
                 settings.engine().scheduler(),
                 settings.engine().streamInterval(),
                 clock,

@@ -162,8 +162,8 @@ record SimulationSettings(
                 wanted.maxRows(), seed % 2 == 0 ? wanted.maxTokens() : least, wanted.blockSize(), wanted.kvBlocks());
     }
 
-    /** Most tokens a request may grow to. */
+    /** Most tokens a request may grow to: the last one needs no slot. */
     int room() {
-        return Math.min(contextLength, engine.kvBlocks() * engine.blockSize());
+        return Math.min(contextLength, engine.kvBlocks() * engine.blockSize() + 1);
     }
 }

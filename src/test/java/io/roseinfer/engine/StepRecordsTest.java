@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.metrics.StepLog;
 import io.roseinfer.metrics.StepRecord;
@@ -31,7 +32,8 @@ class StepRecordsTest {
     private final StepLog log = new StepLog(1000);
 
     private EngineLoop loop(EngineOptions options, SimOptions sim) {
-        return new EngineLoop(Models.runner(options, sim), options.scheduler(), 1, Models.ticking(), log, () -> {});
+        SimRunner runner = Models.runner(options, sim);
+        return new EngineLoop(runner, runner.kv(), options.scheduler(), 1, Models.ticking(), log, () -> {});
     }
 
     /** Prompts that share their first eight tokens: two blocks. */

@@ -1,0 +1,148 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.model.Activation;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.AdmissionPolicy;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.WaitingRequest;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What options and models bound, and how exactly. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class EngineLimitsTest {
+    private static Engine engine(SimRunner runner, EngineOptions options) {
+        return Engine.open(runner, Optional.empty(), options, Models.ticking());
+    }
+
+    @Test
+    void an_engine_on_a_loaded_runner_has_the_smaller_pool_it_asks_for() {
+        EngineOptions options = Models.options();
+        try (SimRunner runner = Models.runner(options.withKvBlocks(200), SimOptions.defaults());
+                Engine engine = engine(runner, options.withKvBlocks(3))) {
+            assertThat(engine.stats().kv().blocks()).isEqualTo(3);
+            assertThat(engine.generate(Models.request(11, 1, 2)).ids()).hasSize(11);
+            assertThatThrownBy(() -> engine.submit(Models.request(12, 1, 2)))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("can grow to 14 tokens, 4 KV blocks, and the pool has 3");
+        }
+    }
+
+    @Test
+    void requests_beyond_the_smaller_pool_start_over_as_on_a_runner_loaded_with_it() {
+        EngineOptions options = Models.options();
+        try (SimRunner runner = Models.runner(options.withKvBlocks(200), SimOptions.defaults());
+                Engine engine = engine(runner, options.withKvBlocks(5))) {
+            List<TokenStream> streams = IntStream.range(0, 6)
+                    .mapToObj(i -> engine.submit(Models.request(14, i, i + 1)))
+                    .toList();
+            streams.forEach(stream -> assertThat(stream.completion().ids()).hasSize(14));
+            assertThat(engine.stats().preemptions()).isPositive();
+        }
+    }
+
+    @Test
+    void an_engine_that_asks_for_no_number_of_blocks_has_all_there_are() {
+        EngineOptions options = Models.options();
+        try (SimRunner runner = Models.runner(options.withKvBlocks(7), SimOptions.defaults());
+                Engine engine = engine(runner, options.withKvBlocks(0))) {
+            assertThat(engine.stats().kv().blocks()).isEqualTo(7);
+        }
+    }
+
+    @Test
+    void an_engine_that_asks_for_more_blocks_than_were_loaded_is_refused() {
+        EngineOptions options = Models.options();
+        try (SimRunner runner = Models.runner(options.withKvBlocks(7), SimOptions.defaults())) {
+            assertThatThrownBy(() -> engine(runner, options.withKvBlocks(8)))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("kv_blocks is 8; the runner was loaded with 7");
+        }
+    }
+
+    @Test
+    void a_warm_up_serves_what_fits_the_smaller_pool() {
+        EngineOptions options = Models.options();
+        try (SimRunner runner = Models.runner(options.withKvBlocks(200), SimOptions.defaults())) {
+            EngineWarmUp.run(runner, options.withKvBlocks(1), Models.ticking(), 1_000_000);
+            try (Engine engine = engine(runner, options)) {
+                assertThat(engine.generate(Models.request(3, 1)).ids()).hasSize(3);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_request_may_fill_the_pool_with_all_but_its_last_token(boolean chunkedPrefill) {
+        EngineOptions options = Models.options()
+                .withKvBlocks(4)
+                .withScheduler(SchedulerOptions.builder()
+                        .chunkedPrefill(chunkedPrefill)
+                        .build());
+        try (Engine engine = Models.engine(options, SimOptions.defaults())) {
+            Completion completion = engine.generate(Models.request(16, 1));
+            assertThat(completion.ids()).hasSize(16);
+            assertThat(completion.finishReason()).isEqualTo(FinishReason.LENGTH);
+            assertThatThrownBy(() -> engine.submit(Models.request(17, 1))).isInstanceOf(BadInput.class);
+        }
+    }
+
+    @Test
+    void no_more_alternatives_are_reported_than_the_vocabulary_has() {
+        ModelSpec spec = new ModelSpec(
+                "small", 8, Models.CONTEXT, 8, 1, 1, 8, Activation.RELU, 1e-5f, true, false, true, List.of());
+        EngineOptions options = Models.options();
+        SimRunner runner = new SimRunner(spec, EngineLimits.runnerLimits(options, spec), SimOptions.defaults());
+        try (runner;
+                Engine engine = engine(runner, options)) {
+            SamplingParams params = SamplingParams.greedy().withLogprobs(12);
+            Completion completion =
+                    engine.generate(Models.request(5, 1, 2).withSampling(params));
+            assertThat(completion.tokens()).allSatisfy(token -> assertThat(token.top())
+                    .extracting(GeneratedToken.TopToken::id)
+                    .containsExactlyInAnyOrder(0, 1, 2, 3, 4, 5, 6, 7));
+        }
+    }
+
+    @Test
+    void a_policy_may_look_at_all_that_wait() {
+        AdmissionPolicy newestOfAll = new AdmissionPolicy() {
+            @Override
+            public int lookahead() {
+                return Integer.MAX_VALUE;
+            }
+
+            @Override
+            public long rank(WaitingRequest request, long iteration) {
+                return -request.id();
+            }
+        };
+        EngineOptions options = Models.options()
+                .withScheduler(SchedulerOptions.builder()
+                        .maxBatchSize(1)
+                        .admission(newestOfAll)
+                        .build());
+        SimRunner runner = Models.runner(options, SimOptions.defaults());
+        try (runner) {
+            OnlineScheduler scheduler = new OnlineScheduler(runner, options.scheduler());
+            for (int i = 0; i < 1000; i++) {
+                scheduler.enqueue(new int[] {1, 2}, 1, SamplingParams.greedy(), 0, true);
+            }
+            assertThat(scheduler.step().requestId(0)).isEqualTo(999);
+            assertThat(scheduler.step().requestId(0)).isEqualTo(998);
+        }
+    }
+}
