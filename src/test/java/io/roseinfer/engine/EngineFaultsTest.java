@@ -28,7 +28,7 @@ class EngineFaultsTest {
                 .withScheduler(scheduler)
                 .withBlockSize(blockSize)
                 .withKvBlocks(blocks);
-        return new SimulationSettings(7, engine, CONTEXT, 50, 2, 0, 0, 1, 0, 0, 0, 1, Faults.none());
+        return new SimulationSettings(7, engine, CONTEXT, 50, 2, 0, false, 0, 0, 1, 0, 0, 0, 1, Faults.none());
     }
 
     private static GenerationRequest request(int firstToken, int promptLength, int newTokens) {

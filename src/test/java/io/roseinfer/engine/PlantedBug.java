@@ -24,7 +24,12 @@ enum PlantedBug {
 
     PREDECESSOR_IGNORED_BY_A_CACHE_HIT("kv.PrefixCache", "matches", Edit.longsAreEqual()),
 
-    OLDEST_NOT_SPARED("scheduler.BlockSupply", "preemptFor", Edit.withAnswer("isOldest", 0));
+    OLDEST_NOT_SPARED("scheduler.BlockSupply", "preemptFor", Edit.withAnswer("isOldest", 0)),
+
+    PASSED_OVER_WITHOUT_END("scheduler.Sequence", "mustBeNext", Edit.readAs("timesPassedOver", 0)),
+
+    FORCED_FIFO_GIVEN_UP_BEFORE_ITS_HEAD_IS_ADMITTED("scheduler.Admission", "begin", Edit.readAs("isHeld", 0));
+
 
     private final String className;
     private final String method;

@@ -8,8 +8,10 @@ import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.KvProbe;
 import io.roseinfer.metrics.StepLog;
+import io.roseinfer.scheduler.AdmissionPolicy;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
+import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.SequenceProbe;
 import java.util.ArrayList;
@@ -48,7 +50,7 @@ final class SimulatedEngine implements AutoCloseable {
         Clock clock = () -> nanos += settings.clockTickNanos();
         this.loop = new EngineLoop(
                 runner,
-                runner.kv(),
+                EngineLimits.pool(runner, settings.engine()),
                 settings.engine().scheduler(),
                 settings.engine().streamInterval(),
                 clock,
@@ -57,7 +59,7 @@ final class SimulatedEngine implements AutoCloseable {
         this.scheduler = schedulerOf(loop);
         this.tokens = new int[settings.contextLength()];
         this.found = new int[settings.contextLength()];
-        runner.watch(scheduler.pool(), () -> {
+        runner.watch(scheduler.pool(), this::checkPasses, () -> {
             if (turning) {
                 meanwhile.run();
             }
@@ -102,7 +104,8 @@ final class SimulatedEngine implements AutoCloseable {
 
     WatchedRequest submit(GenerationRequest request, boolean reads) {
         int[] prompt = ((Prompt.Tokens) request.prompt()).ids();
-        EngineLimits.requireServable(prompt, request.maxNewTokens(), settings.spec(), runner.kv());
+        EngineLimits.requireServable(
+                prompt, request.maxNewTokens(), settings.spec(), EngineLimits.pool(runner, settings.engine()));
         LiveRequest live = new LiveRequest(
                 requests.size(), request, request.seed().orElse(0), settings.contextLength(), Optional.empty());
         live.buffer().tokenized(prompt, nanos);
@@ -165,6 +168,34 @@ final class SimulatedEngine implements AutoCloseable {
         }
         checkRequests();
         turn++;
+    }
+
+    /** Nobody waits without end: whom a step leaves waiting while it admits one that came later is passed over. */
+    private void checkPasses() {
+        long newest = -1;
+        for (WatchedRequest request : running) {
+            newest = request.isAdmitted() ? request.live().id() : newest;
+        }
+        boolean oldest = true;
+        for (WatchedRequest request : running) {
+            if (request.isWaiting() && request.live().id() < newest) {
+                request.passOver(oldest, mostPassesOfOldest());
+            }
+            oldest &= !request.isWaiting() || request.preemptions() > 0;
+        }
+    }
+
+    /** A forced FIFO lasts until the oldest is admitted, or until what the oldest shares with another has been computed. */
+    private int mostPassesOfOldest() {
+        SchedulerOptions options = settings.engine().scheduler();
+        if (options.prefixCache()) {
+            return AdmissionPolicy.MAX_PASSES;
+        }
+        return switch (options.admission()) {
+            case AdmissionPolicy.Fifo fifo -> 0;
+            case AdmissionPolicy.Pack(int lookahead, int every) when every > 0 -> every - 1;
+            default -> AdmissionPolicy.MAX_PASSES;
+        };
     }
 
     private void checkBooks() {

@@ -16,6 +16,7 @@ final class Simulation {
      *
      * @param traceHash of everything that happened; equal for equal seeds
      * @param mostPreemptions of one request
+     * @param mostPasses how often one request was passed over
      */
     record Outcome(
             long traceHash,
@@ -26,6 +27,7 @@ final class Simulation {
             long preemptions,
             int mostPreemptions,
             long cachedTokens,
+            int mostPasses,
             long cancelled,
             long failed) {}
 
@@ -83,6 +85,7 @@ final class Simulation {
                 engine.scheduler().preemptions(),
                 requests.stream().mapToInt(WatchedRequest::preemptions).max().orElse(0),
                 engine.scheduler().cachedTokens(),
+                requests.stream().mapToInt(WatchedRequest::passes).max().orElse(0),
                 requests.stream()
                         .filter(r -> r.endedWith(FinishReason.CANCELLED))
                         .count(),

@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.SplitMix64;
+import io.roseinfer.example.ShortestJobFirst;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.scheduler.AdmissionPolicy;
@@ -17,6 +18,8 @@ import java.util.List;
  * @param contextLength of the model
  * @param vocabularySize of the model; small ones make the end-of-text token frequent
  * @param maxInFlight steps the device takes before one is awaited
+ * @param spareBlocks blocks the device was loaded with beyond the engine's pool
+ * @param flood whether short requests keep coming while some that need most of the pool wait
  * @param requests how many arrive
  * @param arrivalRate chance of one more arrival in a turn; 1 lets all arrive at once
  * @param families distinct prompt beginnings
@@ -32,6 +35,8 @@ record SimulationSettings(
         int contextLength,
         int vocabularySize,
         int maxInFlight,
+        int spareBlocks,
+        boolean flood,
         int requests,
         double arrivalRate,
         int families,
@@ -60,11 +65,16 @@ record SimulationSettings(
 
     static SimulationSettings of(long seed) {
         Dice dice = new Dice(seed, "settings");
+        boolean flood = dice.chance(0.08);
         int blockSize = dice.oneOf(1, 2, 3, 4, 5, 8, 16, 64);
         int context = dice.oneOf(8, 24, 64, 150);
         int longest = Math.ceilDiv(context, blockSize);
-        int blocks =
-                Math.clamp(dice.chance(0.7) ? dice.between(longest / 2, 2 * longest) : dice.between(3, 200), 3, 200);
+        int blocks = Math.clamp(
+                flood
+                        ? longest
+                        : dice.chance(0.7) ? dice.between(longest / 2, 2 * longest) : dice.between(3, 200),
+                3,
+                200);
         EngineOptions engine = EngineOptions.defaults()
                 .withScheduler(scheduler(dice))
                 .withBlockSize(blockSize)
@@ -76,8 +86,10 @@ record SimulationSettings(
                 context,
                 dice.oneOf(5, 50, 1000, 1000),
                 dice.between(1, 2),
-                dice.coin() ? dice.between(1, 8) : dice.between(8, 40),
-                dice.oneOf(0.1, 0.3, 0.7, 1),
+                dice.coin() ? 0 : dice.between(1, 50),
+                flood,
+                flood ? dice.between(200, 400) : dice.coin() ? dice.between(1, 8) : dice.between(8, 40),
+                flood ? dice.oneOf(0.6, 0.8) : dice.oneOf(0.1, 0.3, 0.7, 1),
                 dice.between(1, 3),
                 dice.oneOf(0, 0.5, 1.0),
                 dice.oneOf(0, 0, 0.05, 0.3),
@@ -99,12 +111,32 @@ record SimulationSettings(
         if (dice.chance(0.3)) {
             options.maxActiveRequests(dice.between(1, 6));
         }
-        switch (dice.below(5)) {
-            case 0, 1 -> options.admission(AdmissionPolicy.pack(dice.between(1, 6), dice.below(4)));
-            case 2 -> options.admission(new AnyOrder(dice.between(1, 6), dice.coin()));
-            default -> {}
+        return options.admission(policy(dice)).build();
+    }
+
+    private static AdmissionPolicy policy(Dice dice) {
+        int lookahead = dice.chance(0.2) ? 64 : dice.between(1, 6);
+        return switch (dice.below(8)) {
+            case 0, 1 -> AdmissionPolicy.pack(lookahead, dice.below(4));
+            case 2 -> AdmissionPolicy.pack(lookahead, dice.between(8, 40));
+            case 3 -> new AnyOrder(dice.chance(0.2) ? SchedulerOptions.UNLIMITED : lookahead, dice.coin());
+            case 4 -> new NewestFirst();
+            case 5 -> new ShortestJobFirst();
+            default -> AdmissionPolicy.fifo();
+        };
+    }
+
+    /** As unfair as can be, and it looks at all that wait. */
+    private record NewestFirst() implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return Integer.MAX_VALUE;
         }
-        return options.build();
+
+        @Override
+        public long rank(WaitingRequest request, long iteration) {
+            return -request.id();
+        }
     }
 
     /** A policy without sense, as research may bring forth: the scheduler has to be sound under any. */
@@ -159,7 +191,10 @@ record SimulationSettings(
         RunnerLimits wanted = EngineLimits.runnerLimits(engine, spec());
         int least = contextLength + engine.scheduler().maxBatchSize();
         return new RunnerLimits(
-                wanted.maxRows(), seed % 2 == 0 ? wanted.maxTokens() : least, wanted.blockSize(), wanted.kvBlocks());
+                wanted.maxRows(),
+                seed % 2 == 0 ? wanted.maxTokens() : least,
+                wanted.blockSize(),
+                wanted.kvBlocks() + spareBlocks);
     }
 
     /** Most tokens a request may grow to: the last one needs no slot. */

@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.scheduler.AdmissionPolicy;
 import io.roseinfer.scheduler.Scheduler;
 import java.io.IOException;
 import java.io.InputStream;
@@ -49,6 +50,7 @@ class SimulationTest {
                 .as("preemptions of one request")
                 .allMatch(o -> o.mostPreemptions() <= 2 * Scheduler.MAX_RESTARTS);
         assertThat(outcomes).as("cached tokens").anyMatch(o -> o.cachedTokens() > 0);
+        assertThat(outcomes).as("passes").anyMatch(o -> o.mostPasses() == AdmissionPolicy.MAX_PASSES);
         assertThat(outcomes).as("cancels").anyMatch(o -> o.cancelled() > 1);
         assertThat(outcomes).as("failures").anyMatch(o -> o.failed() > 1);
         assertThat(outcomes).as("lost steps").anyMatch(o -> o.lostSteps() > 1);

@@ -34,7 +34,7 @@ class SmallScopeTest {
                     .withBlockSize(blockSize)
                     .withKvBlocks(blocks);
             return new SimulationSettings(
-                    1, engine, 8, 50, maxInFlight, 0, 0, 1, 0, 0, 0, 1, SimulationSettings.Faults.none());
+                    1, engine, 8, 50, maxInFlight, 0, false, 0, 0, 1, 0, 0, 0, 1, SimulationSettings.Faults.none());
         }
 
         /** Two that begin alike and between them want twice the pool, and a short one that grows as long. */

@@ -2,8 +2,10 @@ package io.roseinfer.engine;
 
 import io.roseinfer.engine.Trace.Event;
 import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.scheduler.AdmissionPolicy;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.SequenceProbe;
 import java.util.List;
 import java.util.Optional;
 
@@ -22,6 +24,9 @@ final class WatchedRequest {
     private int delivered;
     private int read;
     private int preemptions;
+    private boolean everAdmitted;
+    private int passes;
+    private int passesAsOldest;
     private int cancelledAt = NEVER;
     private int knownWhenCancelled;
     private int endedAt = NEVER;
@@ -94,6 +99,41 @@ final class WatchedRequest {
 
     int preemptions() {
         return preemptions;
+    }
+
+    /** Whether the step that is being launched is the first it is part of. */
+    boolean isAdmitted() {
+        boolean admitted = !everAdmitted
+                && live.sequence().filter(s -> SequenceProbe.inFlight(s) > 0).isPresent();
+        everAdmitted |= admitted;
+        return admitted;
+    }
+
+    boolean isWaiting() {
+        return live.sequence().filter(Sequence::isWaiting).isPresent();
+    }
+
+    /**
+     * A step admits one that came later.
+     *
+     * @param isOldest whether it has waited longest of all that were never admitted
+     * @param mostAsOldest how often that may happen to it then
+     */
+    void passOver(boolean isOldest, int mostAsOldest) {
+        passes++;
+        passesAsOldest += isOldest ? 1 : 0;
+        Require.that(!everAdmitted, "request %d starts over and was passed over", live.id());
+        Require.that(
+                passes <= AdmissionPolicy.MAX_PASSES, "request %d was passed over %d times", live.id(), passes);
+        Require.that(
+                passesAsOldest <= mostAsOldest,
+                "request %d waited longest and was passed over %d times",
+                live.id(),
+                passesAsOldest);
+    }
+
+    int passes() {
+        return passes;
     }
 
     /** Takes what the stream has to give now; never waits. */

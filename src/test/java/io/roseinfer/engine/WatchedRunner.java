@@ -46,6 +46,7 @@ final class WatchedRunner implements ModelRunner {
     private final ArrayDeque<Step> inFlight = new ArrayDeque<>();
     private final Set<TokenHistory> spoiled = Collections.newSetFromMap(new IdentityHashMap<>());
     private Runnable meanwhile = () -> {};
+    private Runnable onLaunch = () -> {};
     private Optional<KvBlockPool> pool = Optional.empty();
     private Optional<StepOutputs> completed = Optional.empty();
     private int samplesBefore;
@@ -68,11 +69,14 @@ final class WatchedRunner implements ModelRunner {
     }
 
     /**
-     * Names the pool whose blocks the steps use, and what other threads do while the loop is in the middle of its commands or
-     * waits for the device.
+     * Names the pool whose blocks the steps use.
+     *
+     * @param launched looks at the books whenever a step is launched
+     * @param elsewhere is what other threads do while the loop is in the middle of its commands or waits for the device
      */
-    void watch(KvBlockPool watched, Runnable elsewhere) {
+    void watch(KvBlockPool watched, Runnable launched, Runnable elsewhere) {
         pool = Optional.of(watched);
+        onLaunch = launched;
         meanwhile = elsewhere;
     }
 
@@ -108,6 +112,7 @@ final class WatchedRunner implements ModelRunner {
         Require.that(inFlight.size() < settings.maxInFlight(), "more than %d steps in flight", settings.maxInFlight());
         audit.check(inputs, samplesBefore, pool.orElseThrow());
         samplesBefore = inputs.samples();
+        onLaunch.run();
         trace.add(Event.LAUNCH, inputs.rows(), inputs.tokens());
         for (int row = 0; row < inputs.rows(); row++) {
             trace.add(Event.ROW, inputs.contextLength(row), inputs.slot(inputs.rowStart(row)));

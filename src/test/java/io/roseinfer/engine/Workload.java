@@ -10,6 +10,7 @@ final class Workload {
     private final SimulationSettings settings;
     private final Dice dice;
     private final int[][] families;
+    private int made;
 
     Workload(SimulationSettings settings) {
         this.settings = settings;
@@ -24,6 +25,9 @@ final class Workload {
 
     GenerationRequest next() {
         int room = settings.room();
+        if (settings.flood()) {
+            return made++ % 50 == 25 ? random(room * 2 / 3, dice.between(1, 3)) : random(1, dice.between(1, 8));
+        }
         int[] prompt = new int[Math.clamp(length(), 1, room - 1)];
         int shared = dice.coin() ? prompt.length : Math.min(prompt.length, Math.max(0, length()));
         System.arraycopy(families[dice.below(families.length)], 0, prompt, 0, shared);
@@ -39,6 +43,17 @@ final class Workload {
         return dice.coin()
                 ? request
                 : request.withSampling(SamplingParams.random().withLogprobs(dice.between(-1, 2)));
+    }
+
+    /** A prompt of its own. */
+    private GenerationRequest random(int promptLength, int newTokens) {
+        int[] prompt = new int[promptLength];
+        for (int i = 0; i < promptLength; i++) {
+            prompt[i] = dice.below(settings.vocabularySize());
+        }
+        return GenerationRequest.ofTokens(prompt)
+                .withMaxNewTokens(Math.min(newTokens, settings.room() - promptLength))
+                .withIgnoreEndOfText(true);
     }
 
     /** Around a multiple of the block size, or anything. */
