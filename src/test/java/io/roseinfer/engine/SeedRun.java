@@ -9,6 +9,7 @@ final class SeedRun implements LongFunction<Optional<String>> {
     public Optional<String> apply(long seed) {
         try {
             Simulation.run(seed);
+            OnlineSimulation.run(seed);
             return Optional.empty();
         } catch (AssertionError e) {
             return Optional.of(String.valueOf(e.getMessage()));

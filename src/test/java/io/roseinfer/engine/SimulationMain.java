@@ -56,6 +56,7 @@ final class SimulationMain {
         out.println(SimulationSettings.of(seed));
         try {
             out.println(Simulation.run(seed, trace ? Trace.printing(out::println) : Trace.silent()));
+            OnlineSimulation.run(seed);
             return 0;
         } catch (AssertionError e) {
             e.printStackTrace(out);
@@ -72,6 +73,7 @@ final class SimulationMain {
         for (long seed = from; seed < from + seeds; seed++) {
             try {
                 Simulation.Outcome outcome = Simulation.run(seed);
+                OnlineSimulation.run(seed);
                 requests += outcome.requests();
                 steps += outcome.steps();
                 preemptions += outcome.preemptions();

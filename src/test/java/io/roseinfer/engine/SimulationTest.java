@@ -60,6 +60,13 @@ class SimulationTest {
     }
 
     @Test
+    void the_scheduler_driven_by_hand_keeps_every_promise_too() {
+        assertThat(LongStream.range(0, SEEDS).mapToInt(OnlineSimulation::run).sum())
+                .as("discarded requests")
+                .isGreaterThan(SEEDS);
+    }
+
+    @Test
     void the_same_seed_is_the_same_run() {
         for (long seed = 0; seed < 30; seed++) {
             assertThat(Simulation.run(seed)).as("seed %d", seed).isEqualTo(Simulation.run(seed));
