@@ -42,7 +42,6 @@ final class AllocationFaultLoader extends ChangingLoader {
             Map.entry("java/util/concurrent/atomic/AtomicLong", Set.of("get", "getAndIncrement", "incrementAndGet")),
             Map.entry("java/util/concurrent/atomic/AtomicReference", Set.of("get", "getAndSet", "compareAndSet")));
 
-    private final String product = root("io/roseinfer/engine/Engine.class").orElseThrow();
     private int planted;
 
     /** How many places may find the heap full. */
@@ -50,15 +49,9 @@ final class AllocationFaultLoader extends ChangingLoader {
         return planted;
     }
 
-    /** Where a class of ours was built to. */
-    private Optional<String> root(String file) {
-        return Optional.ofNullable(getResource(file)).map(url -> url.toString().replace(file, ""));
-    }
-
     @Override
     Optional<ClassTransform> change(String className) {
-        String file = className.replace('.', '/') + ".class";
-        return root(file).filter(product::equals).map(unused -> ClassTransform.transformingMethodBodies(planting()));
+        return isProduct(className) ? Optional.of(ClassTransform.transformingMethodBodies(planting())) : Optional.empty();
     }
 
     private CodeTransform planting() {
@@ -71,7 +64,8 @@ final class AllocationFaultLoader extends ChangingLoader {
         };
     }
 
-    private static boolean mayAllocate(CodeElement element) {
+    /** Whether an instruction allocates, or calls what is not known to make do without. */
+    static boolean mayAllocate(CodeElement element) {
         return switch (element) {
             case NewObjectInstruction object -> true;
             case NewPrimitiveArrayInstruction array -> true;

@@ -12,8 +12,20 @@ import java.util.Optional;
 abstract class ChangingLoader extends ClassLoader {
     private static final String OURS = "io.roseinfer.";
 
+    private final String product = root("io/roseinfer/engine/Engine.class");
+
     ChangingLoader() {
         super(ChangingLoader.class.getClassLoader());
+    }
+
+    /** Where a class of ours was built to. */
+    private String root(String file) {
+        return String.valueOf(getResource(file)).replace(file, "");
+    }
+
+    /** Whether a class is the product's, and not one of its tests'. */
+    final boolean isProduct(String className) {
+        return root(className.replace('.', '/') + ".class").equals(product);
     }
 
     /** How a class is to be changed. */

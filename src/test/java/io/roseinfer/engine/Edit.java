@@ -9,6 +9,8 @@ import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.classfile.instruction.OperatorInstruction;
 import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
 
 /** One change of a method's code. */
 @FunctionalInterface
@@ -79,6 +81,81 @@ interface Edit {
             }
             ClassDesc owner = read.owner().asSymbol();
             code.getfield(owner, other, read.typeSymbol());
+            return true;
+        };
+    }
+
+    /** A field of type reference is read as if it held nothing. */
+    static Edit readAsNull(String field) {
+        return (code, element) -> {
+            if (!isRead(element, field)) {
+                return false;
+            }
+            code.pop().aconst_null();
+            return true;
+        };
+    }
+
+    /** The last token there is looks like the last there will be as soon as a reason to end is written. */
+    static Edit lastPublishedOnceThereIsAReason() {
+        return (code, element) -> {
+            if (!isRead(element, "last") || !(element instanceof FieldInstruction read)) {
+                return false;
+            }
+            ClassDesc owner = read.owner().asSymbol();
+            code.dup()
+                    .getfield(owner, "reason", ClassDesc.of("io.roseinfer.scheduler.FinishReason"))
+                    .ifThenElse(
+                            Opcode.IFNONNULL,
+                            ends -> ends.getfield(owner, "published", ConstantDescs.CD_int)
+                                    .iconst_1()
+                                    .isub(),
+                            goesOn -> goesOn.pop().iconst_m1());
+            return true;
+        };
+    }
+
+    /** A call needs memory first, and the method returns where it would have tried again. */
+    static Edit allocatingAndGivingUp(String call, String retry) {
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction invoked)) {
+                return false;
+            }
+            if (invoked.name().equalsString(call)) {
+                code.iconst_1().newarray(TypeKind.INT).pop().with(invoked);
+                return true;
+            }
+            if (invoked.name().equalsString(retry)) {
+                popArguments(code, invoked);
+                code.return_();
+                return true;
+            }
+            return false;
+        };
+    }
+
+    /** A duration is converted to nanoseconds by who knows no bounds. */
+    static Edit nanosUnbounded() {
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction call) || !call.name().equalsString("convert")) {
+                return false;
+            }
+            code.swap().pop();
+            code.invokevirtual(
+                    ClassDesc.of("java.time.Duration"), "toNanos", MethodTypeDesc.of(ConstantDescs.CD_long));
+            return true;
+        };
+    }
+
+    /** An atomic number is read, and is one more meanwhile. */
+    static Edit countedMeanwhile(String method) {
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
+                return false;
+            }
+            ClassDesc atomic = call.owner().asSymbol();
+            code.dup().invokevirtual(atomic, "incrementAndGet", call.typeSymbol()).pop();
+            code.invokevirtual(atomic, "decrementAndGet", call.typeSymbol());
             return true;
         };
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
@@ -200,8 +201,9 @@ class EngineEndingsTest {
     void of_two_that_want_the_one_place_there_is_one_gets_it() throws Exception {
         int rounds = 20_000;
         EngineOptions one = Models.options().withMaxInflightRequests(1);
+        SimRunner runner = Models.runner(one, SimOptions.defaults());
         SchedulerManager manager =
-                new SchedulerManager(Models.runner(one, SimOptions.defaults()), one, Models.ticking(), () -> {});
+                new SchedulerManager(runner, runner.kv(), one, Models.ticking(), () -> {});
         AtomicInteger begun = new AtomicInteger();
         AtomicInteger othersOutcome = new AtomicInteger();
         CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {

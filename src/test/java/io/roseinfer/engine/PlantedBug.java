@@ -3,8 +3,8 @@ package io.roseinfer.engine;
 import java.lang.classfile.Opcode;
 
 /**
- * Mistakes that somebody could make in the scheduler, the pool or the loop, each one instruction of one method. The simulation is
- * worth its name only as long as it finds them.
+ * Mistakes that somebody could make, or did, in the scheduler, the pool, the loop or between the engine's threads, each one
+ * instruction of one method. The simulation is worth its name only as long as it finds them.
  */
 @SuppressWarnings("ImmutableEnumChecker") // an edit is a function without state
 enum PlantedBug {
@@ -30,14 +30,40 @@ enum PlantedBug {
 
     FORCED_FIFO_GIVEN_UP_BEFORE_ITS_HEAD_IS_ADMITTED("scheduler.Admission", "begin", Edit.readAs("isHeld", 0)),
 
-    DISCARDED_AND_ANNOUNCED("scheduler.Scheduler", "discard", Edit.withoutCall("remove"));
+    DISCARDED_AND_ANNOUNCED("scheduler.Scheduler", "discard", Edit.withoutCall("remove")),
+
+    LAST_TOKEN_SEEN_BEFORE_IT_IS_PUBLISHED("engine.TokenBuffer", "isLast", Edit.lastPublishedOnceThereIsAReason()),
+
+    NO_WORD_FOR_AN_ENDING_WITHOUT_MEMORY("engine.SchedulerManager", "stoppedBy", Edit.readAsNull("outOfMemory")),
+
+    ENDING_NEEDS_MEMORY("engine.SchedulerManager", "endForCertain", Edit.allocatingAndGivingUp("endLeftovers", "parkNanos"), 2),
+
+    PLACE_KEPT_BY_A_SUBMIT_WITHOUT_MEMORY("engine.Engine", "newRequest", Edit.withoutCall("unreserve")),
+
+    CANCEL_WAITS_FOR_THE_TOKENIZER("engine.SchedulerManager", "cancel", Edit.withoutCall("claimEarlyEnding", 0)),
+
+    CLOSE_FORGETS_THE_TOKENIZERS("engine.SchedulerManager", "endForCertain", Edit.withoutCall("run")),
+
+    CLOSE_FORGETS_PROMPTS_BEING_TOKENIZED("engine.TokenizeWorkers", "stop", Edit.withoutCall("accept"), 2),
+
+    LONG_GRACE_OVERFLOWS("engine.SchedulerManager", "close", Edit.nanosUnbounded()),
+
+    PLACE_COUNTED_BEFORE_IT_IS_GIVEN("engine.SchedulerManager", "reserve", Edit.countedMeanwhile("get"), 2),
+
+    WORKER_NOT_WOKEN("engine.SchedulerManager", "submit", Edit.withoutCall("wake"));
 
 
     private final String className;
     private final String method;
     private final Edit edit;
+    private final int places;
 
     PlantedBug(String className, String method, Edit edit) {
+        this(className, method, edit, 1);
+    }
+
+    PlantedBug(String className, String method, Edit edit, int places) {
+        this.places = places;
         this.className = "io.roseinfer." + className;
         this.method = method;
         this.edit = edit;
@@ -51,6 +77,11 @@ enum PlantedBug {
     /** The method that is changed, all of that name. */
     String method() {
         return method;
+    }
+
+    /** How many instructions of the method are changed. */
+    int places() {
+        return places;
     }
 
     Edit edit() {

@@ -25,7 +25,7 @@ class PlantedBugsTest {
         }
         assertThat(loader.planted())
                 .as("places in %s.%s where the bug was planted; name its place anew", bug.className(), bug.method())
-                .isOne();
+                .isEqualTo(bug.places());
         assertThat(found).as("what the simulation says of %s", bug).isPresent();
     }
 

@@ -2,11 +2,14 @@ package io.roseinfer.engine;
 
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeTransform;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.LongFunction;
 
-/** Loads the project's classes anew, one of them with a bug. */
+/** Loads the project's classes anew, one of them with a bug, and all that threads share under the {@link Weaver}'s control. */
 final class PlantingLoader extends ChangingLoader {
+    private static final List<String> WOVEN = List.of("engine", "scheduler", "kv", "sampling", "metrics");
+
     private final Optional<PlantedBug> bug;
     private int planted;
 
@@ -20,6 +23,12 @@ final class PlantingLoader extends ChangingLoader {
         return instance(SeedRun.class, LongFunction.class);
     }
 
+    /** The simulation of the engine's threads, of these classes: a seed gives what the run was like, or throws what was wrong. */
+    @SuppressWarnings("unchecked")
+    LongFunction<String> threads() {
+        return instance(EngineRun.class, LongFunction.class);
+    }
+
     /** How many instructions were changed so far. */
     int planted() {
         return planted;
@@ -27,7 +36,19 @@ final class PlantingLoader extends ChangingLoader {
 
     @Override
     Optional<ClassTransform> change(String className) {
-        return bug.filter(wanted -> wanted.className().equals(className)).map(this::plant);
+        Optional<ClassTransform> planting =
+                bug.filter(wanted -> wanted.className().equals(className)).map(this::plant);
+        if (!isWoven(className)) {
+            return planting;
+        }
+        ClassTransform weaving = Weaving.transform();
+        return Optional.of(planting.map(first -> first.andThen(weaving)).orElse(weaving));
+    }
+
+    /** Whether several threads meet in a class, or the engine's allocates in it. */
+    private boolean isWoven(String className) {
+        return isProduct(className)
+                && WOVEN.stream().anyMatch(name -> className.startsWith("io.roseinfer." + name + "."));
     }
 
     private ClassTransform plant(PlantedBug wanted) {

@@ -10,6 +10,7 @@ final class SeedRun implements LongFunction<Optional<String>> {
         try {
             Simulation.run(seed);
             OnlineSimulation.run(seed);
+            EngineSimulation.run(seed);
             return Optional.empty();
         } catch (AssertionError e) {
             return Optional.of(String.valueOf(e.getMessage()));

@@ -3,6 +3,8 @@ package io.roseinfer.engine;
 import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.Iterator;
+import java.util.Optional;
+import java.util.function.LongFunction;
 
 /** Runs simulations by hand; {@code tools/sim} starts it. */
 final class SimulationMain {
@@ -11,6 +13,7 @@ final class SimulationMain {
             + "tools/sim --soak [K [R [N]]]   the threaded engine: K set-ups (2500) of R requests (400), seeds from N on (the time)";
 
     private final PrintStream out;
+    private final LongFunction<String> threads = new PlantingLoader(Optional.empty()).threads();
 
     private SimulationMain(PrintStream out) {
         this.out = out;
@@ -57,6 +60,7 @@ final class SimulationMain {
         try {
             out.println(Simulation.run(seed, trace ? Trace.printing(out::println) : Trace.silent()));
             OnlineSimulation.run(seed);
+            out.println(threads.apply(seed));
             return 0;
         } catch (AssertionError e) {
             e.printStackTrace(out);
@@ -74,6 +78,7 @@ final class SimulationMain {
             try {
                 Simulation.Outcome outcome = Simulation.run(seed);
                 OnlineSimulation.run(seed);
+                String unused = threads.apply(seed);
                 requests += outcome.requests();
                 steps += outcome.steps();
                 preemptions += outcome.preemptions();

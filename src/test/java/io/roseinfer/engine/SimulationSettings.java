@@ -114,7 +114,7 @@ record SimulationSettings(
         return options.admission(policy(dice)).build();
     }
 
-    private static AdmissionPolicy policy(Dice dice) {
+    static AdmissionPolicy policy(Dice dice) {
         int lookahead = dice.chance(0.2) ? 64 : dice.between(1, 6);
         return switch (dice.below(8)) {
             case 0, 1 -> AdmissionPolicy.pack(lookahead, dice.below(4));

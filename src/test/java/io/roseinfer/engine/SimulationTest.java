@@ -10,6 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.LongFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -19,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A few hundred of the simulation's seeds, and all that ever failed; {@code tools/sim} runs more. */
 class SimulationTest {
     private static final int SEEDS = 2000;
+    private static final int THREAD_SEEDS = 500;
 
     static Stream<Long> regressions() throws IOException {
         try (InputStream file = SimulationTest.class.getResourceAsStream("/sim/regressions.txt")) {
@@ -37,6 +40,8 @@ class SimulationTest {
     @MethodSource("regressions")
     void a_seed_that_failed_once_passes(long seed) {
         assertThat(Simulation.run(seed).turns()).isPositive();
+        assertThat(OnlineSimulation.run(seed)).isNotNegative();
+        assertThat(new PlantingLoader(Optional.empty()).threads().apply(seed)).isNotEmpty();
     }
 
     @Test
@@ -67,9 +72,26 @@ class SimulationTest {
     }
 
     @Test
+    void the_engines_threads_keep_every_promise_whoever_goes_on() {
+        LongFunction<String> threads = new PlantingLoader(Optional.empty()).threads();
+        List<String> outcomes = new ArrayList<>();
+        for (long seed = 0; seed < THREAD_SEEDS; seed++) {
+            outcomes.add(threads.apply(seed));
+        }
+        assertThat(outcomes).as("refusals beside accepted requests").anyMatch(o -> !o.contains("overloaded=0"));
+        assertThat(outcomes)
+                .as("memory that ran out and an engine that survived it")
+                .anyMatch(o -> o.contains("wasShortOfMemory=true") && o.contains("died=false"));
+        assertThat(outcomes).as("engines that died").anyMatch(o -> o.contains("died=true"));
+    }
+
+    @Test
     void the_same_seed_is_the_same_run() {
+        LongFunction<String> threads = new PlantingLoader(Optional.empty()).threads();
+        LongFunction<String> again = new PlantingLoader(Optional.empty()).threads();
         for (long seed = 0; seed < 30; seed++) {
             assertThat(Simulation.run(seed)).as("seed %d", seed).isEqualTo(Simulation.run(seed));
+            assertThat(threads.apply(seed)).as("seed %d", seed).isEqualTo(again.apply(seed));
         }
     }
 

@@ -5,6 +5,7 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.TokenHistory;
 import java.util.Arrays;
@@ -34,29 +35,34 @@ final class SoloRun implements AutoCloseable {
     private final SimRunner device;
     private final StepInputs inputs;
     private final StepOutputs outputs;
-    private final SimulationSettings settings;
+    private final ModelSpec spec;
 
     SoloRun(SimulationSettings settings) {
-        this.settings = settings;
-        int context = settings.contextLength();
+        this(settings.spec(), settings.seed());
+    }
+
+    /** A device of its own. */
+    SoloRun(ModelSpec spec, long deviceSeed) {
+        this.spec = spec;
+        int context = spec.contextLength();
         device = new SimRunner(
-                settings.spec(),
+                spec,
                 new RunnerLimits(1, context, context, 1),
-                SimOptions.defaults().withSeed(settings.seed()));
+                SimOptions.defaults().withSeed(deviceSeed));
         inputs = device.newInputs();
         outputs = device.newOutputs();
     }
 
     /** The completion's ids, the end-of-text token included if the request ends at it. */
     int[] ids(int[] prompt, GenerationRequest request, long seed) {
-        int most = Math.min(settings.contextLength() - prompt.length, request.maxNewTokens());
+        int most = Math.min(spec.contextLength() - prompt.length, request.maxNewTokens());
         int[] tokens = Arrays.copyOf(prompt, prompt.length + most);
         SampleRequest sampling = new SampleRequest(request.sampling(), seed, UNREAD);
         int computed = 0;
         for (int length = prompt.length; length < tokens.length; length++) {
             tokens[length] = next(tokens, computed, length, sampling);
             computed = length;
-            if (!request.ignoreEndOfText() && tokens[length] == settings.endOfText()) {
+            if (!request.ignoreEndOfText() && spec.endOfText().contains(tokens[length])) {
                 return Arrays.copyOfRange(tokens, prompt.length, length + 1);
             }
         }

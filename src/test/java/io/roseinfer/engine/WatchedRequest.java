@@ -110,7 +110,7 @@ final class WatchedRequest {
     }
 
     boolean isWaiting() {
-        return live.sequence().filter(Sequence::isWaiting).isPresent();
+        return !hasEnded() && live.sequence().filter(Sequence::isWaiting).isPresent();
     }
 
     /**

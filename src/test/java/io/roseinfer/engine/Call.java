@@ -1,0 +1,145 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.base.RoseException;
+import io.roseinfer.scheduler.FinishReason;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** One call of an engine's submit by one caller, what became of it, and when. */
+final class Call {
+    private final int number;
+    private final GenerationRequest request;
+    private final int begun;
+    private int returned = Integer.MAX_VALUE;
+    private int ended = Integer.MAX_VALUE;
+    private Optional<TokenStream> stream = Optional.empty();
+    private Optional<Throwable> refusal = Optional.empty();
+    private Optional<Completion> completion = Optional.empty();
+    private final List<GeneratedToken> read = new ArrayList<>();
+    private boolean closed;
+
+    Call(int number, GenerationRequest request, int now) {
+        this.number = number;
+        this.request = request;
+        this.begun = now;
+    }
+
+    void accepted(TokenStream newStream, int now) {
+        stream = Optional.of(newStream);
+        returned = now;
+    }
+
+    void refused(Throwable reason, int now) {
+        refusal = Optional.of(reason);
+        returned = now;
+        ended = now;
+    }
+
+    /** Notes an ending as soon as anybody could know of it. */
+    void observe(int now) {
+        if (ended == Integer.MAX_VALUE && hasEnded()) {
+            ended = now;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "request " + number;
+    }
+
+    GenerationRequest request() {
+        return request;
+    }
+
+    boolean isAccepted() {
+        return stream.isPresent();
+    }
+
+    boolean isOverloaded() {
+        return refusal.filter(RoseException.Overloaded.class::isInstance).isPresent();
+    }
+
+    Throwable refusal() {
+        return refusal.orElseThrow();
+    }
+
+    boolean hasEnded() {
+        return stream.filter(s -> s.finishReason().isPresent()).isPresent();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    FinishReason reason() {
+        return stream.orElseThrow().finishReason().orElseThrow();
+    }
+
+    /** What its reader got, if nothing failed. */
+    Optional<Completion> completion() {
+        return completion;
+    }
+
+    /** The text of the tokens that were read one by one. */
+    List<GeneratedToken> tokensRead() {
+        return read;
+    }
+
+    /** Reads token by token. */
+    void readToTheEnd() {
+        read(Integer.MAX_VALUE);
+        complete();
+    }
+
+    void read(int tokens) {
+        if (stream.isEmpty()) {
+            return;
+        }
+        try {
+            while (read.size() < tokens && stream.get().hasNext()) {
+                read.add(stream.get().next());
+            }
+        } catch (RoseException e) {
+            requireFailed(e);
+        }
+    }
+
+    void close(int times) {
+        closed = true;
+        for (int i = 0; i < times; i++) {
+            stream.orElseThrow().close();
+        }
+    }
+
+    void complete() {
+        if (stream.isEmpty()) {
+            return;
+        }
+        try {
+            completion = Optional.of(stream.get().completion());
+        } catch (RoseException e) {
+            requireFailed(e);
+        }
+    }
+
+    private void requireFailed(RoseException e) {
+        Require.that(reason() == FinishReason.ERROR, "a stream that ended with %s throws %s", reason(), e);
+    }
+
+    /** The most calls that may have been in flight together at some moment of a call that was refused for that reason. */
+    static long mostAtOnce(List<Call> calls, Call refused) {
+        List<Call> others = calls.stream()
+                .filter(call -> !call.isOverloaded() && call.begun <= refused.returned && call.ended >= refused.begun)
+                .toList();
+        long most = 0;
+        for (Call one : others) {
+            int moment = Math.max(one.begun, refused.begun);
+            long atOnce = others.stream()
+                    .filter(call -> call.begun <= moment && call.ended >= moment)
+                    .count();
+            most = Math.max(most, atOnce);
+        }
+        return most;
+    }
+}

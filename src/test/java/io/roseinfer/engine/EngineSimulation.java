@@ -1,0 +1,272 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One seed's story of a whole engine: its own thread, its tokenizers, callers that submit, read, close and are refused, and somebody
+ * who closes the engine, under a {@link Weaver}, which decides who goes on at every point where they meet and where memory runs out.
+ */
+final class EngineSimulation {
+    /** The built-in model's tokenizer and shape; the device is simulated. */
+    private record Tiny(ModelSpec spec, Tokenizer tokenizer) {
+        private static final Tiny LOADED = load();
+
+        private static Tiny load() {
+            try (ModelFiles files = ModelFiles.openBuiltin("tiny")) {
+                return new Tiny(files.spec(), files.tokenizer().orElseThrow());
+            }
+        }
+    }
+
+    /**
+     * What a run was like.
+     *
+     * @param points at which another thread could go on
+     */
+    record Outcome(int points, int accepted, int overloaded, boolean wasShortOfMemory, boolean died) {}
+
+    private final long seed;
+    private final Dice dice;
+    private final Weaver weaver;
+    private final EngineOptions options;
+    private final SlowTokenizer tokenizer = new SlowTokenizer(Tiny.LOADED.tokenizer());
+    private final double stepLost;
+    private final long deviceLostAtStep;
+    private final List<Call> calls = new ArrayList<>();
+    private final Expected expected;
+    private long nanos;
+    private int callersLeft;
+    private boolean deviceLost;
+    private int stepsLost;
+    private boolean closing;
+    private boolean afterClose;
+
+    private EngineSimulation(long seed) {
+        this.seed = seed;
+        this.dice = new Dice(seed, "engine");
+        this.weaver = new Weaver(new Dice(seed, "weaver"), dice.oneOf(0, 0, 0.0005, 0.01));
+        this.options = EngineOptions.defaults()
+                .withBlockSize(4)
+                .withKvBlocks(dice.between(10, 40))
+                .withMaxInflightRequests(dice.between(1, 4))
+                .withStreamInterval(dice.oneOf(1, 1, 2, 5))
+                .withTokenizeWorkers(dice.oneOf(0, 1, 2))
+                .withStepHistory(16)
+                .withScheduler(SchedulerOptions.builder()
+                        .maxBatchSize(dice.between(1, 4))
+                        .chunkedPrefill(dice.coin())
+                        .prefixCache(dice.coin())
+                        .admission(SimulationSettings.policy(dice))
+                        .build());
+        this.stepLost = dice.oneOf(0, 0, 0, 0.1);
+        this.deviceLostAtStep = dice.chance(0.1) ? dice.below(20) : Long.MAX_VALUE;
+        this.expected = new Expected(Tiny.LOADED.spec(), Tiny.LOADED.tokenizer(), seed);
+    }
+
+    /**
+     * Runs a seed; the classes must have been woven.
+     *
+     * @throws AssertionError if anything is wrong
+     */
+    static Outcome run(long seed) {
+        EngineSimulation simulation = new EngineSimulation(seed);
+        try {
+            return simulation.run();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted", e);
+        } catch (RuntimeException | Error e) {
+            throw new AssertionError(
+                    "the engine's threads, point " + simulation.weaver.now() + ": " + e.getMessage()
+                            + "; repeat it with tools/sim --seed " + seed,
+                    e);
+        }
+    }
+
+    private Outcome run() throws InterruptedException {
+        SimOptions sim = SimOptions.defaults()
+                .withSeed(seed)
+                .withMaxInFlight(dice.between(1, 2))
+                .withOnStep(this::step);
+        SimRunner runner =
+                new SimRunner(Tiny.LOADED.spec(), EngineLimits.runnerLimits(options, Tiny.LOADED.spec()), sim);
+        weaver.add("owner", () -> own(runner));
+        weaver.observe(() -> calls.forEach(call -> call.observe(weaver.now())));
+        weaver.run();
+        calls.forEach(this::check);
+        expected.close();
+        runner.close();
+        return new Outcome(
+                weaver.now(),
+                (int) calls.stream().filter(Call::isAccepted).count(),
+                (int) calls.stream().filter(Call::isOverloaded).count(),
+                weaver.wasShortOfMemory(""),
+                mayHaveDied());
+    }
+
+    /** Whether something happened that ends an engine. */
+    private boolean mayHaveDied() {
+        return deviceLost || weaver.wasShortOfMemory("roseinfer-engine");
+    }
+
+    private void step(long step) {
+        WovenCalls.point();
+        WovenCalls.allocating();
+        if (step >= deviceLostAtStep) {
+            deviceLost = true;
+            throw new DeviceFailure("the simulated device is lost", false);
+        }
+        if (dice.chance(stepLost)) {
+            stepsLost++;
+            throw new DeviceFailure("the simulated device lost a step", true);
+        }
+    }
+
+    /** Opens the engine, lets callers use it, and closes it at some time. */
+    private void own(SimRunner runner) {
+        Engine engine = Engine.open(runner, Optional.of(tokenizer), options, () -> nanos++)
+                .closingAfterwards(() -> afterClose = true);
+        int callers = dice.between(1, 3);
+        callersLeft = callers;
+        for (int i = 0; i < callers; i++) {
+            Dice own = new Dice(seed, "caller " + i);
+            weaver.add("caller " + i, () -> use(engine, own));
+        }
+        if (dice.coin()) {
+            weaver.add("closer", () -> close(engine, new Dice(seed, "closer")));
+        }
+        if (dice.coin()) {
+            Weaver.await(() -> callersLeft == 0);
+            probe(engine);
+        } else {
+            pass(dice.oneOf(100, 1500));
+        }
+        close(engine, dice);
+    }
+
+    private static void pass(int points) {
+        for (int i = 0; i < points; i++) {
+            WovenCalls.point();
+        }
+    }
+
+    /** All is over and told, so there is room for one more. */
+    private void probe(Engine engine) {
+        call(engine, expected.request(dice, "", false)).readToTheEnd();
+    }
+
+    private void close(Engine engine, Dice own) {
+        pass(own.oneOf(0, 300, 1500));
+        closing = true;
+        switch (own.below(4)) {
+            case 0 -> engine.close();
+            case 1 -> engine.close(Duration.ofNanos(own.below(100)));
+            case 2 -> Require.that(engine.close(ChronoUnit.FOREVER.getDuration()), "not drained in all eternity");
+            default -> Require.that(engine.close(Duration.ofDays(300 * 365)), "not drained in three hundred years");
+        }
+        Require.that(afterClose, "the engine is closed and what follows has not been done");
+        for (Call call : List.copyOf(calls)) {
+            Require.that(
+                    !call.isAccepted() || call.hasEnded(), "the engine is closed and %s has not ended", call);
+        }
+    }
+
+    private void use(Engine engine, Dice own) {
+        int requests = own.between(1, 4);
+        for (int i = 0; i < requests; i++) {
+            pass(own.below(20));
+            boolean slow = options.tokenizeWorkers() > 0 && own.chance(0.15);
+            String text = slow ? SlowTokenizer.SLOW + own.below(1_000_000) : own.coin() ? "Once upon" : "";
+            Call call = call(engine, expected.request(own, text, own.coin()));
+            if (call.isAccepted()) {
+                read(call, own, slow);
+            }
+            tokenizer.release(text);
+        }
+        callersLeft--;
+    }
+
+    private static void read(Call call, Dice own, boolean slow) {
+        switch (slow ? 3 : own.below(4)) {
+            case 0 -> call.readToTheEnd();
+            case 1 -> call.complete();
+            case 2 -> {
+                call.read(own.below(5));
+                call.close(own.between(1, 3));
+            }
+            default -> {
+                pass(own.below(40));
+                call.close(own.between(1, 3));
+                Weaver.await(call::hasEnded);
+            }
+        }
+        call.complete();
+    }
+
+    private Call call(Engine engine, GenerationRequest request) {
+        Call call = new Call(calls.size(), request, weaver.now());
+        calls.add(call);
+        Weaver.mayRunOutOfMemory(true);
+        try {
+            call.accepted(engine.submit(request), weaver.now());
+        } catch (RoseException | OutOfMemoryError e) {
+            call.refused(e, weaver.now());
+        } finally {
+            Weaver.mayRunOutOfMemory(false);
+        }
+        return call;
+    }
+
+    private void check(Call call) {
+        if (call.isAccepted()) {
+            checkEnding(call);
+        } else {
+            checkRefusal(call);
+        }
+    }
+
+    private void checkRefusal(Call call) {
+        switch (call.refusal()) {
+            case Overloaded e ->
+                Require.that(
+                        Call.mostAtOnce(calls, call) >= options.maxInflightRequests(),
+                        "%s was refused as overloaded and there was room all the time",
+                        call);
+            case EngineStopped e ->
+                Require.that(closing || mayHaveDied(), "the engine stopped by itself: %s", e.getMessage());
+            case OutOfMemoryError e ->
+                Require.that(weaver.wasShortOfMemory(""), "out of memory and there was enough");
+            default -> throw new AssertionError("refused: " + call.refusal(), call.refusal());
+        }
+    }
+
+    private void checkEnding(Call call) {
+        Require.that(call.hasEnded(), "%s has no ending", call);
+        FinishReason reason = call.reason();
+        switch (reason) {
+            case ERROR ->
+                Require.that(
+                        mayHaveDied() || stepsLost > 0 || weaver.wasShortOfMemory("roseinfer-tokenize"),
+                        "%s failed and nothing else did",
+                        call);
+            case CANCELLED -> Require.that(closing || call.isClosed(), "%s was cancelled by nobody", call);
+            default -> {}
+        }
+        expected.check(call, reason);
+    }
+}

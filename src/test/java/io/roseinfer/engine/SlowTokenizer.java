@@ -1,0 +1,65 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.tokenizer.AddedToken;
+import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.Vocabulary;
+import java.util.HashSet;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/** A tokenizer that is not done with certain prompts before it is told so. */
+final class SlowTokenizer implements Tokenizer {
+    /** How such prompts begin. */
+    static final String SLOW = "slow ";
+
+    private final Tokenizer tokenizer;
+    private final Set<String> released = new HashSet<>();
+
+    SlowTokenizer(Tokenizer tokenizer) {
+        this.tokenizer = tokenizer;
+    }
+
+    /** Lets a prompt be done. */
+    void release(String text) {
+        released.add(text);
+    }
+
+    @Override
+    public int[] encode(String text) {
+        if (text.startsWith(SLOW)) {
+            Weaver.await(() -> released.contains(text));
+        }
+        return tokenizer.encode(text);
+    }
+
+    @Override
+    public int[] encodeOrdinary(String text) {
+        return tokenizer.encodeOrdinary(text);
+    }
+
+    @Override
+    public Vocabulary vocabulary() {
+        return tokenizer.vocabulary();
+    }
+
+    @Override
+    public List<AddedToken> addedTokens() {
+        return tokenizer.addedTokens();
+    }
+
+    @Override
+    public OptionalInt endOfText() {
+        return tokenizer.endOfText();
+    }
+
+    @Override
+    public List<String> warnings() {
+        return tokenizer.warnings();
+    }
+
+    @Override
+    public String description() {
+        return tokenizer.description();
+    }
+}

@@ -1,0 +1,274 @@
+package io.roseinfer.engine;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Threads that take turns as a seed decides, so that a race is a matter of the seed and not of luck. {@link Weaving} has the engine
+ * call {@link WovenCalls} wherever threads can see what another did: each call is a point at which another thread may go on instead.
+ * One runs at a time, so whatever is between two points is atomic. Waiting is done here too; when nobody can go on, that is a
+ * deadlock, and found at once.
+ *
+ * <p>Memory is under the seed's control as well: an allocation may fail, and some that follow it.
+ */
+final class Weaver {
+    private static final int MOST_POINTS = 300_000;
+    private static final BooleanSupplier ALWAYS = () -> true;
+
+    private static volatile @Nullable Weaver active;
+
+    /** One of the threads. */
+    static final class Task {
+        private final String name;
+        private final Thread thread;
+        private BooleanSupplier ready = ALWAYS;
+        private boolean isTimed;
+        private boolean isOver;
+        private boolean mayRunOutOfMemory;
+
+        /** What {@link LockSupport} calls a permit. */
+        boolean hasPermit;
+
+        Task(String name, Runnable work) {
+            this.name = name;
+            this.thread = Thread.ofVirtual().name(name).unstarted(work);
+        }
+    }
+
+    private final Dice dice;
+    private final double switchChance;
+    private final double outOfMemoryChance;
+    private final List<Task> tasks = new ArrayList<>();
+    private final Map<Thread, Task> byThread = new HashMap<>();
+    private final Map<Object, WovenMonitor> monitors = new IdentityHashMap<>();
+    private final Set<String> shortOfMemory = new HashSet<>();
+    private final CountDownLatch over = new CountDownLatch(1);
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private Runnable observer = () -> {};
+    private boolean observing;
+    private volatile @Nullable Task current;
+    private int points;
+    private int failingAllocations;
+
+    /**
+     * Threads without work.
+     *
+     * @param outOfMemoryChance how likely an allocation is to fail
+     */
+    Weaver(Dice dice, double outOfMemoryChance) {
+        this.dice = dice;
+        this.switchChance = dice.oneOf(0.01, 0.1, 0.4);
+        this.outOfMemoryChance = outOfMemoryChance;
+    }
+
+    /** Adds a thread. */
+    Task add(String name, Runnable work) {
+        Task[] self = new Task[1];
+        Task task = new Task(name, () -> live(self[0], work));
+        self[0] = task;
+        tasks.add(task);
+        byThread.put(task.thread, task);
+        task.thread.start();
+        return task;
+    }
+
+    /** Lets a woven thread run that the engine made; its allocations may fail. */
+    void adopt(Thread thread) {
+        Task task = add(thread.getName(), thread::run);
+        task.mayRunOutOfMemory = true;
+        byThread.put(thread, task);
+    }
+
+    Optional<Task> task(@Nullable Thread thread) {
+        return Optional.ofNullable(byThread.get(thread));
+    }
+
+    WovenMonitor monitor(Object object) {
+        return monitors.computeIfAbsent(object, unused -> new WovenMonitor());
+    }
+
+    /** Is run at every point, and meets none itself. */
+    void observe(Runnable action) {
+        observer = action;
+    }
+
+    /** Lets the threads run until all are over. */
+    void run() throws InterruptedException {
+        active = this;
+        try {
+            pass(pick());
+            over.await();
+        } finally {
+            active = null;
+        }
+        Throwable cause = failure.get();
+        if (cause != null) {
+            throw new AssertionError(cause instanceof AssertionError ? cause.getMessage() : cause.toString(), cause);
+        }
+    }
+
+    /** The points passed so far: what time is here. */
+    int now() {
+        return points;
+    }
+
+    /** Whether an allocation of a thread failed whose name begins like this. */
+    boolean wasShortOfMemory(String threads) {
+        return shortOfMemory.stream().anyMatch(name -> name.startsWith(threads));
+    }
+
+    private void live(Task self, Runnable work) {
+        awaitTurn(self);
+        try {
+            work.run();
+        } catch (Throwable e) {
+            failure.compareAndSet(null, e);
+        }
+        self.isOver = true;
+        if (failure.get() != null || tasks.stream().allMatch(task -> task.isOver)) {
+            over.countDown();
+        } else {
+            pass(pick());
+        }
+    }
+
+    private void awaitTurn(Task self) {
+        while (current != self) {
+            LockSupport.park(this);
+        }
+    }
+
+    private void pass(Task next) {
+        next.isTimed = false;
+        next.ready = ALWAYS;
+        current = next;
+        LockSupport.unpark(next.thread);
+    }
+
+    /** Anybody who can go on; at times one whose time is over, and always then if there is nobody else. */
+    private Task pick() {
+        List<Task> ready = ready();
+        List<Task> timed = tasks.stream().filter(t -> !t.isOver && t.isTimed).toList();
+        if (!timed.isEmpty() && (ready.isEmpty() || dice.chance(0.01))) {
+            return timed.get(dice.below(timed.size()));
+        }
+        if (ready.isEmpty()) {
+            giveUp("nobody can go on; left are "
+                    + tasks.stream().filter(t -> !t.isOver).map(t -> t.name).toList());
+        }
+        return ready.get(dice.below(ready.size()));
+    }
+
+    private List<Task> ready() {
+        observing = true;
+        try {
+            return tasks.stream()
+                    .filter(t -> !t.isOver && t.ready.getAsBoolean())
+                    .toList();
+        } finally {
+            observing = false;
+        }
+    }
+
+    /** Ends the run; the threads stay where they are, and the caller with them. */
+    private void giveUp(String message) {
+        failure.compareAndSet(null, new AssertionError(message));
+        over.countDown();
+        while (true) {
+            LockSupport.park(this);
+        }
+    }
+
+    /** Another may go on instead of the caller. */
+    void point(Task self) {
+        look();
+        if (dice.chance(switchChance)) {
+            switchFrom(self);
+        }
+    }
+
+    /** Waits for a condition, or, if the wait is timed, perhaps not. */
+    void block(Task self, BooleanSupplier ready, boolean isTimed) {
+        look();
+        self.ready = ready;
+        self.isTimed = isTimed;
+        switchFrom(self);
+    }
+
+    private void switchFrom(Task self) {
+        pass(pick());
+        awaitTurn(self);
+    }
+
+    private void look() {
+        if (++points > MOST_POINTS) {
+            giveUp("it does not come to an end");
+        }
+        observing = true;
+        try {
+            observer.run();
+        } finally {
+            observing = false;
+        }
+    }
+
+    /** Takes memory, if there is any. */
+    void allocate(Task self) {
+        if (!self.mayRunOutOfMemory) {
+            return;
+        }
+        if (failingAllocations == 0 && dice.chance(outOfMemoryChance)) {
+            failingAllocations = dice.oneOf(1, 1, 5, 50);
+        }
+        if (failingAllocations > 0) {
+            failingAllocations--;
+            shortOfMemory.add(self.name);
+            throw new OutOfMemoryError("the seed has it so");
+        }
+    }
+
+    /** One of several, as the seed has it. */
+    int choose(int count) {
+        return dice.below(count);
+    }
+
+    /** The threads at work. */
+    static Weaver active() {
+        Weaver weaver = active;
+        if (weaver == null) {
+            throw new IllegalStateException("no threads are woven");
+        }
+        return weaver;
+    }
+
+    /** The calling thread, if it is a woven one and does not just observe. */
+    static Optional<Task> caller() {
+        Weaver weaver = active;
+        if (weaver == null || weaver.observing) {
+            return Optional.empty();
+        }
+        Task running = weaver.current;
+        return running != null && running.thread == Thread.currentThread() ? Optional.of(running) : Optional.empty();
+    }
+
+    /** Has the calling thread wait until something is so. */
+    static void await(BooleanSupplier condition) {
+        active().block(caller().orElseThrow(), condition, false);
+    }
+
+    /** Says whether allocations of the calling thread may fail from now on. */
+    static void mayRunOutOfMemory(boolean value) {
+        caller().orElseThrow().mayRunOutOfMemory = value;
+    }
+}
