@@ -104,7 +104,9 @@ final class Checkout {
     /** The environment of this process without what scripts look at, and with the stand-ins. */
     Map<String, String> environment() {
         Map<String, String> environment = new HashMap<>(System.getenv());
-        environment.keySet().removeIf(name -> name.startsWith("LC_") || name.startsWith("ROSEINFER_"));
+        environment
+                .keySet()
+                .removeIf(name -> name.startsWith("LC_") || name.startsWith("ROSEINFER_") || name.startsWith("GIT_"));
         environment.keySet().removeAll(List.of("LANG", "CDPATH", "BASH_ENV", "MAVEN_OPTS"));
         environment.put("PATH", stubs + ":" + System.getenv("PATH"));
         environment.put("JAVA_HOME", path("jdk").toString());

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code tools/roseinfer} in a checkout of stand-ins: how it starts Java, and when it builds. */
@@ -35,39 +35,52 @@ class LauncherTest {
         checkout = new Checkout(folder.resolve("checkout"));
     }
 
-    /** Oddities of a person's environment. */
-    enum Environment {
-        ORDINARY((variables, folder) -> {}),
-        NEARLY_EMPTY((variables, folder) -> variables.keySet().retainAll(List.of("PATH", "JAVA_HOME", "NVCC"))),
-        NO_HOME((variables, folder) -> variables.remove("HOME")),
-        CDPATH_THAT_MAKES_CD_PRINT((variables, folder) -> variables.put("CDPATH", ".")),
-        CDPATH_WITH_ANOTHER_CHECKOUT((variables, folder) -> {
-            Files.createDirectories(folder.resolve("other/tools"));
-            variables.put("CDPATH", folder.resolve("other").toString());
-        }),
-        BASH_ENV_THAT_PRINTS_AND_SETS_IFS((variables, folder) -> {
-            Path file = folder.resolve("bash_env");
-            Files.writeString(file, "[ -n \"$GREETED\" ] && echo welcome again; export GREETED=1; IFS=/\n");
-            variables.put("BASH_ENV", file.toString());
-        }),
-        CD_THAT_IS_A_FUNCTION(
-                (variables, folder) -> variables.put("BASH_FUNC_cd%%", "() { builtin cd \"$@\" && echo in $PWD; }")),
-        NO_TEMPORARY_FOLDER((variables, folder) ->
-                variables.put("TMPDIR", folder.resolve("is-not-there").toString())),
-        LOCALE_THAT_IS_NOT_INSTALLED((variables, folder) -> variables.put("LANG", "xx_XX.UTF-8")),
-        POSIX_MODE((variables, folder) -> variables.put("POSIXLY_CORRECT", "1"));
+    /** Changes variables of the environment; it may make files in a folder. */
+    @FunctionalInterface
+    private interface Change {
+        void apply(Map<String, String> variables, Path folder) throws IOException;
+    }
 
-        /** Changes variables; it may make files in a folder. */
-        @FunctionalInterface
-        interface Change {
-            void apply(Map<String, String> variables, Path folder) throws IOException;
+    /** An oddity of a person's environment. */
+    record Environment(String name, Change change) {
+        @Override
+        public String toString() {
+            return name;
         }
+    }
 
-        private final Change change;
+    static List<Environment> environments() {
+        return List.of(
+                new Environment("ordinary", (variables, folder) -> {}),
+                new Environment(
+                        "nearly empty",
+                        (variables, folder) -> variables.keySet().retainAll(List.of("PATH", "JAVA_HOME", "NVCC"))),
+                new Environment("no HOME", (variables, folder) -> variables.remove("HOME")),
+                new Environment("CDPATH that makes cd print", (variables, folder) -> variables.put("CDPATH", ".")),
+                new Environment("CDPATH with another checkout", LauncherTest::nameAnotherCheckout),
+                new Environment("BASH_ENV that prints and sets IFS", LauncherTest::printBeforeEveryScript),
+                new Environment(
+                        "cd that is a function",
+                        (variables, folder) ->
+                                variables.put("BASH_FUNC_cd%%", "() { builtin cd \"$@\" && echo in $PWD; }")),
+                new Environment(
+                        "no temporary folder",
+                        (variables, folder) -> variables.put(
+                                "TMPDIR", folder.resolve("missing").toString())),
+                new Environment(
+                        "locale that is not installed", (variables, folder) -> variables.put("LANG", "xx_XX.UTF-8")),
+                new Environment("POSIX mode", (variables, folder) -> variables.put("POSIXLY_CORRECT", "1")));
+    }
 
-        Environment(Change change) {
-            this.change = change;
-        }
+    private static void nameAnotherCheckout(Map<String, String> variables, Path folder) throws IOException {
+        Files.createDirectories(folder.resolve("other/tools"));
+        variables.put("CDPATH", folder.resolve("other").toString());
+    }
+
+    private static void printBeforeEveryScript(Map<String, String> variables, Path folder) throws IOException {
+        Path file = folder.resolve("bash_env");
+        Files.writeString(file, "[ -n \"$GREETED\" ] && echo welcome again; export GREETED=1; IFS=/\n");
+        variables.put("BASH_ENV", file.toString());
     }
 
     private Outcome launch(Map<String, String> environment, String... arguments) throws Exception {
@@ -88,21 +101,21 @@ class LauncherTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("environments")
     void launch_inAnyEnvironment_startsJava(Environment environment) throws Exception {
         checkout.built();
         Map<String, String> variables = checkout.environment();
-        environment.change.apply(variables, folder);
+        environment.change().apply(variables, folder);
         Outcome outcome = checkout.runIn(variables, LAUNCHER, "doctor");
         assertStarted(outcome, checkout.root());
         assertThat(outcome.err()).isEmpty();
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("environments")
     void launch_inAnyEnvironment_buildsFirst(Environment environment) throws Exception {
         Map<String, String> variables = checkout.environment();
-        environment.change.apply(variables, folder);
+        environment.change().apply(variables, folder);
         assertStarted(checkout.runIn(variables, LAUNCHER, "doctor"), checkout.root());
         assertThat(checkout.path("mvn.log"))
                 .content()

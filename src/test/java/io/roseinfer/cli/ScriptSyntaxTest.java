@@ -1,0 +1,43 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The text of the scripts, where the bash of this machine is too new to show what is wrong. */
+class ScriptSyntaxTest {
+    private static final Pattern EMPTY_ARRAY = Pattern.compile("\\b(\\w+)=\\(\\)");
+
+    static List<Path> scripts() throws IOException {
+        try (Stream<Path> files = Files.walk(Path.of("tools"), 2)) {
+            return files.filter(Files::isRegularFile)
+                    .filter(Files::isExecutable)
+                    .toList();
+        }
+    }
+
+    /** Bash before 4.4, which macOS has, takes an empty array for an unset variable, and {@code set -u} ends the script there. */
+    @ParameterizedTest
+    @MethodSource("scripts")
+    void arraysThatMayBeEmpty_areExpandedOnlyIfTheyAreNot(Path script) throws IOException {
+        String text = Files.readString(script);
+        List<String> arrays = EMPTY_ARRAY
+                .matcher(text)
+                .results()
+                .map((MatchResult array) -> array.group(1))
+                .toList();
+        for (String array : arrays) {
+            String expansion = "\"${" + array + "[@]}\"";
+            String guarded = "${" + array + "[@]+" + expansion + "}";
+            assertThat(text.replace(guarded, "")).as(array).doesNotContain(expansion);
+        }
+    }
+}
