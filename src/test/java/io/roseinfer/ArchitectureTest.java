@@ -107,6 +107,18 @@ class ArchitectureTest {
     }
 
     @Test
+    void native_libraries_are_loaded_in_cuda_alone() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(ROOT + ".backend.cuda..")
+                .should()
+                .callMethod(System.class, "load", String.class)
+                .orShould()
+                .callMethod(System.class, "loadLibrary", String.class)
+                .check(classes);
+    }
+
+    @Test
     void picocli_and_the_progress_bar_stay_in_cli() {
         onlyIn(ROOT + ".cli..", "picocli..", "me.tongfei..");
     }
