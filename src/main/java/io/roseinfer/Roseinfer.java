@@ -160,7 +160,7 @@ public final class Roseinfer {
     }
 
     private static ModelHub hub(Settings settings, DownloadListener downloads) {
-        HubSettings hub = HubSettings.from(settings.environment(), Path.of(System.getProperty("user.home", ".")));
+        HubSettings hub = HubSettings.from(settings.environment());
         return new ModelHub(settings.offline() ? hub.asOffline() : hub, downloads, Thread::sleep);
     }
 }

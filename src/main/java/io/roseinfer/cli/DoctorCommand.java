@@ -11,7 +11,6 @@ import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.format.HubSettings;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Formatter;
 import java.util.List;
@@ -93,7 +92,7 @@ final class DoctorCommand implements io.roseinfer.cli.Command {
     }
 
     private static void modelFiles(Formatter out, Map<String, String> environment) {
-        HubSettings hub = HubSettings.from(environment, Path.of(System.getProperty("user.home", ".")));
+        HubSettings hub = HubSettings.from(environment);
         boolean exists = Files.isDirectory(hub.cacheDirectory());
         line(out, "Model cache", hub.cacheDirectory() + (exists ? "" : ", which the first download makes"));
         line(

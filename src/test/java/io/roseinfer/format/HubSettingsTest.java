@@ -57,7 +57,7 @@ class HubSettingsTest {
                 "https://h?q"
             })
     void endpoint_that_is_no_web_address_is_refused(String value) {
-        assertThatThrownBy(() -> from(Map.of("HF_ENDPOINT", value)))
+        assertThatThrownBy(() -> from(Map.of("HF_ENDPOINT", value)).endpoint())
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("HF_ENDPOINT=");
     }
@@ -66,7 +66,8 @@ class HubSettingsTest {
     void token_is_neither_shown_by_the_settings_nor_by_its_refusal() {
         assertThat(from(Map.of("HF_TOKEN", "hf_secret\n")).token()).hasValue("hf_secret");
         assertThat(from(Map.of("HF_TOKEN", "hf_secret")).toString()).doesNotContain("secret");
-        assertThatThrownBy(() -> from(Map.of("HF_TOKEN", "hf_secret\r\nX-Evil: 1")))
+        assertThatThrownBy(
+                        () -> from(Map.of("HF_TOKEN", "hf_secret\r\nX-Evil: 1")).token())
                 .isInstanceOf(BadInput.class)
                 .hasMessageNotContaining("secret");
     }
@@ -87,13 +88,72 @@ class HubSettingsTest {
 
     @Test
     void token_file_that_cannot_be_read_is_named(@TempDir Path folder) {
-        assertThatThrownBy(() -> from(Map.of("HF_TOKEN_PATH", folder.toString())))
+        assertThatThrownBy(
+                        () -> from(Map.of("HF_TOKEN_PATH", folder.toString())).token())
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining(folder.toString())
                 .hasMessageContaining("HF_TOKEN_PATH");
     }
 
+    @Test
+    void home_of_the_environment_comes_before_the_one_that_the_system_knows(@TempDir Path home) throws IOException {
+        Files.createDirectories(home.resolve(".cache/huggingface"));
+        Files.writeString(home.resolve(".cache/huggingface/token"), "hf_home");
+        HubSettings settings = from(Map.of("HOME", home.toString()));
+        assertThat(settings.cacheDirectory()).isEqualTo(home.resolve(".cache/huggingface/hub"));
+        assertThat(settings.token()).hasValue("hf_home");
+        assertThat(from(Map.of("HOME", home.toString(), "HF_HOME", "~/hf")).cacheDirectory())
+                .isEqualTo(home.resolve("hf/hub"));
+        assertThat(from(Map.of("HOME", "")).cacheDirectory()).isEqualTo(HOME.resolve(".cache/huggingface/hub"));
+    }
+
+    @Test
+    void user_without_a_home_directory_needs_one_only_if_nothing_else_says_where_the_cache_is() {
+        HubSettings homeless = HubSettings.from(Map.of(), "?");
+        assertThatThrownBy(homeless::cacheDirectory)
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("set HOME, or HF_HOME");
+        assertThat(HubSettings.from(Map.of("HF_HOME", "/hf"), "?").cacheDirectory())
+                .isEqualTo(Path.of("/hf/hub"));
+    }
+
+    @Test
+    void problems_are_all_listed_and_keep_nothing_else_from_being_used() {
+        HubSettings settings = from(Map.of(
+                "HF_HUB_CACHE", "/cache", "HF_ENDPOINT", "junk", "HF_TOKEN", "two words", "https_proxy", "socks5://x"));
+        assertThat(settings.problems())
+                .satisfiesExactly(
+                        endpoint -> assertThat(endpoint).contains("HF_ENDPOINT="),
+                        token -> assertThat(token).contains("HF_TOKEN holds").doesNotContain("two words"),
+                        proxy -> assertThat(proxy).contains("https_proxy"));
+        assertThat(settings.cacheDirectory()).isEqualTo(Path.of("/cache"));
+        assertThat(settings.toString()).contains("endpoint=unusable, token=unusable");
+        assertThat(from(Map.of()).problems()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "http://mirror,true",
+        "http://10.0.0.1:8080,true",
+        "http://127.0.0.1.example,true",
+        "http://localhost.example,true",
+        "HTTP://mirror,true",
+        "https://mirror,false",
+        "http://localhost:8080,false",
+        "http://hub.localhost,false",
+        "http://127.1.2.3,false",
+        "http://[::1]:80,false"
+    })
+    void token_that_would_travel_in_the_clear_is_warned_of(String endpoint, boolean warned) {
+        HubSettings settings = from(Map.of("HF_ENDPOINT", endpoint, "HF_TOKEN", "hf_secret"));
+        assertThat(settings.tokenWarning().isPresent()).isEqualTo(warned);
+        assertThat(settings.tokenWarning().orElse("")).doesNotContain("hf_secret");
+        assertThat(from(Map.of("HF_ENDPOINT", endpoint, "HF_TOKEN_PATH", "/none"))
+                        .tokenWarning())
+                .isEmpty();
+    }
+
     private static HubSettings from(Map<String, String> environment) {
-        return HubSettings.from(environment, HOME);
+        return HubSettings.from(environment, HOME.toString());
     }
 }
