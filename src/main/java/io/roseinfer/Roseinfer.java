@@ -32,6 +32,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Puts a model, a device and an engine together. */
 public final class Roseinfer {
@@ -55,9 +56,22 @@ public final class Roseinfer {
      * {@code io.roseinfer}.
      */
     public static Engine open(Settings settings) {
-        LoadedModel model = load(settings, DownloadListener.SILENT);
-        model.warnings().forEach(warning -> System.getLogger("io.roseinfer").log(Level.WARNING, Printable.line(warning)));
+        System.Logger log = System.getLogger("io.roseinfer");
+        LoadedModel model = load(settings, warningsOnly(warning -> log.log(Level.WARNING, Printable.line(warning))));
+        model.warnings().forEach(warning -> log.log(Level.WARNING, Printable.line(warning)));
         return model.serve(settings.engine()).closingAfterwards(model::close);
+    }
+
+    private static DownloadListener warningsOnly(Consumer<String> log) {
+        return new DownloadListener() {
+            @Override
+            public void progress(String file, long bytesSoFar, long totalBytes) {}
+
+            @Override
+            public void warning(String message) {
+                log.accept(message);
+            }
+        };
     }
 
     /**
@@ -149,8 +163,11 @@ public final class Roseinfer {
         return switch (ModelRef.parse(settings.model())) {
             case ModelRef.Directory directory -> ModelFiles.openDirectory(settings.model(), directory.path());
             case ModelRef.Hub hub ->
-                ModelFiles.openDirectory(
-                        settings.model(), hub(settings, downloads).directory(hub.id()));
+                hub(settings, downloads)
+                        .open(
+                                hub.id(),
+                                config -> ModelFiles.requireSupported(settings.model(), config),
+                                directory -> ModelFiles.openDirectory(settings.model(), directory));
             case ModelRef.Builtin builtin -> ModelFiles.openBuiltin(builtin.name());
             case ModelRef.RandomShape random ->
                 ModelFiles.random(Gpt2Shapes.named(random.shape()).orElseThrow(), settings.weightSeed());

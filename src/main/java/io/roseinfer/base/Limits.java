@@ -19,6 +19,9 @@ public final class Limits {
     /** Largest configuration or index file in bytes. */
     public static final int CONFIG_BYTES = 64 << 20;
 
+    /** Largest file of weights that is downloaded, in bytes; GPT-2 XL has 6.4 GB, and the hub advises against more than 50 GB. */
+    public static final long WEIGHTS_FILE_BYTES = 64L << 30;
+
     /** Longest prompt in UTF-16 units that is handed to a tokenizer. */
     public static final int PROMPT_CHARS = 16 << 20;
 

@@ -45,6 +45,11 @@ final class Downloads implements DownloadListener, AutoCloseable {
     }
 
     @Override
+    public void warning(String message) {
+        terminal.note(message);
+    }
+
+    @Override
     public void close() {
         bars.values().forEach(ProgressBar::close);
     }

@@ -1,23 +1,15 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpHeaders;
-import java.net.http.HttpResponse;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Brings one file into a cache folder's blobs: into {@code <etag>.incomplete}, going on where an earlier download broke off,
- * then size and hash are checked, then it is renamed. What bears a blob's name is whole and right.
+ * Brings one file into a cache folder's blobs: into a partial file that no other tool writes to, going on where an earlier
+ * download broke off, then size and hash are checked, then it is renamed. What bears a blob's name is whole and right.
  */
 final class BlobDownload {
     private final HubHttp http;
@@ -34,16 +26,19 @@ final class BlobDownload {
         this.listener = listener;
     }
 
-    /** Makes the blob exist; does nothing if it does already. */
-    @SuppressWarnings("try") // the lock is held, not used
-    void fetch(RemoteFile file) {
-        if (isPresent(file)) {
+    /**
+     * Makes the blob exist; does nothing if it does already. A small one counts if its hash is right, a large one by its size, since
+     * hashing takes a second per gigabyte.
+     *
+     * @param suspect whether a large one, too, must have the right hash
+     */
+    void fetch(RemoteFile file, boolean suspect) {
+        if (isPresent(file, suspect)) {
             return;
         }
-        try (BlobLock lock = BlobLock.acquire(folder.lock(file.etag()), () -> listener.waiting(file.name()))) {
-            if (!isPresent(file)) {
-                Files.createDirectories(folder.blob(file.etag()).getParent());
-                retry.run(file.name(), () -> attempt(file));
+        try (BlobLock lock = folder.lock(file.etag(), () -> listener.waiting(file.name()))) {
+            if (!isPresent(file, suspect)) {
+                download(file, lock.isExclusive());
             }
         } catch (IOException e) {
             throw FileFailure.writing(folder.path(), e);
@@ -53,140 +48,56 @@ final class BlobDownload {
         }
     }
 
-    private boolean isPresent(RemoteFile file) {
+    private boolean isPresent(RemoteFile file, boolean suspect) {
         Path blob = folder.blob(file.etag());
         try {
-            return Files.exists(blob) && (file.bytes() < 0 || Files.size(blob) == file.bytes());
+            if (!Files.exists(blob) || (file.bytes() >= 0 && Files.size(blob) != file.bytes())) {
+                return false;
+            }
+            boolean verify = suspect || Files.size(blob) <= Limits.CONFIG_BYTES;
+            return !verify || file.etag().matches(blob);
         } catch (IOException e) {
             throw FileFailure.reading(blob, e);
         }
     }
 
-    private Path attempt(RemoteFile file) throws IOException, InterruptedException {
-        Path partial = folder.incomplete(file.etag());
-        long resumedFrom;
-        try (FileChannel out = open(partial)) {
-            resumedFrom = usable(file, out);
-            if (file.bytes() < 0 || resumedFrom < file.bytes()) {
-                receive(file, partial, out, resumedFrom);
+    private void download(RemoteFile file, boolean exclusive) throws IOException {
+        Files.createDirectories(folder.blob(file.etag()).getParent());
+        Path partial = exclusive ? folder.resumable(file.etag()) : folder.unshared(file.etag());
+        try {
+            retry.run(file.name(), () -> attempt(file, partial), () -> size(partial));
+        } finally {
+            if (!exclusive) {
+                // Nobody can tell whether a file of this name is still written to, so nobody would resume it.
+                Files.deleteIfExists(partial);
             }
-            out.force(true);
+        }
+        folder.removeStale(file.etag());
+    }
+
+    private static long size(Path partial) {
+        try {
+            return Files.exists(partial) ? Files.size(partial) : 0;
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
+    private Path attempt(RemoteFile file, Path partial) throws IOException, InterruptedException {
+        long resumedFrom;
+        try (PartialFile out = PartialFile.open(partial)) {
+            if (file.bytes() >= 0 && out.size() > file.bytes()) {
+                out.startOver();
+            }
+            resumedFrom = out.size();
+            if (file.bytes() < 0 || resumedFrom < file.bytes()) {
+                new BlobTransfer(http, refusal, listener, file, out).receive(resumedFrom);
+            }
+            out.force();
         }
         requireSound(file, partial, resumedFrom > 0);
         return Files.move(
                 partial, folder.blob(file.etag()), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    }
-
-    private static FileChannel open(Path partial) {
-        try {
-            return FileChannel.open(partial, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        } catch (IOException e) {
-            throw FileFailure.writing(partial, e);
-        }
-    }
-
-    /** How much of an earlier download can be kept: all or nothing. */
-    private static long usable(RemoteFile file, FileChannel out) throws IOException {
-        if (file.bytes() >= 0 && out.size() > file.bytes()) {
-            out.truncate(0);
-        }
-        return out.size();
-    }
-
-    private void receive(RemoteFile file, Path partial, FileChannel out, long have)
-            throws IOException, InterruptedException {
-        URI address = file.address();
-        for (int hop = 0; hop < HubHttp.MAX_HOPS; hop++) {
-            AtomicLong arrived = new AtomicLong(have);
-            HttpResponse<Void> response = http.get(
-                    address,
-                    headers(file, address, have),
-                    info -> body(file, partial, out, have, info, arrived),
-                    arrived::get);
-            Optional<URI> target = HubHttp.redirect(address, response);
-            if (target.isEmpty()) {
-                requireReceived(file, out, have, response);
-                return;
-            }
-            address = target.get();
-        }
-        throw new BadModel("download of " + Quoted.name(file.name()) + " is redirected in circles; check HF_ENDPOINT");
-    }
-
-    /**
-     * {@code If-Range} goes to the hub only: the store behind it has entity tags of its own, would find ours changed and send
-     * everything again. There it is the hash that tells whether the two parts belong together.
-     */
-    private Map<String, String> headers(RemoteFile file, URI address, long have) {
-        Map<String, String> headers = new LinkedHashMap<>();
-        if (have > 0) {
-            headers.put("Range", "bytes=" + have + "-");
-            if (http.isHub(address)) {
-                headers.put("If-Range", '"' + file.etag().hex() + '"');
-            }
-        }
-        return headers;
-    }
-
-    private HttpResponse.BodySubscriber<Void> body(
-            RemoteFile file,
-            Path partial,
-            FileChannel out,
-            long have,
-            HttpResponse.ResponseInfo info,
-            AtomicLong arrived) {
-        boolean continues = continues(info.statusCode(), info.headers(), have);
-        if (!continues && info.statusCode() != 200) {
-            return BlobSubscriber.refusing();
-        }
-        long position = continues ? have : 0;
-        if (announces(file, info.headers(), position).isPresent()) {
-            return BlobSubscriber.refusing();
-        }
-        try {
-            out.truncate(position);
-        } catch (IOException e) {
-            throw FileFailure.writing(partial, e);
-        }
-        long limit = file.bytes() < 0 ? Long.MAX_VALUE : file.bytes();
-        return new BlobSubscriber(partial, out, position, limit, bytes -> {
-            arrived.set(bytes);
-            listener.progress(file.name(), bytes, file.bytes());
-        });
-    }
-
-    private static boolean continues(int status, HttpHeaders headers, long have) {
-        return status == 206
-                && have > 0
-                && headers.firstValue("content-range").orElse("").startsWith("bytes " + have + "-");
-    }
-
-    /** The total size that an answer announces, if it is another than the hub's. */
-    private static Optional<Long> announces(RemoteFile file, HttpHeaders headers, long position) {
-        Optional<String> length = headers.firstValue("content-length").filter(text -> text.matches("[0-9]{1,18}"));
-        return length.map(text -> position + Long.parseLong(text))
-                .filter(total -> file.bytes() >= 0 && total != file.bytes());
-    }
-
-    private void requireReceived(RemoteFile file, FileChannel out, long have, HttpResponse<Void> response)
-            throws IOException {
-        TransientStatus.throwIf(response);
-        int status = response.statusCode();
-        boolean continued = continues(status, response.headers(), have);
-        if (status == 416 || (status == 206 && !continued)) {
-            out.truncate(0);
-            throw new IOException("the server cannot continue the partial download; it starts over");
-        }
-        if (status != 200 && !continued) {
-            throw refusal.of(file.name(), response);
-        }
-        Optional<Long> other = announces(file, response.headers(), continued ? have : 0);
-        if (other.isPresent()) {
-            throw wrongSize(file, other.get());
-        }
-        if (file.bytes() >= 0 && out.size() < file.bytes()) {
-            throw new IOException("the body ended after " + out.size() + " of " + file.bytes() + " bytes");
-        }
     }
 
     private void requireSound(RemoteFile file, Path partial, boolean resumed) throws IOException {
@@ -201,10 +112,5 @@ final class BlobDownload {
                 "download of " + Quoted.name(file.name()) + ": its hash is not the "
                         + file.etag().hex()
                         + " that the hub states; the file was damaged on the way or in the store, try again or check HF_ENDPOINT");
-    }
-
-    private static BadModel wrongSize(RemoteFile file, long bytes) {
-        return new BadModel("download of " + Quoted.name(file.name()) + ": wrong size: the hub states " + file.bytes()
-                + " bytes, the server sends " + bytes + "; try again or check HF_ENDPOINT");
     }
 }

@@ -1,10 +1,9 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -14,25 +13,21 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes an answer's body into a file as it arrives, and no more of it than was announced. */
 final class BlobSubscriber implements HttpResponse.BodySubscriber<Void> {
-    private final Path file;
-    private final FileChannel out;
-    private final long limit;
+    private final RemoteFile file;
+    private final PartialFile out;
     private final LongConsumer progress;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
     private long position;
     private Flow.@Nullable Subscription subscription;
 
     /**
-     * @param file what {@code out} writes, for messages
      * @param position where the body's first byte goes
-     * @param limit the size of the whole file, {@link Long#MAX_VALUE} if unknown
      * @param progress hears the position after each piece
      */
-    BlobSubscriber(Path file, FileChannel out, long position, long limit, LongConsumer progress) {
+    BlobSubscriber(RemoteFile file, PartialFile out, long position, LongConsumer progress) {
         this.file = file;
         this.out = out;
         this.position = position;
-        this.limit = limit;
         this.progress = progress;
     }
 
@@ -61,7 +56,7 @@ final class BlobSubscriber implements HttpResponse.BodySubscriber<Void> {
             source.request(1);
         } catch (IOException e) {
             source.cancel();
-            done.completeExceptionally(FileFailure.writing(file, e));
+            done.completeExceptionally(FileFailure.writing(out.path(), e));
         } catch (RuntimeException e) {
             source.cancel();
             done.completeExceptionally(e);
@@ -69,12 +64,20 @@ final class BlobSubscriber implements HttpResponse.BodySubscriber<Void> {
     }
 
     private void write(ByteBuffer piece) throws IOException {
-        if (piece.remaining() > limit - position) {
-            throw new IOException("the server sends more than the " + limit + " bytes it announced");
+        int bytes = piece.remaining();
+        if (bytes > file.maxBytes() - position) {
+            out.startOver();
+            throw tooMuch();
         }
-        while (piece.hasRemaining()) {
-            position += out.write(piece, position);
-        }
+        out.write(piece, position);
+        position += bytes;
+    }
+
+    private BadModel tooMuch() {
+        return file.bytes() < 0
+                ? file.tooLarge("the server sends more than " + file.maxBytes())
+                : new BadModel("download of " + Quoted.name(file.name()) + ": the server sends more than the "
+                        + file.bytes() + " bytes it announced; try again or check HF_ENDPOINT");
     }
 
     @Override

@@ -6,21 +6,40 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * One repository's folder in a Hugging Face cache: {@code blobs/<etag>} hold the bytes,
- * {@code snapshots/<commit>/<file>} link to them, {@code refs/main} names the commit.
+ * {@code snapshots/<commit>/<file>} link to them, {@code .no_exist/<commit>/<file>} say what is not there, {@code refs/main} names
+ * the commit.
  */
 final class CacheFolder {
     private static final Pattern COMMIT = Pattern.compile("[0-9a-f]{40}");
 
+    /** Ends the names of partial files that are ours; other tools use {@code <etag>.incomplete} and their own. */
+    private static final String PARTIAL = ".roseinfer.incomplete";
+
+    private static final Pattern UNSHARED =
+            Pattern.compile("[0-9a-f]{40,64}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}" + Pattern.quote(PARTIAL));
+
+    private static final Duration STALE = Duration.ofDays(1);
+
+    private final CacheVolume volume;
     private final Path folder;
     private final Path locks;
 
     CacheFolder(Path cacheDirectory, HubId id) {
+        this(cacheDirectory, id, CacheVolume.REAL);
+    }
+
+    CacheFolder(Path cacheDirectory, HubId id, CacheVolume volume) {
+        this.volume = volume;
         this.folder = cacheDirectory.resolve(id.folderName());
         this.locks = cacheDirectory.resolve(".locks").resolve(id.folderName());
     }
@@ -37,12 +56,40 @@ final class CacheFolder {
         return folder.resolve("blobs").resolve(etag.hex());
     }
 
-    Path incomplete(Etag etag) {
-        return folder.resolve("blobs").resolve(etag.hex() + ".incomplete");
+    /** Where the holder of the blob's lock collects its bytes, and goes on if the one before has been killed. */
+    Path resumable(Etag etag) {
+        return folder.resolve("blobs").resolve(etag.hex() + PARTIAL);
     }
 
-    Path lock(Etag etag) {
-        return locks.resolve(etag.hex() + ".lock");
+    /** Where one download collects the blob's bytes if nothing keeps others away from it: a new name each time. */
+    Path unshared(Etag etag) {
+        return folder.resolve("blobs").resolve(etag.hex() + "." + UUID.randomUUID() + PARTIAL);
+    }
+
+    /**
+     * Removes the unshared partial files of downloads that were killed, told by their age: those that nobody has written to for a
+     * day before a blob came in. Failing to is no failure.
+     */
+    void removeStale(Etag downloaded) {
+        Path blob = blob(downloaded);
+        try (Stream<Path> files = Files.list(blob.getParent())) {
+            Instant limit = Files.getLastModifiedTime(blob).toInstant().minus(STALE);
+            List<Path> unshared = files.filter(file ->
+                            UNSHARED.matcher(file.getFileName().toString()).matches())
+                    .toList();
+            for (Path file : unshared) {
+                if (Files.getLastModifiedTime(file).toInstant().isBefore(limit)) {
+                    Files.deleteIfExists(file);
+                }
+            }
+        } catch (IOException e) {
+            // The next download tries again.
+        }
+    }
+
+    /** Waits for the lock that all tools take to download the blob. */
+    BlobLock lock(Etag etag, Runnable onWait) throws InterruptedException {
+        return BlobLock.acquire(locks.resolve(etag.hex() + ".lock"), volume, onWait);
     }
 
     Path snapshot(String commit) {
@@ -80,7 +127,7 @@ final class CacheFolder {
      *
      * @param file a name that {@link RelativeName} allows
      */
-    void publish(String commit, String file, Etag etag, Linker linker) {
+    void publish(String commit, String file, Etag etag) {
         Path entry = snapshot(commit).resolve(file);
         Path directory = entry.resolveSibling("");
         Path blob = blob(etag);
@@ -91,7 +138,7 @@ final class CacheFolder {
             Files.createDirectories(directory);
             Path draft = draft(entry);
             try {
-                linker.link(draft, directory.relativize(blob));
+                volume.link(draft, directory.relativize(blob));
             } catch (IOException | UnsupportedOperationException noLinksHere) {
                 Files.copy(blob, draft);
             }
@@ -101,10 +148,24 @@ final class CacheFolder {
         }
     }
 
-    /** Creates a symbolic link; a seam, since no test can take links away from its file system. */
-    @FunctionalInterface
-    interface Linker {
-        void link(Path link, Path target) throws IOException;
+    /** Whether a file is known not to be in the repository at a commit. */
+    boolean isKnownAbsent(String commit, String file) {
+        return Files.exists(absence(commit, file));
+    }
+
+    /** Remembers that a file is not in the repository at a commit. Where that cannot be written, the hub is asked again. */
+    void noteAbsent(String commit, String file) {
+        Path note = absence(commit, file);
+        try {
+            Files.createDirectories(note.resolveSibling(""));
+            Files.write(note, new byte[0]);
+        } catch (IOException e) {
+            // A cache that is read-only still serves what it holds.
+        }
+    }
+
+    private Path absence(String commit, String file) {
+        return folder.resolve(".no_exist").resolve(commit).resolve(file);
     }
 
     private static Path draft(Path target) {

@@ -19,4 +19,7 @@ public interface DownloadListener {
 
     /** An attempt has failed and will be repeated. */
     default void retrying(String file, String reason) {}
+
+    /** Something that the user ought to know, in one sentence; the work goes on. */
+    default void warning(String message) {}
 }

@@ -1,6 +1,5 @@
 package io.roseinfer.format;
 
-import io.roseinfer.base.RoseException.BadModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,57 +20,33 @@ final class HubCache {
         this.cacheDirectory = cacheDirectory;
     }
 
-    /** The directory of a complete snapshot, under either spelling of a moved id. */
-    Optional<Path> find(HubId id) {
+    /** A complete snapshot, under either spelling of a moved id. */
+    Optional<Snapshot> find(HubId id) {
         return snapshots(id).stream()
-                .filter(snapshot -> missing(snapshot).isEmpty())
+                .filter(snapshot -> snapshot.missing().isEmpty())
                 .findFirst();
     }
 
     /** What keeps the cache from answering, in words: nothing there, or files missing from a snapshot. */
     String whatIsMissing(HubId id) {
-        List<Path> snapshots = snapshots(id);
+        List<Snapshot> snapshots = snapshots(id);
         String where = FileFailure.shown(cacheDirectory);
         if (snapshots.isEmpty()) {
             return id + " is not in the cache " + where;
         }
         return id + " is not complete in the cache " + where + ": its snapshot lacks "
-                + Quoted.names(missing(snapshots.getFirst()));
+                + Quoted.names(snapshots.getFirst().missing());
     }
 
-    private List<Path> snapshots(HubId id) {
-        List<Path> found = new ArrayList<>();
+    private List<Snapshot> snapshots(HubId id) {
+        List<Snapshot> found = new ArrayList<>();
         for (HubId spelling : id.spellings()) {
             CacheFolder folder = new CacheFolder(cacheDirectory, spelling);
             folder.commit(BRANCH)
-                    .map(folder::snapshot)
-                    .filter(Files::isDirectory)
+                    .map(commit -> new Snapshot(spelling, folder, commit))
+                    .filter(snapshot -> Files.isDirectory(snapshot.directory()))
                     .ifPresent(found::add);
         }
         return found;
-    }
-
-    private static List<String> missing(Path snapshot) {
-        List<String> missing = new ArrayList<>();
-        if (!Files.exists(snapshot.resolve(HubClient.CONFIG))) {
-            missing.add(HubClient.CONFIG);
-        }
-        List<Path> weights = Checkpoint.files(snapshot);
-        if (weights.isEmpty()) {
-            missing.add(Checkpoint.SINGLE);
-        } else if (weights.getFirst().endsWith(Checkpoint.INDEX)) {
-            missingShards(snapshot, missing);
-        }
-        return missing;
-    }
-
-    private static void missingShards(Path snapshot, List<String> missing) {
-        try {
-            ShardIndex.read(snapshot.resolve(Checkpoint.INDEX)).shards().stream()
-                    .filter(shard -> !Files.exists(snapshot.resolve(shard)))
-                    .forEach(missing::add);
-        } catch (BadModel unreadable) {
-            missing.add(Checkpoint.INDEX);
-        }
     }
 }

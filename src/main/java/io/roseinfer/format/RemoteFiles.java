@@ -27,6 +27,10 @@ final class RemoteFiles {
         this.retry = retry;
     }
 
+    URI endpoint() {
+        return endpoint;
+    }
+
     /** The file, if the repository has it at this revision. */
     Optional<RemoteFile> find(String revision, String file) {
         Answer answer = retry.run(file, () -> ask(address(revision, file)));

@@ -19,8 +19,12 @@
  *       wrong with a flag or a variable in {@link io.roseinfer.base.RoseException.BadInput}: nothing else comes out.
  *   <li>A tensor's memory belongs to the caller's arena: mapped or shared, never copied. A source owns files and decompressed
  *       bytes, and closing it takes no tensor away.
- *   <li>A blob in the cache that bears its hash as its name is whole: it was verified before it was renamed.
- *   <li>The token leaves for the hub's own origin only. The environment is an argument, so is waiting.
+ *   <li>A blob that we put into the cache is whole and bears its hash as its name: it was collected under a name that no other
+ *       tool writes to, and verified before it was renamed. One that turns out to be damaged is downloaded again.
+ *   <li>The same files give the same model from the hub as from a directory.
+ *   <li>No more is written to the disk than a server stated, nor than {@link io.roseinfer.base.Limits} allows.
+ *   <li>The token leaves for the hub's own origin only. The environment is an argument, so is waiting. What is in the cache
+ *       needs neither hub nor token.
  * </ul>
  *
  * <p>Why not map a whole file at once: pages that were read would stay in the process until the end; tensor by tensor, a loader

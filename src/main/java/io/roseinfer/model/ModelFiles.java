@@ -59,6 +59,16 @@ public record ModelFiles(
         return checked(spec, Checkpoint.open(directory), choice.tokenizer(), warnings);
     }
 
+    /**
+     * Looks at a {@code config.json} alone, before anything else of a model is at hand.
+     *
+     * @param name what the spec would be called
+     * @throws BadModel if it cannot be read, or describes no model that can be loaded
+     */
+    public static void requireSupported(String name, Path config) {
+        Gpt2Config.parse(name, config.toString(), read(config));
+    }
+
     /** Opens a model that is shipped in the jar. */
     public static ModelFiles openBuiltin(String name) {
         String root = BUILTIN_ROOT + name + "/";

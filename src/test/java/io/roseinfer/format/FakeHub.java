@@ -81,8 +81,17 @@ final class FakeHub implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
+    /** Where the store serves a file. */
+    URI stored(String file) {
+        return URI.create(address(store) + "/objects/" + file);
+    }
+
     void file(String name, byte[] content) {
         files.put(name, content);
+    }
+
+    void remove(String name) {
+        files.remove(name);
     }
 
     byte[] content(String name) {

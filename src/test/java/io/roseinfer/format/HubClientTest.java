@@ -41,10 +41,12 @@ class HubClientTest extends HubTestBase {
     }
 
     @Test
-    void nothing_but_blobs_links_and_ref_is_left_behind() throws IOException {
+    void nothing_but_blobs_links_ref_and_notes_of_what_is_absent_is_left_behind() throws IOException {
         download();
+        Path notes = repository().resolve(".no_exist");
+        assertThat(notes.resolve(FakeHub.COMMIT).resolve("tokenizer.json")).isEmptyFile();
         try (var tree = Files.walk(repository())) {
-            assertThat(tree.filter(path -> !Files.isDirectory(path))
+            assertThat(tree.filter(path -> !Files.isDirectory(path) && !path.startsWith(notes))
                             .map(path -> path.getFileName().toString()))
                     .containsExactlyInAnyOrder(
                             "main",
@@ -108,10 +110,13 @@ class HubClientTest extends HubTestBase {
     @Test
     void files_are_copied_where_links_cannot_be_made() throws IOException {
         try (HubClient client =
-                new HubClient(settings(), DownloadListener.SILENT, wait -> {}, TIMEOUTS, (link, target) -> {
-                    throw new UnsupportedOperationException("no links here");
+                new HubClient(settings(), DownloadListener.SILENT, wait -> {}, TIMEOUTS, new CacheVolume() {
+                    @Override
+                    public void link(Path link, Path target) {
+                        throw new UnsupportedOperationException("no links here");
+                    }
                 })) {
-            Path weights = client.download(ID).resolve(WEIGHTS);
+            Path weights = download(client, ID).resolve(WEIGHTS);
             assertThat(Files.isSymbolicLink(weights)).isFalse();
             assertThat(weights).hasBinaryContent(hub.content(WEIGHTS));
         }
@@ -121,7 +126,7 @@ class HubClientTest extends HubTestBase {
     void moved_repository_is_downloaded_through_the_hub_s_redirect_into_the_folder_that_was_asked_for() {
         HubSettings settings = settings(Optional.of("hf_secret"));
         try (HubClient client = client(settings, DownloadListener.SILENT, TIMEOUTS)) {
-            Path snapshot = client.download(new HubId("small"));
+            Path snapshot = download(client, new HubId("small"));
             assertThat(snapshot).startsWith(cache.resolve("models--small"));
             assertThat(snapshot.resolve(WEIGHTS)).hasBinaryContent(hub.content(WEIGHTS));
         }

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** What goes wrong on the way, and what is made of it. */
 class HubFailureTest extends HubTestBase {
+    private static final String OURS = ".roseinfer.incomplete";
 
     @Test
     void download_cut_in_the_middle_goes_on_where_it_broke_off() {
@@ -47,6 +48,47 @@ class HubFailureTest extends HubTestBase {
         assertThat(hub.bodies(WEIGHTS)).hasSize(2);
         assertThat(hub.bodies(WEIGHTS).get(1).header("Range")).hasValue("bytes=" + weights.length / 2 + "-");
         assertThat(hub.bodies(WEIGHTS).get(1).header("If-range")).isEmpty();
+    }
+
+    @Test
+    void download_that_breaks_off_ever_so_often_is_completed_as_long_as_each_attempt_brings_something() {
+        byte[] weights = hub.content(WEIGHTS);
+        int pieces = 3 * Retry.ATTEMPTS;
+        hub.replace("store", "GET", WEIGHTS, exchange -> {
+            String range = exchange.getRequestHeaders().getFirst("Range");
+            int from = range == null ? 0 : Integer.parseInt(range.substring("bytes=".length(), range.length() - 1));
+            int end = Math.min(weights.length, from + weights.length / pieces + 1);
+            if (range != null) {
+                exchange.getResponseHeaders()
+                        .set("Content-Range", "bytes " + from + "-" + (weights.length - 1) + "/" + weights.length);
+            }
+            exchange.sendResponseHeaders(range == null ? 200 : 206, weights.length - from);
+            exchange.getResponseBody().write(weights, from, end - from);
+            exchange.getResponseBody().flush();
+            awaitArrival(end);
+        });
+        assertThat(download().resolve(WEIGHTS)).hasBinaryContent(weights);
+        assertThat(hub.bodies(WEIGHTS)).hasSizeGreaterThan(2 * Retry.ATTEMPTS);
+    }
+
+    /** Lets a connection break only when its bytes are on the disk. */
+    private void awaitArrival(int bytes) throws IOException {
+        Path blobs = repository().resolve("blobs");
+        Path partial = blobs.resolve(FakeHub.sha256(hub.content(WEIGHTS)) + OURS);
+        while (Files.exists(partial) && Files.size(partial) < bytes) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void download_that_starts_over_again_and_again_brings_nothing_and_is_given_up() throws IOException {
+        byte[] weights = hub.content(WEIGHTS);
+        leavePartial(FakeHub.sha256(weights), Arrays.copyOf(weights, weights.length - 1));
+        hub.replace("store", "GET", WEIGHTS, exchange -> {
+            exchange.sendResponseHeaders(200, weights.length);
+            exchange.getResponseBody().write(weights, 0, 1000);
+        });
+        assertDownloadFails("failed 5 times");
     }
 
     @Test
@@ -164,7 +206,7 @@ class HubFailureTest extends HubTestBase {
         hub.replace("store", "GET", WEIGHTS, exchange -> FakeHub.serve(exchange, damaged));
         assertDownloadFails("its hash is not the " + FakeHub.sha256(hub.content(WEIGHTS)));
         assertNoWeights();
-        assertThat(repository().resolve("blobs").resolve(FakeHub.sha256(hub.content(WEIGHTS)) + ".incomplete"))
+        assertThat(repository().resolve("blobs").resolve(FakeHub.sha256(hub.content(WEIGHTS)) + OURS))
                 .doesNotExist();
     }
 
@@ -204,7 +246,7 @@ class HubFailureTest extends HubTestBase {
     @Test
     void unknown_repository_is_told_from_a_missing_file() {
         try (HubClient client = client(settings(), DownloadListener.SILENT, TIMEOUTS)) {
-            assertThatThrownBy(() -> client.download(new HubId("owner/unknown")))
+            assertThatThrownBy(() -> download(client, new HubId("owner/unknown")))
                     .isInstanceOf(BadModel.class)
                     .hasMessageContaining("404, there is no such repository; check the id");
         }
@@ -231,8 +273,8 @@ class HubFailureTest extends HubTestBase {
         everyHeadAnswers(FakeHub.status(502));
         List<Duration> pauses = new ArrayList<>();
         try (HubClient client =
-                new HubClient(settings(), DownloadListener.SILENT, pauses::add, TIMEOUTS, Files::createSymbolicLink)) {
-            assertThatThrownBy(() -> client.download(ID))
+                new HubClient(settings(), DownloadListener.SILENT, pauses::add, TIMEOUTS, CacheVolume.REAL)) {
+            assertThatThrownBy(() -> download(client, ID))
                     .isInstanceOf(BadModel.class)
                     .hasMessageContaining("failed 5 times: the server answered 502");
         }
@@ -244,8 +286,8 @@ class HubFailureTest extends HubTestBase {
         everyHeadAnswers(FakeHub.status(429, "Retry-After", "7"));
         List<Duration> pauses = new ArrayList<>();
         try (HubClient client =
-                new HubClient(settings(), DownloadListener.SILENT, pauses::add, TIMEOUTS, Files::createSymbolicLink)) {
-            assertThatThrownBy(() -> client.download(ID)).isInstanceOf(BadModel.class);
+                new HubClient(settings(), DownloadListener.SILENT, pauses::add, TIMEOUTS, CacheVolume.REAL)) {
+            assertThatThrownBy(() -> download(client, ID)).isInstanceOf(BadModel.class);
         }
         assertThat(pauses).containsOnly(Duration.ofSeconds(7));
     }
@@ -271,7 +313,7 @@ class HubFailureTest extends HubTestBase {
         });
         HubTimeouts impatient = new HubTimeouts(Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofMillis(50));
         try (HubClient client = client(settings(), DownloadListener.SILENT, impatient)) {
-            assertThatThrownBy(() -> client.download(ID))
+            assertThatThrownBy(() -> download(client, ID))
                     .isInstanceOf(BadModel.class)
                     .hasMessageContaining("failed 5 times");
         } finally {
@@ -285,7 +327,7 @@ class HubFailureTest extends HubTestBase {
         everyHeadAnswers(FakeHub.status(503));
         Thread.currentThread().interrupt();
         try (HubClient client = client(settings, DownloadListener.SILENT, TIMEOUTS)) {
-            assertThatThrownBy(() -> client.download(ID))
+            assertThatThrownBy(() -> download(client, ID))
                     .isInstanceOf(BadModel.class)
                     .hasMessageContaining("interrupted; run again");
         } finally {
@@ -309,7 +351,7 @@ class HubFailureTest extends HubTestBase {
 
     private void leavePartial(String etag, byte[] bytes) throws IOException {
         Path blobs = Files.createDirectories(repository().resolve("blobs"));
-        Files.write(blobs.resolve(etag + ".incomplete"), bytes);
+        Files.write(blobs.resolve(etag + OURS), bytes);
     }
 
     private static void await(CountDownLatch latch) {

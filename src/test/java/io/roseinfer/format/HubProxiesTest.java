@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -27,6 +30,31 @@ class HubProxiesTest extends HubTestBase {
         Path snapshot = download(settings, DownloadListener.SILENT);
         assertThat(snapshot.resolve(WEIGHTS)).hasBinaryContent(hub.content(WEIGHTS));
         assertThat(hub.bodies(WEIGHTS)).hasSize(1);
+    }
+
+    @Test
+    void token_in_the_clear_is_warned_of_once() {
+        Map<String, String> environment = Map.of("HTTP_PROXY", hub.endpoint().toString(), "NO_PROXY", "127.0.0.1");
+        URI far = URI.create("http://hub.invalid");
+        HubSettings settings =
+                new HubSettings(cache, far, Optional.of("hf_secret"), false, HubProxies.from(environment));
+        List<String> warnings = new ArrayList<>();
+        ModelHub models = new ModelHub(
+                settings,
+                new DownloadListener() {
+                    @Override
+                    public void progress(String file, long bytesSoFar, long totalBytes) {}
+
+                    @Override
+                    public void warning(String message) {
+                        warnings.add(message);
+                    }
+                },
+                wait -> {});
+        models.directory(ID, config -> {});
+        assertThatThrownBy(() -> models.directory(new HubId("owner/other"), config -> {}))
+                .isInstanceOf(BadModel.class);
+        assertThat(warnings).singleElement().asString().contains("http://hub.invalid unencrypted");
     }
 
     @Test

@@ -1,12 +1,12 @@
 package io.roseinfer.format;
 
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,12 +53,16 @@ abstract class HubTestBase {
 
     static Path download(HubSettings settings, DownloadListener listener) {
         try (HubClient client = client(settings, listener, TIMEOUTS)) {
-            return client.download(ID);
+            return download(client, ID);
         }
     }
 
+    static Path download(HubClient client, HubId id) {
+        return client.repository(id, Set.of()).run(config -> {});
+    }
+
     static HubClient client(HubSettings settings, DownloadListener listener, HubTimeouts timeouts) {
-        return new HubClient(settings, listener, wait -> {}, timeouts, Files::createSymbolicLink);
+        return new HubClient(settings, listener, wait -> {}, timeouts, CacheVolume.REAL);
     }
 
     Path repository() {

@@ -76,6 +76,7 @@ class ModelHubTest extends HubTestBase {
             Path snapshot = snapshot(folder);
             Files.writeString(snapshot.resolve("config.json"), "{}");
             Files.createFile(snapshot.resolve(WEIGHTS));
+            Files.createFile(snapshot.resolve("tokenizer.json"));
         }
         assertThat(directory(settings(), new HubId("gpt2"))).startsWith(cache.resolve("models--gpt2"));
         assertThat(hub.seen()).isEmpty();
@@ -89,7 +90,7 @@ class ModelHubTest extends HubTestBase {
     }
 
     private static Path directory(HubSettings settings, HubId id) {
-        return new ModelHub(settings, DownloadListener.SILENT, wait -> {}).directory(id);
+        return new ModelHub(settings, DownloadListener.SILENT, wait -> {}).directory(id, config -> {});
     }
 
     private Path snapshot(String folder) throws IOException {
