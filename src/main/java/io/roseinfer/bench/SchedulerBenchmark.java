@@ -22,7 +22,10 @@ public final class SchedulerBenchmark {
 
     /** How requests reach the scheduler. */
     public enum Mode {
-        /** Added one after the other, each prefilled before the next comes; then decoded together. */
+        /**
+         * Added one after the other, each prefilled before the next comes; then decoded together. Where there is no room for
+         * another, the earlier ones decode until there is.
+         */
         ONLINE,
         /** All known at once: prefilled in batches, then decoded together. */
         OFFLINE,
@@ -81,33 +84,29 @@ public final class SchedulerBenchmark {
 
     private SchedulerRun online() {
         SchedulerProgress progress = progress();
-        long startNanos = clock.nanos();
         for (int i = 0; i < requests.size(); i++) {
             progress.add(i);
         }
-        long decodeNanos = clock.nanos();
         progress.finishAll();
-        return progress.result(startNanos, decodeNanos);
+        return progress.result();
     }
 
     private SchedulerRun offline() {
         SchedulerProgress progress = progress();
-        long startNanos = clock.nanos();
         for (int i = 0; i < requests.size(); i++) {
             progress.enqueue(i);
         }
         progress.finishAll();
-        return progress.result(startNanos, startNanos);
+        return progress.result();
     }
 
     private SchedulerRun naive() {
         SchedulerProgress progress = progress();
-        long startNanos = clock.nanos();
         for (int i = 0; i < requests.size(); i++) {
             progress.add(i);
             progress.finishAll();
         }
-        return progress.result(startNanos, startNanos);
+        return progress.result();
     }
 
     private SchedulerProgress progress() {

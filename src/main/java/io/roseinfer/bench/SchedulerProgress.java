@@ -8,6 +8,7 @@ import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.OnlineScheduler;
 import io.roseinfer.engine.OnlineScheduler.StepTokens;
 import io.roseinfer.engine.Prompt;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.HashMap;
 import java.util.List;
@@ -15,7 +16,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** One run of the scheduler benchmark: the requests under way, and when what happened to them. */
+/**
+ * One run of the scheduler benchmark: the requests under way, and when what happened to them. The time from one step's end to the
+ * next one's belongs to the latter, whose kind decides what it counts as.
+ */
 final class SchedulerProgress {
     private final OnlineScheduler scheduler;
     private final List<GenerationRequest> requests;
@@ -28,6 +32,13 @@ final class SchedulerProgress {
     private final long[] finishNanos;
     private final int[] completionTokens;
 
+    private long nextStep;
+    private long stampNanos;
+    private long prefillNanos;
+    private long decodeNanos;
+    private long decodedTokens;
+
+    /** Starts the run's clock. */
     SchedulerProgress(OnlineScheduler scheduler, List<GenerationRequest> requests, long seed, Clock clock) {
         this.scheduler = scheduler;
         this.requests = requests;
@@ -37,6 +48,7 @@ final class SchedulerProgress {
         this.firstNanos = new long[requests.size()];
         this.finishNanos = new long[requests.size()];
         this.completionTokens = new int[requests.size()];
+        this.stampNanos = clock.nanos();
     }
 
     /** Queues a request, to be prefilled with others. */
@@ -56,9 +68,9 @@ final class SchedulerProgress {
     /** Queues a request and computes its prompt; where there is no room for it, others decode until there is. */
     void add(int index) {
         long id = enqueue(index);
-        while (underWay.containsKey(id) && firstNanos[index] == 0) {
-            if (stamp(scheduler.prefill()) == 0) {
-                stamp(scheduler.step());
+        while (underWay.containsKey(id) && completionTokens[index] == 0) {
+            if (!count(scheduler.prefill())) {
+                count(scheduler.step());
             }
         }
     }
@@ -66,24 +78,48 @@ final class SchedulerProgress {
     /** Steps until no request is left. */
     void finishAll() {
         while (scheduler.hasUnfinished()) {
-            stamp(scheduler.step());
+            count(scheduler.step());
         }
     }
 
-    /** Returns how many tokens the step yielded. */
-    private int stamp(StepTokens tokens) {
-        long nowNanos = clock.nanos();
-        for (int i = 0; i < tokens.size(); i++) {
-            int index = underWay.getOrDefault(tokens.requestId(i), -1);
-            if (index >= 0 && firstNanos[index] == 0) {
-                firstNanos[index] = nowNanos;
-            }
+    /** Counts a step's time and tokens as its kind; false if there was nothing to run. */
+    private boolean count(StepTokens tokens) {
+        Optional<StepRecord> ran = newestStep();
+        if (ran.isEmpty()) {
+            return false;
         }
-        int yielded = tokens.size();
+        long nowNanos = clock.nanos();
+        if (ran.get().prefillTokens() > 0) {
+            prefillNanos += nowNanos - stampNanos;
+        } else {
+            decodeNanos += nowNanos - stampNanos;
+            decodedTokens += tokens.size();
+        }
+        stampNanos = nowNanos;
+        for (int i = 0; i < tokens.size(); i++) {
+            countToken(tokens.requestId(i), nowNanos);
+        }
         for (long id : scheduler.popFinishedIds()) {
             finished(id, nowNanos);
         }
-        return yielded;
+        return true;
+    }
+
+    /** The step that ran since this was asked last, if any did. */
+    private Optional<StepRecord> newestStep() {
+        List<StepRecord> kept = scheduler.steps();
+        if (kept.isEmpty() || kept.getLast().step() < nextStep) {
+            return Optional.empty();
+        }
+        nextStep = kept.getLast().step() + 1;
+        return Optional.of(kept.getLast());
+    }
+
+    private void countToken(long id, long nowNanos) {
+        int index = underWay.get(id);
+        if (completionTokens[index]++ == 0) {
+            firstNanos[index] = nowNanos;
+        }
     }
 
     private void finished(long id, long nowNanos) {
@@ -93,14 +129,12 @@ final class SchedulerProgress {
         Integer index = underWay.remove(id);
         if (index != null) {
             finishNanos[index] = nowNanos;
-            completionTokens[index] = scheduler.generatedIds(id).length;
             scheduler.discardRequest(id);
         }
     }
 
     /** The run, once it is over. */
-    SchedulerRun result(long startNanos, long decodeNanos) {
-        long endNanos = clock.nanos();
+    SchedulerRun result() {
         Check.that(underWay.isEmpty(), "the scheduler has no work left but requests are unfinished");
         List<RequestTimes> times = IntStream.range(0, requests.size())
                 .mapToObj(i -> new RequestTimes(
@@ -110,7 +144,7 @@ final class SchedulerProgress {
                         firstNanos[i],
                         finishNanos[i]))
                 .toList();
-        return new SchedulerRun(decodeNanos - startNanos, endNanos - decodeNanos, times);
+        return new SchedulerRun(prefillNanos, decodeNanos, decodedTokens, times);
     }
 
     private static int[] promptIds(GenerationRequest request) {

@@ -6,11 +6,21 @@ import io.roseinfer.metrics.Summary;
 import java.util.Formatter;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
  * The text of {@code roseinfer bench scheduler}: a function of its runs. Each run yields one number per line, its median over
- * requests for a latency; p50 and mean are those of the runs.
+ * requests for a latency; p50 and mean are those of the runs. A latency that no request has (time per output token of one-token
+ * requests) reads 0.00.
+ *
+ * <pre>
+ * Prefill time, Decode time        of the steps of either kind, see {@link SchedulerRun}; together the total
+ * Throughput(prompt,prefill)       prompt tokens, cached ones included, by prefill time
+ * Throughput(completion,decode)    tokens generated in decode steps, by decode time
+ * Throughput(completion,total)     all generated tokens by the total time
+ * </pre>
  */
 public final class SchedulerReport {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -43,9 +53,9 @@ public final class SchedulerReport {
         rate(out, "prompt,prefill", runs, run -> perSecond(run.promptTokens(), run.prefillNanos()));
         rate(out, "completion,decode", runs, run -> perSecond(run.decodedTokens(), run.decodeNanos()));
         rate(out, "completion,total", runs, run -> perSecond(run.completionTokens(), run.totalNanos()));
-        latency(out, "TTFT", runs, RequestTimes::ttftNanos, "ms");
+        latency(out, "TTFT", runs, request -> OptionalDouble.of(request.ttftNanos()), "ms");
         latency(out, "TPOT", runs, RequestTimes::tpotNanos, "ms/token");
-        latency(out, "Latency", runs, RequestTimes::latencyNanos, "ms");
+        latency(out, "Latency", runs, request -> OptionalDouble.of(request.latencyNanos()), "ms");
     }
 
     private static void throughput(Formatter out, List<SchedulerRun> runs) {
@@ -67,13 +77,18 @@ public final class SchedulerReport {
     }
 
     private static void latency(
-            Formatter out, String label, List<SchedulerRun> runs, ToDoubleFunction<RequestTimes> nanos, String unit) {
+            Formatter out, String label, List<SchedulerRun> runs, Function<RequestTimes, OptionalDouble> nanos, String unit) {
         Summary medians = over(runs, run -> median(run, nanos) / NANOS_PER_MILLI);
         out.format("%s p50/mean: %.2f/%.2f %s\n", label, medians.p50(), medians.mean(), unit);
     }
 
-    private static double median(SchedulerRun run, ToDoubleFunction<RequestTimes> value) {
-        return Summary.of(run.requests().stream().mapToDouble(value).toArray()).p50();
+    /** Over the requests that have the value; 0 where none has. */
+    private static double median(SchedulerRun run, Function<RequestTimes, OptionalDouble> value) {
+        return Summary.of(run.requests().stream()
+                        .map(value)
+                        .flatMapToDouble(OptionalDouble::stream)
+                        .toArray())
+                .p50();
     }
 
     private static Summary over(List<SchedulerRun> runs, ToDoubleFunction<SchedulerRun> value) {

@@ -1,15 +1,18 @@
 package io.roseinfer.bench;
 
 import java.util.List;
+import java.util.OptionalDouble;
 
 /**
- * One run of the scheduler benchmark.
+ * One run of the scheduler benchmark. Every step counts as one kind: with prompt tokens in it as prefill, together with whatever
+ * it decodes (a step of chunked prefill, a request that starts over), otherwise as decode.
  *
- * @param prefillNanos from the start until every request was added; 0 where prefill and decode are not told apart
- * @param decodeNanos from then until the last request had finished
+ * @param prefillNanos time of the prefill steps, each from the end of the step before it, so that the two kinds add up to the run
+ * @param decodeNanos time of the decode steps, likewise
+ * @param decodedTokens generated in decode steps
  * @param requests in the order they were added
  */
-public record SchedulerRun(long prefillNanos, long decodeNanos, List<RequestTimes> requests) {
+public record SchedulerRun(long prefillNanos, long decodeNanos, long decodedTokens, List<RequestTimes> requests) {
     public SchedulerRun {
         requests = List.copyOf(requests);
     }
@@ -27,9 +30,14 @@ public record SchedulerRun(long prefillNanos, long decodeNanos, List<RequestTime
             return firstNanos - submitNanos;
         }
 
-        /** Prefills of requests added later are in it: they ran between this request's tokens. */
-        double tpotNanos() {
-            return (double) (finishNanos - firstNanos) / Math.max(1, completionTokens - 1);
+        /**
+         * Time per output token; empty for fewer than two tokens. Prefills of requests added later are in it: they ran between
+         * this request's tokens.
+         */
+        OptionalDouble tpotNanos() {
+            return completionTokens < 2
+                    ? OptionalDouble.empty()
+                    : OptionalDouble.of((double) (finishNanos - firstNanos) / (completionTokens - 1));
         }
 
         double latencyNanos() {
@@ -43,13 +51,6 @@ public record SchedulerRun(long prefillNanos, long decodeNanos, List<RequestTime
 
     long promptTokens() {
         return requests.stream().mapToLong(RequestTimes::promptTokens).sum();
-    }
-
-    /** Tokens of decode steps: all but each request's first, which its prefill made. */
-    long decodedTokens() {
-        return requests.stream()
-                .mapToLong(request -> Math.max(0, request.completionTokens() - 1))
-                .sum();
     }
 
     long completionTokens() {

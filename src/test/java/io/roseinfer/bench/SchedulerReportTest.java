@@ -16,6 +16,7 @@ class SchedulerReportTest {
         return new SchedulerRun(
                 20 * MS,
                 decodeMs * MS,
+                6,
                 List.of(new RequestTimes(6, 4, 0, 10 * MS, finish), new RequestTimes(2, 4, 10 * MS, 20 * MS, finish)));
     }
 
@@ -58,8 +59,21 @@ class SchedulerReportTest {
 
     @Test
     void text_oneTokenPerRequest_hasNoDecodeThroughput() {
-        SchedulerRun run = new SchedulerRun(10 * MS, 0, List.of(new RequestTimes(6, 1, 0, 10 * MS, 10 * MS)));
+        SchedulerRun run = new SchedulerRun(10 * MS, 0, 0, List.of(new RequestTimes(6, 1, 0, 10 * MS, 10 * MS)));
         assertThat(SchedulerReport.text(Mode.ONLINE, 0, List.of(run)))
                 .contains("Throughput(completion,decode) p50/mean: 0.00/0.00 tokens/s");
+    }
+
+    @Test
+    void time_per_output_token_is_that_of_the_requests_with_two_tokens_and_more() {
+        SchedulerRun run = new SchedulerRun(
+                20 * MS,
+                30 * MS,
+                3,
+                List.of(
+                        new RequestTimes(6, 1, 0, 10 * MS, 10 * MS),
+                        new RequestTimes(6, 1, 0, 10 * MS, 10 * MS),
+                        new RequestTimes(6, 4, 0, 20 * MS, 50 * MS)));
+        assertThat(SchedulerReport.text(Mode.ONLINE, 0, List.of(run))).contains("TPOT p50/mean: 10.00/10.00 ms/token\n");
     }
 }
