@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Question: what does the scheduler itself cost per decode step (plan and apply, no model), against the rows that run and the
- * requests that wait? The second must not matter, and a step must allocate nothing: {@code bytesPerStep} is what the thread
+ * requests that wait, while all places are taken ({@link AdmissionBenchmark} admits)? The second must not matter, and a step must allocate nothing: {@code bytesPerStep} is what the thread
  * allocated between the first and the last step of an iteration. ({@code -prof gc} counts the filling of queue and ring in.)
  */
 @State(Scope.Thread)

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What a decode step costs the thread that schedules it, in microseconds.
+ * What a step costs the thread that schedules it, in microseconds: the first four of decode steps, in which nobody is admitted.
  *
  * @param running requests that decode, all in every step
  * @param waiting requests that wait behind them
@@ -14,20 +14,32 @@ import java.util.function.ToDoubleFunction;
  * @param packMicros writing it into the device's arrays
  * @param applyMicros taking in what it sampled
  * @param totalMicros the three together, step by step
+ * @param admitMicros the three together in steps that admit one of those who wait; empty if nobody does
  */
 public record StepCost(
-        int running, int waiting, Summary planMicros, Summary packMicros, Summary applyMicros, Summary totalMicros) {
+        int running,
+        int waiting,
+        Summary planMicros,
+        Summary packMicros,
+        Summary applyMicros,
+        Summary totalMicros,
+        Summary admitMicros) {
     private static final double MICROS_PER_SECOND = 1e6;
     private static final double NANOS_PER_MICRO = 1e3;
 
-    static StepCost of(int running, int waiting, List<StepRecord> steps) {
+    static StepCost of(int running, int waiting, List<StepRecord> steps, List<StepRecord> admitting) {
         return new StepCost(
                 running,
                 waiting,
                 micros(steps, StepRecord::planNanos),
                 micros(steps, StepRecord::packNanos),
                 micros(steps, StepRecord::applyNanos),
-                micros(steps, step -> step.planNanos() + step.packNanos() + step.applyNanos()));
+                micros(steps, StepCost::totalNanos),
+                micros(admitting, StepCost::totalNanos));
+    }
+
+    private static long totalNanos(StepRecord step) {
+        return step.planNanos() + step.packNanos() + step.applyNanos();
     }
 
     private static Summary micros(List<StepRecord> steps, ToDoubleFunction<StepRecord> nanos) {

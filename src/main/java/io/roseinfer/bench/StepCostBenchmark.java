@@ -9,6 +9,7 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.OnlineScheduler;
 import io.roseinfer.model.Activation;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -20,12 +21,16 @@ import java.util.function.Consumer;
  * cache and packer over a device that computes nothing. A step is timed as an engine times it, so every phase includes one
  * reading of the clock.
  *
- * <p>All running requests decode in every step and none ends; nobody who waits is admitted. Half of the steps of a point warm it
- * up and are thrown away.
+ * <p>First all running requests decode in every step, none ends, and as all places are taken nobody who waits is looked at. Half
+ * of these steps warm the point up and are thrown away. Then one place is free: as often as a step is measured, one of those who
+ * wait is admitted while the others decode, ends with its first token, and another joins the queue at its end.
  */
 public final class StepCostBenchmark {
     /** Prompt tokens of every request. */
     static final int PROMPT_TOKENS = 64;
+
+    /** By how many tokens fewer a prompt that waits may have. */
+    private static final int SHORTER = 48;
 
     private static final int VOCABULARY = 50_257;
     private static final int WARM_ROUNDS = 3;
@@ -72,36 +77,73 @@ public final class StepCostBenchmark {
         SchedulerOptions scheduler = schedulerOptions(running);
         // Decode steps while the others are still being admitted, and some to spare.
         int fillSteps = Math.ceilDiv(running, Math.min(MOST_PREFILLS, scheduler.prefillMaxBatchSize())) + 8;
-        int newTokens = fillSteps + 2 * steps;
+        int newTokens = fillSteps + 2 * steps + mostAdmissionSteps();
         int context = PROMPT_TOKENS + newTokens;
         ModelSpec spec = new ModelSpec(
                 "none", VOCABULARY, context, 8, 1, 1, 8, Activation.RELU, 1e-5f, true, false, true, List.of());
         int blocks = Math.multiplyExact(running, Math.ceilDiv(context, options.blockSize()) + 1);
         EngineOptions engine = options.withScheduler(scheduler).withKvBlocks(blocks);
         try (ModelRunner runner = devices.open(spec, EngineLimits.runnerLimits(engine, spec))) {
-            OnlineScheduler online = new OnlineScheduler(runner, scheduler, clock, steps);
-            for (int i = 0; i < running; i++) {
-                enqueue(online, i, newTokens);
+            OnlineScheduler online = new OnlineScheduler(runner, scheduler, clock, mostAdmissionSteps());
+            long first = enqueue(online, 0, PROMPT_TOKENS, newTokens);
+            for (int i = 1; i < running; i++) {
+                enqueue(online, i, PROMPT_TOKENS, newTokens);
             }
             admitAll(online, running, 2 * fillSteps);
             for (int i = 0; i < waiting; i++) {
-                enqueue(online, running + i, 1);
+                enqueueWaiting(online, running + i);
             }
             for (int step = 0; step < 2 * steps - 1; step++) {
                 Check.that(online.step().size() == running, "a step has not all %d rows", running, running);
             }
-            return StepCost.of(running, waiting, online.steps());
+            List<StepRecord> decoding = newest(online.steps());
+            online.discardRequest(first);
+            return StepCost.of(running, waiting, decoding, waiting == 0 ? List.of() : admitting(online, running + waiting));
         }
+    }
+
+    /** As many of the newest steps as are measured. */
+    private List<StepRecord> newest(List<StepRecord> records) {
+        return records.subList(Math.max(0, records.size() - steps), records.size());
+    }
+
+    /** An admission and a decode step in turns, and some to spare. */
+    private int mostAdmissionSteps() {
+        return 2 * steps + 8;
+    }
+
+    /** Steps until as many requests as are measured have been admitted; returns the steps that did. */
+    private List<StepRecord> admitting(OnlineScheduler online, int nextIndex) {
+        online.popFinishedIds();
+        int admitted = 0;
+        for (int step = 0; admitted < steps; step++) {
+            if (step == mostAdmissionSteps()) {
+                throw starving(online, "more than " + admitted + " of " + steps, step);
+            }
+            online.step();
+            for (long ended : online.popFinishedIds()) {
+                online.discardRequest(ended);
+                enqueueWaiting(online, nextIndex + admitted);
+                admitted++;
+            }
+        }
+        return newest(online.steps().stream()
+                .filter(step -> step.prefillTokens() > 0)
+                .toList());
     }
 
     /** Steps until all decode together. */
     private static void admitAll(OnlineScheduler online, int running, int mostSteps) {
         for (int step = 0; online.step().size() < running; step++) {
             if (step == mostSteps) {
-                throw new BadInput("the admission policy " + online.options().admission() + " has not admitted all of "
-                        + running + " requests after " + step + " steps; measure one that lets nobody starve");
+                throw starving(online, "all of " + running, step);
             }
         }
+    }
+
+    private static BadInput starving(OnlineScheduler online, String requests, int steps) {
+        return new BadInput("the admission policy " + online.options().admission() + " has not admitted " + requests
+                + " requests after " + steps + " steps; measure one that lets nobody starve");
     }
 
     private SchedulerOptions schedulerOptions(int running) {
@@ -117,11 +159,16 @@ public final class StepCostBenchmark {
                 given.prefixCache());
     }
 
+    /** A prompt shorter than the others by a length that varies, so that a policy has a choice; ends with its first token. */
+    private static void enqueueWaiting(OnlineScheduler online, int index) {
+        long unused = enqueue(online, index, PROMPT_TOKENS - index % SHORTER, 1);
+    }
+
     /** Prompts differ from their first tokens on, so that none shares another's blocks. */
-    private static void enqueue(OnlineScheduler online, int index, int newTokens) {
-        int[] prompt = new int[PROMPT_TOKENS];
+    private static long enqueue(OnlineScheduler online, int index, int promptTokens, int newTokens) {
+        int[] prompt = new int[promptTokens];
         prompt[0] = index % VOCABULARY;
         prompt[1] = index / VOCABULARY;
-        online.enqueue(prompt, newTokens, SamplingParams.greedy(), 0, true);
+        return online.enqueue(prompt, newTokens, SamplingParams.greedy(), 0, true);
     }
 }

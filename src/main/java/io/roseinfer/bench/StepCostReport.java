@@ -15,8 +15,8 @@ public final class StepCostReport {
                 === scheduler cost per decode step ===
                 Steps per point: %d, after as many to warm up
                 Context: %d to %d tokens in blocks of %d
-                Microseconds: medians; steps/s: of plan + pack + apply
-                %8s %8s %9s %9s %9s %9s %9s %10s
+                Microseconds: medians; total: plan + pack + apply, steps/s: of it; admit: total of a step that takes in one who waits
+                %8s %8s %9s %9s %9s %9s %9s %10s %9s
                 """,
                 steps,
                 StepCostBenchmark.PROMPT_TOKENS + steps,
@@ -29,14 +29,15 @@ public final class StepCostReport {
                 "apply",
                 "total",
                 "p99",
-                "steps/s");
+                "steps/s",
+                "admit");
     }
 
     /** One line. */
     public static String row(StepCost cost) {
         return String.format(
                 Locale.ROOT,
-                "%8d %8d %9.2f %9.2f %9.2f %9.2f %9.2f %10.0f\n",
+                "%8d %8d %9.2f %9.2f %9.2f %9.2f %9.2f %10.0f %9s\n",
                 cost.running(),
                 cost.waiting(),
                 cost.planMicros().p50(),
@@ -44,6 +45,9 @@ public final class StepCostReport {
                 cost.applyMicros().p50(),
                 cost.totalMicros().p50(),
                 cost.totalMicros().p99(),
-                cost.stepsPerSecond());
+                cost.stepsPerSecond(),
+                cost.admitMicros().count() == 0
+                        ? "-"
+                        : String.format(Locale.ROOT, "%.2f", cost.admitMicros().p50()));
     }
 }

@@ -7,7 +7,9 @@ import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.scheduler.AdmissionPolicy;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.WaitingRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,12 +19,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class StepCostBenchmarkTest {
     private static List<StepCost> run(boolean chunkedPrefill, List<Integer> running, List<Integer> waiting) {
+        return run(chunkedPrefill, AdmissionPolicy.fifo(), running, waiting);
+    }
+
+    private static List<StepCost> run(
+            boolean chunkedPrefill, AdmissionPolicy policy, List<Integer> running, List<Integer> waiting) {
         AtomicLong now = new AtomicLong();
         Clock ticking = () -> now.addAndGet(1_000);
         EngineOptions options = EngineOptions.defaults()
                 .withScheduler(SchedulerOptions.builder()
                         .prefillMaxBatchSize(3)
                         .chunkedPrefill(chunkedPrefill)
+                        .admission(policy)
                         .build());
         List<StepCost> costs = new ArrayList<>();
         new StepCostBenchmark(
@@ -50,12 +58,46 @@ class StepCostBenchmarkTest {
         });
     }
 
+    /** First in, first out, and counts how often it is asked. */
+    private static final class Counting implements AdmissionPolicy {
+        private long asked;
+
+        @Override
+        public int lookahead() {
+            return 8;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, long iteration) {
+            asked++;
+            return 0;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void requests_that_wait_are_looked_at_in_as_many_steps_as_are_measured(boolean chunkedPrefill) {
+        Counting alone = new Counting();
+        run(chunkedPrefill, alone, List.of(20), List.of(0));
+        Counting queued = new Counting();
+        run(chunkedPrefill, queued, List.of(20), List.of(50));
+        assertThat(queued.asked - alone.asked).isGreaterThanOrEqualTo(10 * queued.lookahead());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void admission_is_timed_wherever_requests_wait(boolean chunkedPrefill) {
+        List<StepCost> costs = run(chunkedPrefill, List.of(1, 20), List.of(0, 1, 50));
+        assertThat(costs).extracting(cost -> cost.admitMicros().count()).containsExactly(0, 10, 10, 0, 10, 10);
+        assertThat(costs).extracting(cost -> cost.admitMicros().max()).containsOnly(0.0, 3.0);
+    }
+
     @Test
     void of_steps_leavesTheDeviceOut() {
         StepRecord step = new StepRecord(0, 0, 2_000, 3_000, 900_000, 5_000, 0, 0, 0, 8, 0, 8, 1, 0, 0);
-        StepCost cost = StepCost.of(8, 0, List.of(step));
+        StepCost cost = StepCost.of(8, 0, List.of(step), List.of());
         assertThat(cost.totalMicros().p50()).isEqualTo(10);
         assertThat(StepCostReport.row(cost))
-                .isEqualTo("       8        0      2.00      3.00      5.00     10.00     10.00     100000\n");
+                .isEqualTo("       8        0      2.00      3.00      5.00     10.00     10.00     100000         -\n");
     }
 }

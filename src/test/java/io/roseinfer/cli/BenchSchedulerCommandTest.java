@@ -72,7 +72,7 @@ class BenchSchedulerCommandTest {
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.err()).isEmpty();
         assertThat(outcome.out()).startsWith("=== scheduler cost per decode step ===\nSteps per point: 5,");
-        assertThat(outcome.out().lines().filter(line -> line.matches("( +[0-9.]+){8}")))
+        assertThat(outcome.out().lines().filter(line -> line.matches("( +[0-9.]+){8} +[0-9.-]+")))
                 .extracting(line -> line.substring(0, 17).strip().replaceAll(" +", "/"))
                 .containsExactly("1/0", "1/20", "9/0", "9/20");
     }
