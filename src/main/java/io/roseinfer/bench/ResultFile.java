@@ -1,33 +1,44 @@
 package io.roseinfer.bench;
 
-import com.github.luben.zstd.ZstdOutputStream;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.function.Consumer;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.databind.JsonNode;
 
-/** A file that a flag such as {@code --json} writes; a name that ends in {@code .zst} is compressed. */
+/**
+ * A file that a flag such as {@code --json} writes; a name that ends in {@code .gz} or {@code .zst} is compressed.
+ *
+ * <p>A document is written to a file beside it that then takes its name, so that whoever reads it finds a whole document, the
+ * old or the new one, and a failure leaves the old one. A pipe, a device and a file in a directory without write permission are
+ * written in place.
+ */
 public final class ResultFile {
     private final String flag;
     private final Path path;
+    private final Path target;
+    private final Compression compression;
 
-    private ResultFile(String flag, Path path) {
+    private ResultFile(String flag, Path path, Path target, Compression compression) {
         this.flag = flag;
         this.path = path;
+        this.target = target;
+        this.compression = compression;
     }
 
     /**
      * Checks before a long run what would only fail after it.
      *
      * @param flag the flag that named it, for messages
-     * @throws BadInput if the file cannot be written there
+     * @throws BadInput if the file cannot be written there, or its name ends in a suffix that means nothing here
      */
     public static ResultFile at(String flag, Path path) {
         Path folder = path.toAbsolutePath().getParent();
@@ -40,7 +51,33 @@ public final class ResultFile {
         if (!Files.isWritable(Files.exists(path) ? path : folder)) {
             throw new BadInput(flag + " " + path + " cannot be written; choose a place with write permission");
         }
-        return new ResultFile(flag, path);
+        Compression compression = Compression.of(path)
+                .orElseThrow(() -> new BadInput(flag + " " + path + " ends in an unknown suffix; .json is written as text, .gz"
+                        + " and .zst are compressed, so let its name end in one of these or in none"));
+        compression.require();
+        try {
+            return new ResultFile(flag, path, target(path, folder), compression);
+        } catch (IOException e) {
+            throw new BadInput(flag + " " + path + " cannot be written: " + e, e);
+        }
+    }
+
+    /** The file behind links; a device such as {@code /dev/stdout} is itself. */
+    private static Path target(Path path, Path folder) throws IOException {
+        if (Files.exists(path) && !Files.isRegularFile(path) || folder.startsWith("/dev")) {
+            return path;
+        }
+        return Files.exists(path) ? path.toRealPath() : folder.toRealPath().resolve(path.getFileName());
+    }
+
+    /** Whether both are one file, by whatever names and links. */
+    public boolean isSameAs(ResultFile other) {
+        try {
+            return target.equals(other.target)
+                    || (Files.exists(target) && Files.exists(other.target) && Files.isSameFile(target, other.target));
+        } catch (IOException e) {
+            throw new BadInput(flag + " " + path + " cannot be compared with " + other.path + ": " + e, e);
+        }
     }
 
     /** Writes one document and a final newline. */
@@ -50,7 +87,37 @@ public final class ResultFile {
 
     /** Writes one document, too large to be held in memory, piece by piece, and a final newline. */
     public void write(Consumer<JsonGenerator> document) {
-        try (OutputStream out = open()) {
+        try {
+            if (isReplaced()) {
+                replace(document);
+            } else {
+                writeTo(target, document);
+            }
+        } catch (IOException | JacksonException failure) {
+            throw new BadInput(flag + " " + path + " could not be written: " + failure.getMessage(), failure);
+        }
+    }
+
+    private boolean isReplaced() {
+        Path folder = target.getParent();
+        return target.isAbsolute()
+                && !folder.startsWith("/dev")
+                && Files.isWritable(folder)
+                && (Files.notExists(target) || Files.isRegularFile(target));
+    }
+
+    private void replace(Consumer<JsonGenerator> document) throws IOException {
+        Path beside = target.resolveSibling("." + target.getFileName() + "." + ProcessHandle.current().pid() + ".part");
+        try {
+            writeTo(beside, document);
+            Files.move(beside, target, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(beside);
+        }
+    }
+
+    private void writeTo(Path file, Consumer<JsonGenerator> document) throws IOException {
+        try (OutputStream out = compression.compressed(new BufferedOutputStream(Files.newOutputStream(file)))) {
             try (JsonGenerator generator = StrictJson.mapper()
                     .writer()
                     .without(StreamWriteFeature.AUTO_CLOSE_TARGET)
@@ -58,13 +125,6 @@ public final class ResultFile {
                 document.accept(generator);
             }
             out.write('\n');
-        } catch (IOException | JacksonException failure) {
-            throw new BadInput(flag + " " + path + " could not be written: " + failure.getMessage(), failure);
         }
-    }
-
-    private OutputStream open() throws IOException {
-        OutputStream file = Files.newOutputStream(path);
-        return path.toString().endsWith(".zst") ? new ZstdOutputStream(file) : file;
     }
 }

@@ -11,8 +11,13 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 class ResultFileTest {
@@ -51,5 +56,133 @@ class ResultFileTest {
         assertThatThrownBy(() -> ResultFile.at("--json", folder))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("is a directory");
+    }
+
+    @Test
+    void name_that_ends_in_gz_is_compressed_by_gzip() throws IOException {
+        Path file = folder.resolve("run.json.gz");
+        ResultFile.at("--json", file).write(DOCUMENT);
+        try (InputStream in = new GZIPInputStream(Files.newInputStream(file))) {
+            assertThat(new String(in.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("{\"schema\":1}\n");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"run.json.xz", "run.bz2", "run.json.gzip", "run.txt", "run.zip"})
+    void name_with_a_suffix_that_means_nothing_is_refused_before_the_run(String name) {
+        assertThatThrownBy(() -> ResultFile.at("--timeline", folder.resolve(name)))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContainingAll("--timeline", name, ".json", ".gz", ".zst");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"run", "run.json", ".run", "RUN.JSON"})
+    void name_without_a_compressed_suffix_is_text(String name) throws IOException {
+        Path file = folder.resolve(name);
+        ResultFile.at("--json", file).write(DOCUMENT);
+        assertThat(file).hasContent("{\"schema\":1}\n");
+    }
+
+    @Test
+    void document_that_fails_halfway_leaves_the_file_as_it_was_and_nothing_beside_it() throws IOException {
+        Path file = Files.writeString(folder.resolve("run.json"), "an older result");
+        ResultFile result = ResultFile.at("--json", file);
+        assertThatThrownBy(() -> result.write(generator -> {
+                    generator.writeStartArray();
+                    generator.flush();
+                    throw new IllegalStateException("halfway");
+                }))
+                .hasMessage("halfway");
+        assertThat(file).hasContent("an older result");
+        try (Stream<Path> left = Files.list(folder)) {
+            assertThat(left).containsExactly(file);
+        }
+    }
+
+    @Test
+    void reader_that_has_the_file_open_reads_the_whole_old_document() throws IOException {
+        Path file = folder.resolve("run.json");
+        ResultFile result = ResultFile.at("--json", file);
+        result.write(DOCUMENT);
+        try (InputStream reader = Files.newInputStream(file)) {
+            result.write(generator -> generator.writeNumber(2));
+            assertThat(new String(reader.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("{\"schema\":1}\n");
+        }
+        assertThat(file).hasContent("2\n");
+    }
+
+    @Test
+    void link_to_a_file_stays_a_link() throws IOException {
+        Path file = Files.createFile(folder.resolve("run.json"));
+        Path link = Files.createSymbolicLink(folder.resolve("newest.json"), file);
+        ResultFile.at("--json", link).write(DOCUMENT);
+        assertThat(link).isSymbolicLink();
+        assertThat(file).hasContent("{\"schema\":1}\n");
+    }
+
+    @Test
+    void pipe_or_device_is_written_in_place() {
+        ResultFile.at("--json", Path.of("/dev/null")).write(DOCUMENT);
+        assertThat(Files.isRegularFile(Path.of("/dev/null"))).isFalse();
+    }
+
+    /** Another way to name {@code run.json} in the folder, made where it needs making. */
+    private enum Spelling {
+        SAME {
+            @Override
+            Path of(Path file) {
+                return file;
+            }
+        },
+        DOTTED {
+            @Override
+            Path of(Path file) {
+                return file.getParent().resolve("./../" + file.getParent().getFileName() + "/run.json");
+            }
+        },
+        RELATIVE {
+            @Override
+            Path of(Path file) {
+                return Path.of("").toAbsolutePath().relativize(file);
+            }
+        },
+        FOLDER_LINK {
+            @Override
+            Path of(Path file) throws IOException {
+                return Files.createSymbolicLink(file.resolveSibling("folder"), file.getParent())
+                        .resolve("run.json");
+            }
+        },
+        FILE_LINK {
+            @Override
+            Path of(Path file) throws IOException {
+                Files.createFile(file);
+                return Files.createSymbolicLink(file.resolveSibling("link.json"), file);
+            }
+        },
+        HARD_LINK {
+            @Override
+            Path of(Path file) throws IOException {
+                Files.createFile(file);
+                return Files.createLink(file.resolveSibling("link.json"), file);
+            }
+        };
+
+        abstract Path of(Path file) throws IOException;
+    }
+
+    @ParameterizedTest
+    @EnumSource(Spelling.class)
+    void one_file_is_known_by_every_name(Spelling spelling) throws IOException {
+        Path file = folder.resolve("run.json");
+        ResultFile other = ResultFile.at("--timeline", spelling.of(file));
+        assertThat(other.isSameAs(ResultFile.at("--json", file))).isTrue();
+    }
+
+    @Test
+    void two_files_of_one_folder_are_two() {
+        ResultFile trace = ResultFile.at("--timeline", folder.resolve("trace.json"));
+        assertThat(trace.isSameAs(ResultFile.at("--json", folder.resolve("run.json"))))
+                .isFalse();
     }
 }

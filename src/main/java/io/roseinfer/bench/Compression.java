@@ -1,0 +1,59 @@
+package io.roseinfer.bench;
+
+import com.github.luben.zstd.ZstdOutputStream;
+import com.github.luben.zstd.util.Native;
+import io.roseinfer.base.RoseException.BadInput;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.zip.GZIPOutputStream;
+
+/** How a file's content is compressed, which the suffix of its name says. */
+enum Compression {
+    NONE,
+    GZIP,
+    ZSTD;
+
+    private static final int BUFFER_BYTES = 1 << 16;
+
+    /** The compression of a name; empty if its suffix is none of {@code .json}, {@code .gz} and {@code .zst}. */
+    static Optional<Compression> of(Path path) {
+        Path name = path.getFileName();
+        String text = name == null ? "" : name.toString().toLowerCase(Locale.ROOT);
+        int dot = text.lastIndexOf('.');
+        return switch (dot <= 0 ? "" : text.substring(dot)) {
+            case "", ".json" -> Optional.of(NONE);
+            case ".gz" -> Optional.of(GZIP);
+            case ".zst" -> Optional.of(ZSTD);
+            default -> Optional.empty();
+        };
+    }
+
+    /**
+     * Loads the native library that {@link #ZSTD} needs, so that it is not found missing after a long run.
+     *
+     * @throws BadInput if it cannot be loaded
+     */
+    void require() {
+        if (this == ZSTD) {
+            try {
+                Native.load();
+            } catch (LinkageError e) {
+                throw new BadInput(
+                        "zstd's native library cannot be loaded (" + e + "); name a file ending in .gz or .json, or let Java"
+                                + " unpack the library where programs may run, with -Djava.io.tmpdir=DIR in ROSEINFER_JAVA_OPTS",
+                        e);
+            }
+        }
+    }
+
+    OutputStream compressed(OutputStream file) throws IOException {
+        return switch (this) {
+            case NONE -> file;
+            case GZIP -> new GZIPOutputStream(file, BUFFER_BYTES);
+            case ZSTD -> new ZstdOutputStream(file);
+        };
+    }
+}
