@@ -42,7 +42,8 @@ enum Compression {
                 Native.load();
             } catch (LinkageError e) {
                 throw new BadInput(
-                        "zstd's native library cannot be loaded (" + e + "); name a file ending in .gz or .json, or let Java"
+                        "zstd's native library cannot be loaded (" + e
+                                + "); name a file ending in .gz or .json, or let Java"
                                 + " unpack the library where programs may run, with -Djava.io.tmpdir=DIR in ROSEINFER_JAVA_OPTS",
                         e);
             }

@@ -9,8 +9,8 @@ import java.util.OptionalInt;
  * @param jdk version and virtual machine
  * @param cpu the processor's own name
  * @param vectorBits width of the vectors the CPU kernels use; empty for scalar kernels
- * @param gpu the first GPU's name
- * @param driver its driver's version
+ * @param gpu the name of the GPU it ran on
+ * @param driver version of the NVIDIA driver
  * @param commit the commit of the running checkout
  */
 public record Environment(

@@ -1,6 +1,7 @@
 package io.roseinfer.bench;
 
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.LatencySummary;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.Summary;
@@ -16,14 +17,17 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * <pre>
  * schema                       1; a change that breaks readers raises it
- * settings                     every flag by its long name with underscores, with the value in force
+ * settings                     every flag by its long name with underscores, with the value in force: that of the loaded model
+ *                              where a flag leaves the choice open. null is "no limit", or that there is no such thing (dtype
+ *                              on sim, threads anywhere but on cpu)
  * environment
  *   jdk                        version and virtual machine
  *   cpu                        the processor's name, or null
  *   vector_bits                width of the CPU kernels' vectors, or null for scalar kernels
- *   gpu, driver                the first GPU and its driver's version, or null
+ *   gpu                        the GPU it ran on, or null where it ran on none
+ *   driver                     version of the NVIDIA driver, or null
  *   commit                     of the running checkout, or null
- * runs[]                       the measured runs in order, warm-ups left out
+ * runs[]                       the measured runs in order, warm-ups left out; those that were over when the file was written
  *   summary
  *     add_request_ms … latency_ms, submit_lag_ms
  *                              {count, p50, p95, p99, mean, max} in milliseconds, null where count is 0;
@@ -33,6 +37,9 @@ import tools.jackson.databind.node.ObjectNode;
  *     prompt_tokens, completion_tokens
  *                              totals over accepted requests
  *     throughput_tok_s         completion_tokens / (last finish − first submit)
+ *     host_us, host_exposed_us, host_wait_us
+ *                              {count, p50, …} in microseconds: what a decode step costs the host, what of that is not
+ *                              overlapped, and waiting for the device; definitions: {@link io.roseinfer.metrics.HostTime}
  *   requests[]                 the accepted requests in the order they were submitted; stamps are ns since the run's start
  *     id                       index in the workload; rejected requests leave gaps
  *     prompt_tokens            tokens of the prompt
@@ -45,6 +52,9 @@ import tools.jackson.databind.node.ObjectNode;
  *     finish_ns                the engine was done with it
  *     finish_reason            length, stop, cancelled or error
  *     ids[]                    the generated tokens, with --print-ids only
+ *   submit_lag_ns[]            how late each request was submitted, rejected ones included; only with submit_lag_ms
+ *   host_steps[]               the decode steps that host_us summarizes, of the newest that the engine remembers: each
+ *                              [host, not overlapped, waiting] in ns
  *   rejected                   requests refused as overloaded
  *   cached_tokens              prompt tokens found in the prefix cache, the requests' sum
  *   preemptions                times a request had to give its KV blocks back and start over
@@ -102,6 +112,18 @@ public final class JsonReport {
         node.set("summary", summary(run));
         ArrayNode requests = node.putArray("requests");
         run.requests().forEach(request -> requests.add(request(request, run.startNanos())));
+        if (!run.submitLagNanos().isEmpty()) {
+            ArrayNode lag = node.putArray("submit_lag_ns");
+            run.submitLagNanos().forEach(lag::add);
+        }
+        ArrayNode hostSteps = node.putArray("host_steps");
+        run.hostTime()
+                .steps()
+                .forEach(step -> hostSteps
+                        .addArray()
+                        .add(step.hostNanos())
+                        .add(step.exposedNanos())
+                        .add(step.waitNanos()));
         node.put("rejected", run.rejected())
                 .put("cached_tokens", run.cachedTokens())
                 .put("preemptions", run.after().preemptions());
@@ -154,10 +176,15 @@ public final class JsonReport {
         if (!run.submitLagNanos().isEmpty()) {
             node.set("submit_lag_ms", metric(run.submitLagMillis()));
         }
-        return node.put("submit_wall_s", run.submitWallNanos() / 1e9)
+        node.put("submit_wall_s", run.submitWallNanos() / 1e9)
                 .put("prompt_tokens", run.promptTokens())
                 .put("completion_tokens", run.completionTokens())
                 .put("throughput_tok_s", latency.tokensPerSecond());
+        HostTime host = run.hostTime();
+        node.set("host_us", metric(host.hostMicros()));
+        node.set("host_exposed_us", metric(host.exposedMicros()));
+        node.set("host_wait_us", metric(host.waitMicros()));
+        return node;
     }
 
     private ObjectNode metric(Summary summary) {

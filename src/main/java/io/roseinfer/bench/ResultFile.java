@@ -22,6 +22,8 @@ import tools.jackson.databind.JsonNode;
  * written in place.
  */
 public final class ResultFile {
+    private static final Path DEVICES = Path.of("/dev");
+
     private final String flag;
     private final Path path;
     private final Path target;
@@ -52,8 +54,9 @@ public final class ResultFile {
             throw new BadInput(flag + " " + path + " cannot be written; choose a place with write permission");
         }
         Compression compression = Compression.of(path)
-                .orElseThrow(() -> new BadInput(flag + " " + path + " ends in an unknown suffix; .json is written as text, .gz"
-                        + " and .zst are compressed, so let its name end in one of these or in none"));
+                .orElseThrow(() ->
+                        new BadInput(flag + " " + path + " ends in an unknown suffix; .json is written as text, .gz"
+                                + " and .zst are compressed, so let its name end in one of these or in none"));
         compression.require();
         try {
             return new ResultFile(flag, path, target(path, folder), compression);
@@ -64,7 +67,8 @@ public final class ResultFile {
 
     /** The file behind links; a device such as {@code /dev/stdout} is itself. */
     private static Path target(Path path, Path folder) throws IOException {
-        if (Files.exists(path) && !Files.isRegularFile(path) || folder.startsWith("/dev")) {
+        boolean device = Files.exists(path) && !Files.isRegularFile(path);
+        if (device || folder.startsWith(DEVICES)) {
             return path;
         }
         return Files.exists(path) ? path.toRealPath() : folder.toRealPath().resolve(path.getFileName());
@@ -99,15 +103,15 @@ public final class ResultFile {
     }
 
     private boolean isReplaced() {
-        Path folder = target.getParent();
-        return target.isAbsolute()
-                && !folder.startsWith("/dev")
+        Path folder = target.resolveSibling(".");
+        return !folder.startsWith(DEVICES)
                 && Files.isWritable(folder)
                 && (Files.notExists(target) || Files.isRegularFile(target));
     }
 
     private void replace(Consumer<JsonGenerator> document) throws IOException {
-        Path beside = target.resolveSibling("." + target.getFileName() + "." + ProcessHandle.current().pid() + ".part");
+        Path beside = target.resolveSibling(
+                "." + target.getFileName() + "." + ProcessHandle.current().pid() + ".part");
         try {
             writeTo(beside, document);
             Files.move(beside, target, StandardCopyOption.ATOMIC_MOVE);

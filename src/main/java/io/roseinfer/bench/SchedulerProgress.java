@@ -13,6 +13,7 @@ import io.roseinfer.scheduler.FinishReason;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
@@ -116,7 +117,7 @@ final class SchedulerProgress {
     }
 
     private void countToken(long id, long nowNanos) {
-        int index = underWay.get(id);
+        int index = Objects.requireNonNull(underWay.get(id));
         if (completionTokens[index]++ == 0) {
             firstNanos[index] = nowNanos;
         }

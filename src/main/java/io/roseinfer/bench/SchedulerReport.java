@@ -77,7 +77,11 @@ public final class SchedulerReport {
     }
 
     private static void latency(
-            Formatter out, String label, List<SchedulerRun> runs, Function<RequestTimes, OptionalDouble> nanos, String unit) {
+            Formatter out,
+            String label,
+            List<SchedulerRun> runs,
+            Function<RequestTimes, OptionalDouble> nanos,
+            String unit) {
         Summary medians = over(runs, run -> median(run, nanos) / NANOS_PER_MILLI);
         out.format("%s p50/mean: %.2f/%.2f %s\n", label, medians.p50(), medians.mean(), unit);
     }

@@ -8,8 +8,8 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.OnlineScheduler;
-import io.roseinfer.model.Activation;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -98,7 +98,8 @@ public final class StepCostBenchmark {
             }
             List<StepRecord> decoding = newest(online.steps());
             online.discardRequest(first);
-            return StepCost.of(running, waiting, decoding, waiting == 0 ? List.of() : admitting(online, running + waiting));
+            return StepCost.of(
+                    running, waiting, decoding, waiting == 0 ? List.of() : admitting(online, running + waiting));
         }
     }
 
@@ -127,9 +128,8 @@ public final class StepCostBenchmark {
                 admitted++;
             }
         }
-        return newest(online.steps().stream()
-                .filter(step -> step.prefillTokens() > 0)
-                .toList());
+        return newest(
+                online.steps().stream().filter(step -> step.prefillTokens() > 0).toList());
     }
 
     /** Steps until all decode together. */

@@ -2,46 +2,68 @@ package io.roseinfer.metrics;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 
 /**
- * What decode steps cost the thread that drives the device, in microseconds per step.
+ * What decode steps cost the thread that drives the device, those that follow one another; steps with prompt tokens in them, and
+ * those after, are left out.
  *
- * @param hostMicros planning, packing, handing over and taking in
- * @param exposedMicros of that, what the device may have stood idle for: from the results of the step before being there until
- *     this step was handed over; nothing where that was done while the step before ran
- * @param waitMicros waiting for the device with nothing else to do. Where this is nothing too, the device waited for the host
- *     rather than the other way round
+ * @param steps in order
  */
-public record HostTime(Summary hostMicros, Summary exposedMicros, Summary waitMicros) {
+public record HostTime(List<Step> steps) {
     private static final double NANOS_PER_MICRO = 1e3;
 
-    private record Pair(StepRecord before, StepRecord step) {
-        double exposedNanos() {
-            return Math.max(0, step.submittedNanos() - before.awaitedNanos());
+    /**
+     * One decode step.
+     *
+     * @param hostNanos planning, packing, handing over and taking in
+     * @param exposedNanos of that, what the device may have stood idle for: from the results of the step before being there until
+     *     this step was handed over; nothing where that was done while the step before ran
+     * @param waitNanos waiting for the device with nothing else to do. If this is nothing as well, the host is the bottleneck
+     */
+    public record Step(long hostNanos, long exposedNanos, long waitNanos) {
+        static Step of(StepRecord before, StepRecord step) {
+            return new Step(
+                    step.hostNanos(), Math.max(0, step.submittedNanos() - before.awaitedNanos()), step.waitNanos());
         }
     }
 
-    /** Summarizes the decode steps that follow one another; steps with prompt tokens in them, and those after, are left out. */
-    public static HostTime of(List<StepRecord> steps) {
-        List<Pair> pairs = new ArrayList<>();
-        for (int i = 1; i < steps.size(); i++) {
-            StepRecord before = steps.get(i - 1);
-            StepRecord step = steps.get(i);
+    public HostTime {
+        steps = List.copyOf(steps);
+    }
+
+    /** Picks the steps to summarize out of an engine's records. */
+    public static HostTime of(List<StepRecord> records) {
+        List<Step> steps = new ArrayList<>();
+        for (int i = 1; i < records.size(); i++) {
+            StepRecord before = records.get(i - 1);
+            StepRecord step = records.get(i);
             if (step.step() == before.step() + 1 && step.prefillTokens() == 0 && before.prefillTokens() == 0) {
-                pairs.add(new Pair(before, step));
+                steps.add(Step.of(before, step));
             }
         }
-        return new HostTime(
-                micros(pairs, pair -> pair.step().hostNanos()),
-                micros(pairs, Pair::exposedNanos),
-                micros(pairs, pair -> pair.step().waitNanos()));
+        return new HostTime(steps);
     }
 
-    private static Summary micros(List<Pair> pairs, ToDoubleFunction<Pair> nanos) {
-        return Summary.of(pairs.stream()
-                .mapToDouble(nanos)
-                .map(value -> value / NANOS_PER_MICRO)
+    /** {@link Step#hostNanos} in microseconds. */
+    public Summary hostMicros() {
+        return micros(Step::hostNanos);
+    }
+
+    /** {@link Step#exposedNanos} in microseconds. */
+    public Summary exposedMicros() {
+        return micros(Step::exposedNanos);
+    }
+
+    /** {@link Step#waitNanos} in microseconds. */
+    public Summary waitMicros() {
+        return micros(Step::waitNanos);
+    }
+
+    private Summary micros(ToLongFunction<Step> nanos) {
+        return Summary.of(steps.stream()
+                .mapToLong(nanos)
+                .mapToDouble(value -> value / NANOS_PER_MICRO)
                 .toArray());
     }
 }

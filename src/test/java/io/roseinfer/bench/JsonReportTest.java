@@ -49,11 +49,14 @@ class JsonReportTest {
                      "itl_ms":{"count":2,"p50":5.0,"p95":5.0,"p99":5.0,"mean":5.0,"max":5.0},
                      "latency_ms":{"count":1,"p50":41.04,"p95":41.04,"p99":41.04,"mean":41.04,"max":41.04},
                      "submit_wall_s":0.006119,"prompt_tokens":4,"completion_tokens":3,
-                     "throughput_tok_s":73.09941520467837},
+                     "throughput_tok_s":73.09941520467837,
+                     "host_us":{"count":0,"p50":null,"p95":null,"p99":null,"mean":null,"max":null},
+                     "host_exposed_us":{"count":0,"p50":null,"p95":null,"p99":null,"mean":null,"max":null},
+                     "host_wait_us":{"count":0,"p50":null,"p95":null,"p99":null,"mean":null,"max":null}},
                    "requests":[{"id":7,"prompt_tokens":4,"cached_tokens":3,"submit_start_ns":10000,"submit_end_ns":40000,
                      "tokenize_ns":20000,"admit_ns":1000000,"token_ns":[31000000,36000000,41000000],
                      "finish_ns":41050000,"finish_reason":"length"}],
-                   "rejected":3,"cached_tokens":3,"preemptions":2,
+                   "host_steps":[],"rejected":3,"cached_tokens":3,"preemptions":2,
                    "kv":{"blocks_total":128,"blocks_in_use_after":3}}]}
                 """).toString());
     }

@@ -106,7 +106,8 @@ class ResultFileTest {
         result.write(DOCUMENT);
         try (InputStream reader = Files.newInputStream(file)) {
             result.write(generator -> generator.writeNumber(2));
-            assertThat(new String(reader.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("{\"schema\":1}\n");
+            assertThat(new String(reader.readAllBytes(), StandardCharsets.UTF_8))
+                    .isEqualTo("{\"schema\":1}\n");
         }
         assertThat(file).hasContent("2\n");
     }
@@ -127,7 +128,7 @@ class ResultFileTest {
     }
 
     /** Another way to name {@code run.json} in the folder, made where it needs making. */
-    private enum Spelling {
+    enum Spelling {
         SAME {
             @Override
             Path of(Path file) {
@@ -137,7 +138,7 @@ class ResultFileTest {
         DOTTED {
             @Override
             Path of(Path file) {
-                return file.getParent().resolve("./../" + file.getParent().getFileName() + "/run.json");
+                return file.resolveSibling("./run.json");
             }
         },
         RELATIVE {
@@ -149,7 +150,7 @@ class ResultFileTest {
         FOLDER_LINK {
             @Override
             Path of(Path file) throws IOException {
-                return Files.createSymbolicLink(file.resolveSibling("folder"), file.getParent())
+                return Files.createSymbolicLink(file.resolveSibling("folder"), file.resolveSibling("."))
                         .resolve("run.json");
             }
         },

@@ -61,7 +61,7 @@ class SchedulerPhasesTest {
                         .prefillMaxTokens(3)),
                 Mode.OFFLINE,
                 Sim.workload(2, 4, 4));
-        // Prompt tokens 3, then 1 and 2 of the next prompt, then 2 beside a row that decodes; then 2, 2 and 1 rows that decode.
+        // Prompt tokens: 3; 1 and 2 of the next prompt; 2 beside a row that decodes. Then 2, 2 and 1 rows that decode.
         assertThat(run.prefillNanos()).isEqualTo(3 * SECOND);
         assertThat(run.decodeNanos()).isEqualTo(3 * SECOND);
         assertThat(run.decodedTokens()).isEqualTo(5);
@@ -106,8 +106,7 @@ class SchedulerPhasesTest {
     @ParameterizedTest
     @EnumSource(Mode.class)
     void requests_of_one_token_each_have_no_decode_step(Mode mode) {
-        SchedulerRun run =
-                run(options(SchedulerOptions.builder().maxActiveRequests(2)), mode, Sim.workload(5, 6, 1));
+        SchedulerRun run = run(options(SchedulerOptions.builder().maxActiveRequests(2)), mode, Sim.workload(5, 6, 1));
         assertThat(List.of(run.decodedTokens(), run.decodeNanos())).containsOnly(0L);
     }
 }

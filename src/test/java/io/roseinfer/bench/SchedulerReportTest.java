@@ -74,6 +74,7 @@ class SchedulerReportTest {
                         new RequestTimes(6, 1, 0, 10 * MS, 10 * MS),
                         new RequestTimes(6, 1, 0, 10 * MS, 10 * MS),
                         new RequestTimes(6, 4, 0, 20 * MS, 50 * MS)));
-        assertThat(SchedulerReport.text(Mode.ONLINE, 0, List.of(run))).contains("TPOT p50/mean: 10.00/10.00 ms/token\n");
+        assertThat(SchedulerReport.text(Mode.ONLINE, 0, List.of(run)))
+                .contains("TPOT p50/mean: 10.00/10.00 ms/token\n");
     }
 }

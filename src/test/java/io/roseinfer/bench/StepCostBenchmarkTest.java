@@ -81,7 +81,7 @@ class StepCostBenchmarkTest {
         run(chunkedPrefill, alone, List.of(20), List.of(0));
         Counting queued = new Counting();
         run(chunkedPrefill, queued, List.of(20), List.of(50));
-        assertThat(queued.asked - alone.asked).isGreaterThanOrEqualTo(10 * queued.lookahead());
+        assertThat(queued.asked - alone.asked).isGreaterThanOrEqualTo(10L * queued.lookahead());
     }
 
     @ParameterizedTest
@@ -98,6 +98,7 @@ class StepCostBenchmarkTest {
         StepCost cost = StepCost.of(8, 0, List.of(step), List.of());
         assertThat(cost.totalMicros().p50()).isEqualTo(10);
         assertThat(StepCostReport.row(cost))
-                .isEqualTo("       8        0      2.00      3.00      5.00     10.00     10.00     100000         -\n");
+                .isEqualTo(
+                        "       8        0      2.00      3.00      5.00     10.00     10.00     100000         -\n");
     }
 }
