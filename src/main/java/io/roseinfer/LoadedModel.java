@@ -2,6 +2,7 @@ package io.roseinfer;
 
 import io.roseinfer.backend.Backend;
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
@@ -44,6 +45,21 @@ public final class LoadedModel implements AutoCloseable {
     /** One line on what the device runs with. */
     public String deviceDescription() {
         return backend.description();
+    }
+
+    /** How the weights' matrices are held; empty on a device that has none. */
+    public Optional<Precision> precision() {
+        return runner.precision();
+    }
+
+    /** Processor threads that compute; 0 where something else does. */
+    public int threads() {
+        return backend.threads();
+    }
+
+    /** The GPU that runs it, by its own name; empty if none does. */
+    public Optional<String> gpu() {
+        return backend.gpu();
     }
 
     /** What a person should know before trusting a result or a speed; usually nothing. */

@@ -33,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /** Puts a model, a device and an engine together. */
 public final class Roseinfer {
@@ -80,13 +81,25 @@ public final class Roseinfer {
      * @param downloads hears how a download comes along
      */
     public static LoadedModel load(Settings settings, DownloadListener downloads) {
-        Backend backend = backend(settings);
+        return load(settings, spec -> settings.engine(), downloads);
+    }
+
+    /**
+     * Loads a model, sized for engine options that depend on it; those of the settings are not looked at.
+     *
+     * @param options is asked before any weight is read, and may refuse
+     * @param downloads hears how a download comes along
+     */
+    public static LoadedModel load(
+            Settings settings, Function<ModelSpec, EngineOptions> options, DownloadListener downloads) {
+        List<String> warnings = new ArrayList<>();
+        Backend backend = backend(settings, warnings);
         try (ModelFiles files = files(settings, downloads)) {
-            List<String> warnings = new ArrayList<>(files.warnings());
+            EngineOptions asked = options.apply(files.spec());
+            warnings.addAll(files.warnings());
             Settings.Cuda cuda = backend instanceof CudaBackend ? settings.cuda() : Settings.Cuda.defaults();
             ProfilerRanges ranges = cuda.profilerRanges() ? ranges(settings, warnings) : ProfilerRanges.NONE;
-            EngineOptions engine =
-                    cuda.pagedAttention() ? settings.engine() : contiguous(settings.engine(), files.spec());
+            EngineOptions engine = cuda.pagedAttention() ? asked : contiguous(asked, files.spec());
             ModelRunner loaded = backend.load(files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
             ModelRunner runner = ranges.equals(ProfilerRanges.NONE) ? loaded : new RangedRunner(loaded, ranges);
             warnings.addAll(backend.warnings());
@@ -130,19 +143,25 @@ public final class Roseinfer {
         }
     }
 
-    private static Backend backend(Settings settings) {
+    private static Backend backend(Settings settings, List<String> warnings) {
         return switch (settings.device()) {
-            case AUTO -> best(settings);
+            case AUTO -> best(settings, warnings);
             case CPU -> cpu(settings);
             case CUDA -> cuda(settings);
             case SIM -> new SimBackend(SimOptions.defaults());
         };
     }
 
-    /** CUDA where it can be used and has the precision; else the processor. */
-    private static Backend best(Settings settings) {
-        boolean forCpu = settings.threads() > 0 || !CudaOptions.has(settings.precision());
-        return forCpu || CudaBackend.refusal().isPresent() ? cpu(settings) : cuda(settings);
+    /** CUDA where it can be used and has the precision; else the processor, and where there is a driver a warning says why. */
+    private static Backend best(Settings settings, List<String> warnings) {
+        Optional<String> reason = AutoDevice.reasonForCpu(settings);
+        if (reason.isEmpty()) {
+            return cuda(settings);
+        }
+        if (CudaBackend.hasDriver()) {
+            warnings.add("device auto is cpu: " + reason.get());
+        }
+        return cpu(settings);
     }
 
     private static Backend cpu(Settings settings) {

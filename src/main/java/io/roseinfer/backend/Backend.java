@@ -2,6 +2,7 @@ package io.roseinfer.backend;
 
 import io.roseinfer.model.Gpt2Weights;
 import java.util.List;
+import java.util.Optional;
 
 /** A device that can run models. */
 public interface Backend extends AutoCloseable {
@@ -11,6 +12,16 @@ public interface Backend extends AutoCloseable {
 
     /** One line for people: which processor, how wide, how many threads. */
     String description();
+
+    /** Processor threads that compute; 0 where something else does. */
+    default int threads() {
+        return 0;
+    }
+
+    /** The GPU this device is, by its own name; empty if it is none. */
+    default Optional<String> gpu() {
+        return Optional.empty();
+    }
 
     /** What the user must hear before anything runs: why this will be slower than the device can be. */
     default List<String> warnings() {

@@ -1,4 +1,4 @@
 package io.roseinfer.backend;
 
-/** One named allocation of a runner, as start-up and {@code doctor} print it. */
+/** One named allocation of a runner, as {@code --memory-plan} and {@code doctor} print it. */
 public record MemoryUse(String name, long bytes) {}

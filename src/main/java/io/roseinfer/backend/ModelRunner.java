@@ -51,6 +51,11 @@ public interface ModelRunner extends AutoCloseable {
         return ProfilerRanges.NONE;
     }
 
+    /** How the matrices are held, never {@link Precision#AUTO}; empty if the device has none. */
+    default Optional<Precision> precision() {
+        return Optional.empty();
+    }
+
     /** Every allocation this runner made, largest first. */
     List<MemoryUse> memory();
 

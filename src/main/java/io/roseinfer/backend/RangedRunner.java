@@ -79,6 +79,11 @@ public final class RangedRunner implements ModelRunner {
     }
 
     @Override
+    public Optional<Precision> precision() {
+        return runner.precision();
+    }
+
+    @Override
     public List<MemoryUse> memory() {
         return runner.memory();
     }

@@ -38,19 +38,25 @@ public final class ModelBenchmark {
         }
 
         /** Most tokens a row of a point comes to. */
-        private int rowTokens(ModelPoint point) {
+        private long rowTokens(ModelPoint point) {
             return switch (point) {
                 case ModelPoint.Prefill prefill -> prefill.tokens();
-                case ModelPoint.Decode decode -> context + decodeSteps;
+                case ModelPoint.Decode decode -> (long) context + decodeSteps;
             };
         }
 
-        /** Engine options whose runner can take every point and holds no more KV blocks than they need. */
-        public EngineOptions engineOptions(EngineOptions base) {
+        /**
+         * Engine options whose runner can take every point and holds no more KV blocks than they need.
+         *
+         * @param contextLength the model's context in tokens
+         * @throws BadInput if a point is longer
+         */
+        public EngineOptions engineOptions(EngineOptions base, int contextLength) {
             int rows = 1;
             int prefillRows = 1;
             int blocks = 1;
             for (ModelPoint point : points) {
+                requireContext(point, contextLength);
                 rows = Math.max(rows, point instanceof ModelPoint.Decode ? point.rows() : 1);
                 prefillRows = Math.max(prefillRows, point instanceof ModelPoint.Prefill ? point.rows() : 1);
                 long wanted = (long) point.rows() * Math.ceilDiv(rowTokens(point), base.blockSize());
@@ -62,11 +68,18 @@ public final class ModelBenchmark {
                     .build();
             return base.withScheduler(scheduler).withKvBlocks(blocks);
         }
+
+        private void requireContext(ModelPoint point, int contextLength) {
+            if (rowTokens(point) > contextLength) {
+                throw new BadInput(point + " comes to " + rowTokens(point) + " tokens a row; the model's context is "
+                        + contextLength + ", so ask for fewer tokens, less --context or fewer --decode-steps");
+            }
+        }
     }
 
     /**
      * @param runner loaded for {@link Settings#engineOptions}
-     * @throws BadInput if a point is longer than the model's context or wider than a step can be
+     * @throws BadInput if a point is wider than a step can be
      */
     public ModelBenchmark(ModelRunner runner, Settings settings, Clock clock) {
         this.runner = runner;
@@ -76,12 +89,6 @@ public final class ModelBenchmark {
     }
 
     private void requireFit(ModelPoint point) {
-        int most = runner.spec().contextLength();
-        if (settings.rowTokens(point) > most) {
-            throw new BadInput(
-                    point + " comes to " + settings.rowTokens(point) + " tokens a row; the model's context is " + most
-                            + ", so ask for fewer tokens, less --context or fewer --decode-steps");
-        }
         int tokens = runner.limits().maxTokens();
         if (point instanceof ModelPoint.Prefill && point.tokensPerStep() > tokens) {
             throw new BadInput(point + " is " + point.tokensPerStep() + " tokens; a step takes at most " + tokens
@@ -97,7 +104,7 @@ public final class ModelBenchmark {
     }
 
     private ModelTiming measure(ModelPoint point) {
-        ModelSteps steps = new ModelSteps(runner, point.rows(), settings.rowTokens(point));
+        ModelSteps steps = new ModelSteps(runner, point.rows(), Math.toIntExact(settings.rowTokens(point)));
         for (int run = 0; run < settings.warmups(); run++) {
             double unused = stepMillis(steps, point);
         }

@@ -6,7 +6,7 @@ public sealed interface ModelPoint {
     int rows();
 
     /** Tokens that one step computes, all rows together. */
-    int tokensPerStep();
+    long tokensPerStep();
 
     /**
      * Whole prompts in one step, from an empty KV cache; a token is sampled from the last position of each.
@@ -15,8 +15,8 @@ public sealed interface ModelPoint {
      */
     record Prefill(int rows, int tokens) implements ModelPoint {
         @Override
-        public int tokensPerStep() {
-            return rows * tokens;
+        public long tokensPerStep() {
+            return (long) rows * tokens;
         }
 
         @Override
@@ -28,7 +28,7 @@ public sealed interface ModelPoint {
     /** One new token for every row: what its step before has sampled. */
     record Decode(int rows) implements ModelPoint {
         @Override
-        public int tokensPerStep() {
+        public long tokensPerStep() {
             return rows;
         }
 

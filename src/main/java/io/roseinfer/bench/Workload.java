@@ -1,11 +1,16 @@
 package io.roseinfer.bench;
 
+import io.roseinfer.base.Limits;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /** The requests of a run, in the order they are submitted; every run of a benchmark submits the same ones. */
 public record Workload(List<GenerationRequest> requests) {
@@ -18,6 +23,33 @@ public record Workload(List<GenerationRequest> requests) {
         return new Workload(texts.stream()
                 .map(text -> withPrompt(template, new Prompt.Text(text)))
                 .toList());
+    }
+
+    /**
+     * Requests of token ids, each like {@code template} but for its prompt.
+     *
+     * @param ids the prompt that is repeated
+     * @param repeats request i has it {@code repeats[i mod size]} times
+     * @throws BadInput if a prompt would be longer than any is read
+     */
+    public static Workload ofTokens(int[] ids, List<Integer> repeats, int requests, GenerationRequest template) {
+        long longest = (long) ids.length * Collections.max(repeats);
+        if (longest > Limits.PROMPT_CHARS) {
+            throw new BadInput("--prompt-repeats makes a prompt of " + longest + " tokens; at most "
+                    + Limits.PROMPT_CHARS + " are read");
+        }
+        List<Prompt> prompts = repeats.stream()
+                .map(count -> (Prompt) new Prompt.Tokens(repeated(ids, count)))
+                .toList();
+        return new Workload(IntStream.range(0, requests)
+                .mapToObj(i -> withPrompt(template, prompts.get(i % prompts.size())))
+                .toList());
+    }
+
+    private static int[] repeated(int[] ids, int count) {
+        int[] all = new int[ids.length * count];
+        Arrays.setAll(all, i -> ids[i % ids.length]);
+        return all;
     }
 
     /** The same requests as token ids, so that submitting them tokenizes nothing. */

@@ -73,7 +73,7 @@ final class BenchModelCommand implements io.roseinfer.cli.Command {
     private int repeatRuns = 5;
 
     @Override
-    public int run(CommandSpec spec, Terminal terminal) {
+    public int run(CommandSpec command, Terminal terminal) {
         List<ModelPoint> points = new ArrayList<>(prefill.values());
         points.addAll(decode.values());
         if (points.isEmpty()) {
@@ -81,12 +81,12 @@ final class BenchModelCommand implements io.roseinfer.cli.Command {
         }
         ModelBenchmark.Settings settings =
                 new ModelBenchmark.Settings(points, context, decodeSteps, warmupRuns, repeatRuns);
-        EngineOptions engine = settings.engineOptions(EngineOptions.defaults().withBlockSize(blockSize));
-        try (LoadedModel loaded = model.load(engine, terminal)) {
+        EngineOptions base = EngineOptions.defaults().withBlockSize(blockSize);
+        try (LoadedModel loaded = model.load(spec -> settings.engineOptions(base, spec.contextLength()), terminal)) {
             model.features(loaded, terminal);
             ModelBenchmark benchmark = new ModelBenchmark(loaded.runner(), settings, terminal.clock());
-            terminal.print(ModelReport.header(
-                    model.model(), Choices.word(model.dtype()), loaded.deviceDescription(), settings));
+            String dtype = loaded.precision().map(Choices::word).orElse("none");
+            terminal.print(ModelReport.header(model.model(), dtype, loaded.deviceDescription(), settings));
             benchmark.run(timing -> terminal.print(ModelReport.row(timing)));
         }
         return 0;

@@ -1,7 +1,6 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
-import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.RunListener.Phase;
 import io.roseinfer.bench.SchedulerBenchmark;
 import io.roseinfer.bench.SchedulerReport;
@@ -9,9 +8,9 @@ import io.roseinfer.bench.SchedulerRun;
 import io.roseinfer.bench.StreamingReport;
 import io.roseinfer.bench.Workload;
 import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.tokenizer.Tokenizer;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
@@ -30,18 +29,20 @@ import picocli.CommandLine.Option;
 final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
     private static final List<String> ON_SIM_ALONE = List.of("--running", "--waiting", "--steps");
 
-    private static final List<String> NOT_ON_SIM = List.of(
-            "--model",
-            "--prompt",
-            "--prompt-repeats",
-            "--num-requests",
-            "--max-new-tokens",
-            "--max-batch-size",
-            "--prefill-max-tokens",
-            "--max-active-requests",
-            "--kv-blocks",
-            "--warmup-runs",
-            "--repeat-runs");
+    private static final Set<String> ON_SIM = Set.of(
+            "--backend",
+            "--device",
+            "--running",
+            "--waiting",
+            "--steps",
+            "--block-size",
+            "--prefill-max-batch-size",
+            "--prefill-admission-policy",
+            "--prefill-admission-lookahead",
+            "--prefill-force-fifo-every",
+            "--decode-first",
+            "--chunked-prefill",
+            "--no-prefix-cache");
 
     @Mixin
     private ModelOptions model = new ModelOptions();
@@ -99,40 +100,30 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
     private int repeatRuns = 3;
 
     @Override
-    public int run(CommandSpec spec, Terminal terminal) {
-        Workload requests = workload.workload(maxNewTokens, sampling.params(terminal));
+    public int run(CommandSpec command, Terminal terminal) {
         EngineOptions options = scheduler.engineOptions(sampling.seed(), terminal);
         backend.ifPresent(model::alsoNamed);
         if (model.isSimulated() && mode.isEmpty()) {
-            tellIgnored(NOT_ON_SIM, "the cost of a step is measured without a model", spec, terminal);
+            GivenFlags.tellOthersWithoutEffect(
+                    command, ON_SIM, "the cost of a step is measured without a model", terminal);
             cost.run(options, terminal);
         } else {
-            tellIgnored(ON_SIM_ALONE, "it belongs to --backend sim without --mode", spec, terminal);
+            for (String flag : ON_SIM_ALONE) {
+                GivenFlags.tellWithoutEffect(command, flag, "it belongs to --backend sim without --mode", terminal);
+            }
+            Workload requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
             run(mode.orElse(SchedulerBenchmark.Mode.ONLINE), requests, options, terminal);
         }
         return 0;
     }
 
-    private static void tellIgnored(List<String> flags, String why, CommandSpec spec, Terminal terminal) {
-        for (String flag : flags) {
-            if (spec.commandLine().getParseResult().hasMatchedOption(flag)) {
-                terminal.note(flag + " has no effect: " + why);
-            }
-        }
-    }
-
     private void run(SchedulerBenchmark.Mode drive, Workload requests, EngineOptions options, Terminal terminal) {
         try (LoadedModel loaded = model.load(options, terminal)) {
             model.features(loaded, terminal);
-            Tokenizer tokenizer = loaded.tokenizer()
-                    .orElseThrow(() -> new BadInput("--model " + loaded.spec().name()
-                            + " has no tokenizer for --prompt; put tokenizer.json beside its weights"));
+            Workload ids =
+                    workload.isTokenIds() ? requests : requests.pretokenized(TextPrompts.tokenizer(loaded)::encode);
             SchedulerBenchmark benchmark = new SchedulerBenchmark(
-                    loaded.runner(),
-                    options.scheduler(),
-                    requests.pretokenized(tokenizer::encode),
-                    sampling.seed(),
-                    terminal.clock());
+                    loaded.runner(), options.scheduler(), ids, sampling.seed(), terminal.clock());
             List<SchedulerRun> runs = benchmark.run(
                     drive, warmupRuns, repeatRuns, (phase, number, of) -> banner(terminal, phase, number, of));
             terminal.print(SchedulerReport.text(drive, warmupRuns, runs));

@@ -3,6 +3,7 @@ package io.roseinfer.cli;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.Environment;
 import io.roseinfer.bench.JsonReport;
 import io.roseinfer.bench.ResultFile;
 import io.roseinfer.bench.RunResult;
@@ -92,7 +93,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
     @Option(
             names = "--json",
             paramLabel = "<FILE>",
-            description = "Write every request's stamps to a file; .zst compresses it.",
+            description = "Write every request's stamps to a file; .gz and .zst compress it.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> json = Optional.empty();
 
@@ -100,7 +101,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
             names = "--timeline",
             paramLabel = "<FILE>",
             description =
-                    "Write every step and every request to a trace that ui.perfetto.dev opens; .zst compresses it.",
+                    "Write every step and every request to a trace that ui.perfetto.dev opens; .gz and .zst compress it.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> timeline = Optional.empty();
 
@@ -113,23 +114,30 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
     private boolean printIds;
 
     @Override
-    public int run(CommandSpec spec, Terminal terminal) {
+    public int run(CommandSpec command, Terminal terminal) {
         if (printIds && json.isEmpty()) {
             throw new BadInput("--print-ids has nowhere to write to; add --json FILE");
         }
-        if (json.isPresent() && json.equals(timeline)) {
-            throw new BadInput("--json and --timeline both name " + json.get() + "; give each a file of its own");
-        }
         Optional<ResultFile> results = json.map(path -> ResultFile.at("--json", path));
         Optional<ResultFile> trace = timeline.map(path -> ResultFile.at("--timeline", path));
+        if (results.isPresent() && trace.isPresent() && results.get().isSameAs(trace.get())) {
+            throw new BadInput("--json and --timeline both name " + json.get() + "; give each a file of its own");
+        }
+        tellWithoutEffect(command, terminal);
         SubmitSchedule schedule = new SubmitSchedule(submitSchedule, submitIntervalMillis);
-        Workload requests = workload.workload(maxNewTokens, sampling.params(terminal));
+        Workload requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
         EngineOptions options = withTimeline(delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal)));
         try (LoadedModel loaded = model.load(options, terminal)) {
             ModelOptions.Features features = model.features(loaded, terminal);
-            Workload prepared = pretok ? requests.pretokenized(tokenizer(loaded)::encode) : requests;
+            SettingsInForce settings = new SettingsInForce(loaded, options);
+            Workload prepared = workload.isTokenIds() ? requests : prepared(requests, loaded);
+            Map<String, @Nullable Object> flags = settings.all(command, model, features);
+            Environment environment = Machine.here().environment(loaded, terminal);
+            RunFiles files =
+                    new RunFiles(results, trace, runs -> new JsonReport(printIds).of(flags, environment, runs));
+            String line = settings.line(scheduler.admissionPolicy(), word(schedule));
             StreamingReport report = new StreamingReport(setup(loaded, features), schedule);
-            RunPrinter printer = new RunPrinter(report, terminal);
+            RunPrinter printer = new RunPrinter(report, line, files, terminal);
             StreamingBenchmark benchmark = new StreamingBenchmark(
                     () -> Engine.open(loaded.runner(), loaded.tokenizer(), loaded.fitting(options), terminal.clock()),
                     prepared,
@@ -140,11 +148,32 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
                 benchmark = benchmark.withProfiler(profiler(loaded, terminal));
             }
             List<RunResult> runs = benchmark.run(warmupRuns, repeatRuns);
-            results.ifPresent(file -> file.write(new JsonReport(printIds)
-                    .of(settings(spec, loaded, features), Machine.here().environment(terminal), runs)));
-            trace.ifPresent(file -> writeTimeline(file, runs, terminal));
+            if (trace.isPresent() && runs.stream().anyMatch(run -> TimelineTrace.droppedSteps(run) > 0)) {
+                terminal.note(
+                        "--timeline has the last " + TIMELINE_STEPS + " steps of each run; make the runs shorter");
+            }
         }
         return 0;
+    }
+
+    private void tellWithoutEffect(CommandSpec command, Terminal terminal) {
+        if (pretok || workload.isTokenIds()) {
+            GivenFlags.tellWithoutEffect(
+                    command, "--tokenize-workers", "the prompts are token ids when they are submitted", terminal);
+        }
+        if (pretok && workload.isTokenIds()) {
+            terminal.note("--pretok has no effect: the prompts are token ids");
+        }
+        if (submitIntervalMillis == 0) {
+            GivenFlags.tellWithoutEffect(
+                    command, "--submit-schedule", "without --submit-interval-ms requests come in one burst", terminal);
+        }
+    }
+
+    private static String word(SubmitSchedule schedule) {
+        return schedule.isBurst()
+                ? "in a burst"
+                : "every " + schedule.intervalMillis() + " ms (" + schedule.mode() + ")";
     }
 
     private static StepProfiler profiler(LoadedModel loaded, Terminal terminal) {
@@ -158,17 +187,9 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
         return timeline.isEmpty() ? options : options.withStepHistory(TIMELINE_STEPS);
     }
 
-    private static void writeTimeline(ResultFile file, List<RunResult> runs, Terminal terminal) {
-        if (runs.stream().anyMatch(run -> TimelineTrace.droppedSteps(run) > 0)) {
-            terminal.note("--timeline has the last " + TIMELINE_STEPS + " steps of each run; make the runs shorter");
-        }
-        file.write(out -> TimelineTrace.write(out, runs));
-    }
-
-    private static Tokenizer tokenizer(LoadedModel loaded) {
-        return loaded.tokenizer()
-                .orElseThrow(() -> new BadInput("--pretok needs a tokenizer, and "
-                        + loaded.spec().name() + " has none; put tokenizer.json beside its weights"));
+    private Workload prepared(Workload texts, LoadedModel loaded) {
+        Tokenizer tokenizer = TextPrompts.tokenizer(loaded);
+        return pretok ? texts.pretokenized(tokenizer::encode) : texts;
     }
 
     private StreamingReport.Setup setup(LoadedModel loaded, ModelOptions.Features features) {
@@ -181,17 +202,5 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
                 features.pagedAttention(),
                 features.cudaGraph(),
                 features.nvtx());
-    }
-
-    /** The flags, with what {@code auto} and the device made of them. */
-    private static Map<String, @Nullable Object> settings(
-            CommandSpec spec, LoadedModel loaded, ModelOptions.Features features) {
-        Map<String, @Nullable Object> settings = FlagValues.of(spec);
-        settings.put("device", loaded.device());
-        settings.put("paged_attn", features.pagedAttention());
-        settings.put("cuda_graph", features.cudaGraph());
-        settings.put("nvtx", features.nvtx());
-        settings.put("batch_invariant", features.batchInvariant());
-        return settings;
     }
 }

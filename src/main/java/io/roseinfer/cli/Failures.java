@@ -54,8 +54,14 @@ final class Failures {
             return String.join(" or ", option.names()) + " is given more than once; give it once";
         }
         String message = message(wrong).replaceFirst("^Error: ", "");
-        List<String> suggestions =
-                wrong instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
+        if (!(wrong instanceof UnmatchedArgumentException unmatched)) {
+            return message;
+        }
+        List<String> suggestions = unmatched.getSuggestions();
+        boolean takesPrompt = wrong.getCommandLine().getCommandSpec().findOption("--prompt") != null;
+        if (suggestions.isEmpty() && takesPrompt && !unmatched.isUnknownOption()) {
+            return message + "; a prompt is given as --prompt TEXT, in quotes if it has spaces";
+        }
         return suggestions.isEmpty() ? message : message + "; did you mean " + String.join(" or ", suggestions) + "?";
     }
 

@@ -10,6 +10,7 @@ import io.roseinfer.engine.Prompt;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.tokenizer.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -99,6 +100,10 @@ final class GenerateCommand implements io.roseinfer.cli.Command {
                         .build());
         try (LoadedModel loaded = model.load(options, terminal)) {
             model.features(loaded, terminal);
+            if (request.prompt() instanceof Prompt.Text) {
+                Tokenizer unused = TextPrompts.tokenizer(loaded);
+            }
+            tellRandomWeights(loaded, terminal);
             try (Engine engine = Engine.open(
                             loaded.runner(), loaded.tokenizer(), loaded.fitting(options), terminal.clock());
                     TokenStream stream = engine.submit(request)) {
@@ -107,6 +112,13 @@ final class GenerateCommand implements io.roseinfer.cli.Command {
             }
         }
         return 0;
+    }
+
+    /** Words of a vocabulary look like text, whatever chose them. */
+    private void tellRandomWeights(LoadedModel loaded, Terminal terminal) {
+        if (model.hasRandomWeights() && loaded.precision().isPresent()) {
+            terminal.note("--model " + model.model() + " has random weights, so what it says means nothing");
+        }
     }
 
     private GenerationRequest request(Terminal terminal) {

@@ -1,5 +1,6 @@
 package io.roseinfer.cli;
 
+import io.roseinfer.LoadedModel;
 import io.roseinfer.backend.cpu.CpuFeatures;
 import io.roseinfer.bench.Environment;
 import java.io.IOException;
@@ -32,12 +33,12 @@ final class Machine {
     }
 
     /** What a results file says about where it was measured. */
-    Environment environment(Terminal terminal) {
+    Environment environment(LoadedModel loaded, Terminal terminal) {
         return new Environment(
                 jdk(),
                 Optional.of(cpu()),
                 vectorBits(),
-                gpu(),
+                loaded.gpu(),
                 driver(),
                 Optional.ofNullable(terminal.properties().get("roseinfer.commit")));
     }

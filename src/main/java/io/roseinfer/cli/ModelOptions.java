@@ -1,16 +1,18 @@
 package io.roseinfer.cli;
 
+import io.roseinfer.AutoDevice;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.Settings.Device;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.ProfilerRanges;
-import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.model.ModelSpec;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
@@ -77,6 +79,9 @@ final class ModelOptions {
             description = "Bit-equal results whatever the batch (default: on on cpu, where it costs nothing).")
     private @Nullable Boolean batchInvariant;
 
+    @Option(names = "--memory-plan", description = "List on standard error what the loaded model takes of memory.")
+    private boolean memoryPlan;
+
     /** {@code --backend}, which says the same as {@code --device}. */
     void alsoNamed(Choices.Place value) {
         if (device.isPresent() && !device.get().equals(value)) {
@@ -94,12 +99,12 @@ final class ModelOptions {
         return device.map(Choices.Place::kind).orElse(Device.AUTO);
     }
 
-    String model() {
-        return model;
+    boolean hasRandomWeights() {
+        return model.startsWith("random:");
     }
 
-    Precision dtype() {
-        return dtype;
+    String model() {
+        return model;
     }
 
     /** What runs, once the device is known, told where a flag asked for something else. */
@@ -107,78 +112,101 @@ final class ModelOptions {
 
     /** Loads the model, for engines of these options. What the user should hear about it goes to {@code err}. */
     LoadedModel load(EngineOptions engine, Terminal terminal) {
+        return load(spec -> engine, terminal);
+    }
+
+    /** Loads the model, for engines of options that depend on it. What the user should hear about it goes to {@code err}. */
+    LoadedModel load(Function<ModelSpec, EngineOptions> engine, Terminal terminal) {
         warnAboutThreads(terminal);
-        Settings settings = Settings.of(model)
+        Settings settings = settings(terminal);
+        try (Downloads downloads = new Downloads(terminal)) {
+            LoadedModel loaded = Roseinfer.load(settings, engine, downloads);
+            loaded.warnings().forEach(terminal::note);
+            tellChoice(loaded, settings, terminal);
+            if (memoryPlan) {
+                MemoryTable.lines(loaded.runner().memory()).forEach(terminal::note);
+            }
+            return loaded;
+        }
+    }
+
+    /** The flags, with an engine's default options. */
+    Settings settings(Terminal terminal) {
+        return Settings.of(model)
                 .withDevice(kind())
                 .withPrecision(dtype)
                 .withThreads(threads.orElse(0))
                 .withOffline(offline)
                 .withEnvironment(terminal.environment())
-                .withCuda(cuda())
-                .withEngine(engine);
-        try (Downloads downloads = new Downloads(terminal)) {
-            LoadedModel loaded = Roseinfer.load(settings, downloads);
-            loaded.warnings().forEach(terminal::note);
-            tellChoice(loaded, terminal);
-            return loaded;
-        }
+                .withCuda(cuda());
     }
 
     private Settings.Cuda cuda() {
-        int index = device.map(Choices.Place::index).orElse(0);
         return new Settings.Cuda(
-                index,
+                index(),
                 !Boolean.FALSE.equals(cudaGraph),
                 !Boolean.FALSE.equals(pagedAttention),
                 nvtx,
                 Boolean.TRUE.equals(batchInvariant));
     }
 
-    /** Who asked for {@code auto}, or has a GPU, should not have to guess what it came to. */
-    private void tellChoice(LoadedModel loaded, Terminal terminal) {
-        boolean wondering = device.isEmpty() ? Machine.here().gpu().isPresent() : kind() == Device.AUTO;
-        if (wondering && loaded.device().equals(Choices.word(Device.CPU))) {
-            String why = CudaBackend.refusal()
-                    .map(refusal -> refusal.getMessage()
-                            .replace("; use --device cpu", "")
-                            .replace(", or use --device cpu", ""))
-                    .orElse("--threads, int8 and int4 weights are for the cpu");
-            terminal.note("--device auto is cpu: " + why);
+    private int index() {
+        return device.map(Choices.Place::index).orElse(0);
+    }
+
+    /** Who wrote {@code auto} should not have to guess what it came to, even where no driver is. */
+    private void tellChoice(LoadedModel loaded, Settings settings, Terminal terminal) {
+        boolean asked = device.isPresent() && kind() == Device.AUTO;
+        boolean told = loaded.warnings().stream().anyMatch(warning -> warning.startsWith("device auto is cpu"));
+        if (asked && !told && loaded.device().equals(Choices.word(Device.CPU))) {
+            AutoDevice.reasonForCpu(settings).ifPresent(reason -> terminal.note("device auto is cpu: " + reason));
         }
     }
 
     private void warnAboutThreads(Terminal terminal) {
         int cores = Runtime.getRuntime().availableProcessors();
         int asked = threads.orElse(1);
-        if (asked > cores) {
+        boolean onCpu = kind() == Device.AUTO || kind() == Device.CPU;
+        if (asked > cores && onCpu) {
             terminal.note(
                     "--threads " + asked + " is more than the " + cores + " cores there are; expect it to be slower");
         }
     }
 
+    /** The device that a model was loaded to, as the flag spells it. */
+    String place(LoadedModel loaded) {
+        return loaded.device() + (loaded.gpu().isPresent() && index() > 0 ? ":" + index() : "");
+    }
+
     /** What is in force on a device, with one note for each flag that has no effect there. */
     Features features(LoadedModel loaded, Terminal terminal) {
         String deviceName = loaded.device();
-        if (deviceName.equals(Choices.word(Device.CUDA))) {
-            return new Features(
-                    !Boolean.FALSE.equals(pagedAttention),
-                    !Boolean.FALSE.equals(cudaGraph),
-                    !loaded.runner().ranges().equals(ProfilerRanges.NONE),
-                    Boolean.TRUE.equals(batchInvariant));
-        }
+        boolean onCuda = deviceName.equals(Choices.word(Device.CUDA));
+        boolean onSim = deviceName.equals(Choices.word(Device.SIM));
         for (Without without : List.of(
-                new Without(Boolean.FALSE.equals(pagedAttention), "--no-paged-attn", "attention is always paged there"),
-                new Without(Boolean.TRUE.equals(cudaGraph), "--cuda-graph", "graphs need CUDA"),
-                new Without(nvtx, "--nvtx", "profiler ranges need CUDA"),
                 new Without(
-                        Boolean.FALSE.equals(batchInvariant),
+                        !onCuda && Boolean.FALSE.equals(pagedAttention),
+                        "--no-paged-attn",
+                        "attention is always paged there"),
+                new Without(!onCuda && Boolean.TRUE.equals(cudaGraph), "--cuda-graph", "graphs need CUDA"),
+                new Without(!onCuda && nvtx, "--nvtx", "profiler ranges need CUDA"),
+                new Without(
+                        !onCuda && Boolean.FALSE.equals(batchInvariant),
                         "--no-batch-invariant",
-                        "results never depend on the batch there"))) {
+                        "results never depend on the batch there"),
+                new Without(threads.isPresent() && (onCuda || onSim), "--threads", "threads are the cpu's"),
+                new Without(onSim && dtype != Precision.AUTO, "--dtype", "it holds no weights"))) {
             if (without.given()) {
                 terminal.note(without.flag() + " has no effect on " + deviceName + ": " + without.why());
             }
         }
-        return new Features(true, false, false, true);
+        return onCuda
+                ? new Features(
+                        !Boolean.FALSE.equals(pagedAttention),
+                        !Boolean.FALSE.equals(cudaGraph),
+                        !loaded.runner().ranges().equals(ProfilerRanges.NONE),
+                        Boolean.TRUE.equals(batchInvariant))
+                : new Features(true, false, false, true);
     }
 
     private record Without(boolean given, String flag, String why) {}

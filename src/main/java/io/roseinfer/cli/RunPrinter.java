@@ -7,14 +7,21 @@ import io.roseinfer.bench.StreamingReport;
 import java.util.Optional;
 import me.tongfei.progressbar.ProgressBar;
 
-/** Prints banners and reports as runs come and go, and shows a progress bar to whoever watches. */
+/** Prints banners and reports as runs come and go, files what they measured, and shows a progress bar to whoever watches. */
 final class RunPrinter implements RunListener {
     private final StreamingReport report;
+    private final String settings;
+    private final RunFiles files;
     private final Terminal terminal;
     private volatile Optional<ProgressBar> bar = Optional.empty();
 
-    RunPrinter(StreamingReport report, Terminal terminal) {
+    /**
+     * @param settings those that the report does not say, in one line
+     */
+    RunPrinter(StreamingReport report, String settings, RunFiles files, Terminal terminal) {
         this.report = report;
+        this.settings = settings;
+        this.files = files;
         this.terminal = terminal;
     }
 
@@ -36,7 +43,8 @@ final class RunPrinter implements RunListener {
     public void finished(Phase phase, RunResult result) {
         bar.ifPresent(ProgressBar::close);
         if (phase == Phase.MEASURED) {
-            terminal.print(report.text(result) + OperatorReport.text(result));
+            terminal.print(report.text(result) + "Settings: " + settings + "\n" + OperatorReport.text(result));
+            files.add(result);
         }
     }
 }

@@ -80,6 +80,9 @@ final class SamplingOptions {
         if (temperature != 1 || topK != 0 || topP != 1 || minP != 0) {
             terminal.note("--temperature, --top-k, --top-p and --min-p have no effect without --do-sample");
         }
+        if (seed != 0) {
+            terminal.note("--seed has no effect without --do-sample");
+        }
         return penalties;
     }
 }

@@ -94,11 +94,18 @@ final class SchedulerFlags {
             terminal.note("--prefill-admission-lookahead and --prefill-force-fifo-every have no effect without"
                     + " --prefill-admission-policy pack");
         }
+        if (decodeFirst && chunkedPrefill) {
+            terminal.note("--decode-first has no effect with --chunked-prefill: every step decodes there");
+        }
         return EngineOptions.defaults()
                 .withScheduler(scheduler())
                 .withBlockSize(blockSize)
                 .withKvBlocks(kvBlocks)
                 .withSeed(seed);
+    }
+
+    String admissionPolicy() {
+        return admissionPolicy;
     }
 
     private SchedulerOptions scheduler() {

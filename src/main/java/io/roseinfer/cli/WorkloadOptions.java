@@ -1,9 +1,13 @@
 package io.roseinfer.cli;
 
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.PromptPlan;
 import io.roseinfer.bench.Workload;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.sampling.SamplingParams;
+import java.util.Optional;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** What a benchmark's requests ask for. */
@@ -14,6 +18,14 @@ final class WorkloadOptions {
             converter = PromptConverter.class,
             description = "What every request continues.")
     private String prompt = "Once upon a time";
+
+    @Option(
+            names = "--prompt-ids",
+            paramLabel = "<ID[,ID...]>",
+            converter = Ranges.TokenIds.class,
+            description = "What every request continues, as token ids instead of --prompt; needs no tokenizer.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Ranges.Numbers> promptIds = Optional.empty();
 
     @Option(
             names = "--prompt-repeats",
@@ -35,12 +47,29 @@ final class WorkloadOptions {
     @Option(names = "--no-stop-on-eos", description = "Generate on after the end-of-text token.")
     private boolean noStopOnEos;
 
-    Workload workload(int maxNewTokens, SamplingParams sampling) {
-        PromptPlan plan = new PromptPlan(prompt, promptRepeats.values(), uniquePrompts);
+    /** Whether the prompts are token ids, so that nothing is tokenized. */
+    boolean isTokenIds() {
+        return promptIds.isPresent();
+    }
+
+    Workload workload(int maxNewTokens, SamplingParams sampling, CommandSpec command) {
+        if (promptIds.isPresent() && GivenFlags.has(command, "--prompt")) {
+            throw new BadInput("--prompt and --prompt-ids are mutually exclusive; give one of them");
+        }
         GenerationRequest template = GenerationRequest.of(prompt)
                 .withMaxNewTokens(maxNewTokens)
                 .withSampling(sampling)
                 .withIgnoreEndOfText(noStopOnEos);
-        return Workload.of(plan.texts(numRequests), template);
+        return promptIds
+                .map(ids -> ofTokens(ids, template))
+                .orElseGet(() -> Workload.of(
+                        new PromptPlan(prompt, promptRepeats.values(), uniquePrompts).texts(numRequests), template));
+    }
+
+    private Workload ofTokens(Ranges.Numbers ids, GenerationRequest template) {
+        if (uniquePrompts) {
+            throw new BadInput("--unique-prompts ends a text in a number and --prompt-ids are no text; leave one out");
+        }
+        return Workload.ofTokens(ids.toArray(), promptRepeats.values(), numRequests, template);
     }
 }

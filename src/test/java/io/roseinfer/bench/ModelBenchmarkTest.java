@@ -37,7 +37,9 @@ class ModelBenchmarkTest {
 
     private static SimRunner runner(ModelBenchmark.Settings settings, SimOptions options) {
         return new SimRunner(
-                SPEC, EngineLimits.runnerLimits(settings.engineOptions(EngineOptions.defaults()), SPEC), options);
+                SPEC,
+                EngineLimits.runnerLimits(settings.engineOptions(EngineOptions.defaults(), SPEC.contextLength()), SPEC),
+                options);
     }
 
     /** On a device where a step takes 2 ms, a step takes 2 ms: neither the rows' prompts nor the warm-up are in a figure. */
@@ -106,15 +108,20 @@ class ModelBenchmarkTest {
         return tokens[25];
     }
 
+    @ParameterizedTest
+    @CsvSource({"1000, 1025", "2147483647, 2147483672"})
+    void row_longer_than_the_context_is_refused_before_a_model_is_loaded_for_it(int context, long tokens) {
+        ModelBenchmark.Settings settings = new ModelBenchmark.Settings(List.of(new Decode(1)), context, 25, 0, 1);
+        assertThatThrownBy(() -> settings.engineOptions(EngineOptions.defaults(), 1024))
+                .isInstanceOf(BadInput.class)
+                .hasMessage(
+                        "decode 1 comes to " + tokens + " tokens a row; the model's context is 1024, so ask for fewer "
+                                + "tokens, less --context or fewer --decode-steps");
+    }
+
     @Test
-    void benchmark_rowLongerThanTheContext_isRefusedWithWhatToDo() {
-        ModelBenchmark.Settings settings = new ModelBenchmark.Settings(List.of(new Decode(1)), 1000, 25, 0, 1);
-        try (ModelRunner runner = runner(settings, SimOptions.defaults())) {
-            assertThatThrownBy(() -> new ModelBenchmark(runner, settings, () -> 0))
-                    .isInstanceOf(BadInput.class)
-                    .hasMessage("decode 1 comes to 1025 tokens a row; the model's context is 1024, so ask for fewer "
-                            + "tokens, less --context or fewer --decode-steps");
-        }
+    void tokens_of_a_step_are_counted_beyond_an_int() {
+        assertThat(new Prefill(65_536, 65_536).tokensPerStep()).isEqualTo(1L << 32);
     }
 
     @Test

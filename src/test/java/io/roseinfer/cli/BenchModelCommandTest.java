@@ -24,7 +24,7 @@ class BenchModelCommandTest {
                 "--decode-steps",
                 "4");
         assertThat(outcome.code()).as(outcome.err()).isZero();
-        assertThat(outcome.out()).startsWith("=== model benchmark ===\nModel: random:gpt2, dtype auto\n");
+        assertThat(outcome.out()).startsWith("=== model benchmark ===\nModel: random:gpt2, dtype none\n");
         assertThat(outcome.out().lines().skip(6))
                 .extracting(line -> line.replaceAll("  .*", ""))
                 .containsExactly("prefill 1x32", "prefill 4x8", "decode 1", "decode 3");
@@ -38,7 +38,9 @@ class BenchModelCommandTest {
                 "--prefill=4x; is not TOKENS or ROWSxTOKENS",
                 "--decode=4x8; is not a number of rows",
                 "--decode=none --prefill=none; leaves nothing to measure",
-                "--decode=1 --context=1024; less --context"
+                "--decode=1 --context=1024; less --context",
+                "--prefill=none --decode=1 --context=2147483647; decode 1 comes to 2147483711 tokens a row",
+                "--prefill=65536x1024; prefill 65536x1024 is 67108864 tokens; a step takes at most"
             })
     void model_wrongShape_isRefusedInOneLine(String flags, String message) {
         String[] given = ("bench model --model random:gpt2 --device sim " + flags).split(" ");

@@ -103,7 +103,9 @@ class BenchSchedulerCommandTest {
         "--num-requests=3, 1",
         "--kv-blocks=3, 1",
         "'--chunked-prefill,--prefill-max-tokens=1', 1",
-        "--seed=1, 0"
+        "--seed=1, 1",
+        "'--dtype=fp32,--threads=1,--temperature=2', 3",
+        "--decode-first, 0"
     })
     void scheduler_flagWithoutEffectOnACost_isSaidOnce(String flags, int notes) {
         List<String> args = new ArrayList<>(

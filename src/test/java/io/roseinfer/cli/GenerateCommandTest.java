@@ -169,4 +169,29 @@ class GenerateCommandTest {
         assertThat(err).doesNotContain("zstd -d");
         assertThat(process.onExit().join().exitValue()).isEqualTo(3);
     }
+
+    @Test
+    void text_of_random_weights_is_said_to_mean_nothing(@TempDir Path folder) throws IOException {
+        Path config = Files.writeString(folder.resolve("config.json"), """
+                {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":50257,"n_positions":64}""");
+        Outcome outcome = CliRunner.run(
+                "generate", "--device=cpu", "--model=random:" + config, "--prompt=Once", "--max-new-tokens=1");
+        assertThat(outcome.err()).contains("has random weights").hasLineCount(1);
+    }
+
+    @Test
+    void word_without_a_flag_is_taken_for_a_prompt_and_the_flag_is_named() {
+        Outcome outcome = CliRunner.run("generate", "Hello");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("'Hello'", "--prompt TEXT").hasLineCount(1);
+    }
+
+    @Test
+    void text_for_a_model_without_tokenizer_is_refused_with_the_flag_for_ids(@TempDir Path folder) throws IOException {
+        Path config = Files.writeString(folder.resolve("config.json"), """
+                {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":300,"n_positions":64}""");
+        Outcome outcome = CliRunner.run("generate", "--device=sim", "--model=random:" + config, "--prompt=hi");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("has no tokenizer", "--prompt-ids").hasLineCount(1);
+    }
 }

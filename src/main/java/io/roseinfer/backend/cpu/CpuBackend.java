@@ -74,6 +74,11 @@ public final class CpuBackend implements Backend {
     }
 
     @Override
+    public int threads() {
+        return threads;
+    }
+
+    @Override
     public ModelRunner load(Gpt2Weights weights, RunnerLimits limits) {
         return RunnerLoader.load(weights, limits, options.precision(), kernels, threads, memory.bytes());
     }

@@ -3,6 +3,7 @@ package io.roseinfer.backend.cpu;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
@@ -24,6 +25,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
     private final Arena arena;
     private final WorkerTeam team;
     private final KvPool pool;
+    private final Precision precision;
     private final List<MemoryUse> memory;
     private final ForwardPass forward;
     private final HeadPass head;
@@ -45,6 +47,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
             KvPool pool,
             ForwardPass forward,
             HeadPass head,
+            Precision precision,
             List<MemoryUse> memory) {
         this.spec = spec;
         this.limits = limits;
@@ -54,6 +57,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
         this.pool = pool;
         this.forward = forward;
         this.head = head;
+        this.precision = precision;
         this.memory = List.copyOf(memory);
         this.blocks = new int[Math.multiplyExact(limits.maxRows(), geometry.blocksFor(spec.contextLength()))];
     }
@@ -141,6 +145,11 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
         OperatorRecorder started = forward.record(clock);
         recorder = started;
         return Optional.of(started);
+    }
+
+    @Override
+    public Optional<Precision> precision() {
+        return Optional.of(precision);
     }
 
     @Override

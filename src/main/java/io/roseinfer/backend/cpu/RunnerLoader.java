@@ -77,7 +77,7 @@ final class RunnerLoader {
         ModelWeights packed = new WeightLoader(weights, format, weightMemory, team).load();
         ForwardPass forward = new ForwardPass(spec, packed, pool, team, workers, scratch);
         HeadPass head = new HeadPass(spec, packed, team, workers, scratch);
-        return new CpuModelRunner(spec, limits, kv, arena, team, pool, forward, head, plan.uses());
+        return new CpuModelRunner(spec, limits, kv, arena, team, pool, forward, head, precision(format), plan.uses());
     }
 
     /** Makes the system provide one worker's share of the pages now, so that no step waits for it. */
@@ -95,6 +95,15 @@ final class RunnerLoader {
             case BF16 -> WeightFormat.BF16;
             case INT8 -> WeightFormat.INT8;
             case INT4 -> WeightFormat.INT4;
+        };
+    }
+
+    private static Precision precision(WeightFormat format) {
+        return switch (format) {
+            case F32 -> Precision.FP32;
+            case BF16 -> Precision.BF16;
+            case INT8 -> Precision.INT8;
+            case INT4 -> Precision.INT4;
         };
     }
 

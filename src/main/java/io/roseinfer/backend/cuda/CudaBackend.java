@@ -42,6 +42,11 @@ public final class CudaBackend implements Backend {
         return new CudaBackend(options, clock, CudaSystem.find(), images);
     }
 
+    /** Whether an NVIDIA driver is installed, usable or not. */
+    public static boolean hasDriver() {
+        return CudaLibrary.hasDriver();
+    }
+
     /** Why the first device cannot be used here, if it cannot. */
     public static Optional<BackendUnavailable> refusal() {
         try {
@@ -66,6 +71,11 @@ public final class CudaBackend implements Backend {
     @Override
     public String description() {
         return device.description() + "; " + target.suffix() + " kernels by nvcc " + images.toolkit();
+    }
+
+    @Override
+    public Optional<String> gpu() {
+        return Optional.of(device.name());
     }
 
     /** Such as {@code driver for CUDA 13.0, runtime 13.0}. */

@@ -1,6 +1,8 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.base.RoseException.BackendUnavailable;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
 import java.util.Optional;
 
 /**
@@ -9,6 +11,8 @@ import java.util.Optional;
  */
 final class CudaLibrary {
     private static final String PRESETS = "org.bytedeco.cuda.global.cudart";
+
+    private static final String DRIVER = "libcuda.so.1";
 
     private static final CudaLibrary INSTANCE = new CudaLibrary(() -> Class.forName(PRESETS));
 
@@ -29,6 +33,17 @@ final class CudaLibrary {
     /** The process's own libraries. */
     static CudaLibrary instance() {
         return INSTANCE;
+    }
+
+    /** Whether the driver's own library can be loaded, which it can on every system that a driver was installed on. */
+    @SuppressWarnings("restricted") // native access is what this package is for
+    static boolean hasDriver() {
+        try {
+            SymbolLookup unused = SymbolLookup.libraryLookup(DRIVER, Arena.global());
+            return true;
+        } catch (IllegalArgumentException notFound) {
+            return false;
+        }
     }
 
     /**

@@ -3,6 +3,7 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
@@ -18,6 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -239,6 +241,11 @@ final class CudaModelRunner implements ModelRunner {
         if (usable && logprobs >= 0) {
             place.reports.read(sample, Math.min(logprobs, spec().vocabularySize()), out);
         }
+    }
+
+    @Override
+    public Optional<Precision> precision() {
+        return Optional.of(on.shape().type().precision());
     }
 
     @Override

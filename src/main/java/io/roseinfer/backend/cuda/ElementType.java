@@ -26,6 +26,15 @@ enum ElementType {
         return bytes;
     }
 
+    /** The precision of matrices of this type. */
+    Precision precision() {
+        return switch (this) {
+            case F32 -> Precision.FP32;
+            case F16 -> Precision.FP16;
+            case BF16 -> Precision.BF16;
+        };
+    }
+
     /** What kernel names end in. */
     String suffix() {
         return switch (this) {

@@ -1,0 +1,24 @@
+package io.roseinfer;
+
+import io.roseinfer.backend.cuda.CudaBackend;
+import io.roseinfer.backend.cuda.CudaOptions;
+import java.util.Locale;
+import java.util.Optional;
+
+/** What {@link Settings.Device#AUTO} comes to. */
+public final class AutoDevice {
+    private AutoDevice() {}
+
+    /** Why it is the processor, in words that a message can go on with; empty if it is CUDA. */
+    public static Optional<String> reasonForCpu(Settings settings) {
+        if (settings.threads() > 0) {
+            return Optional.of("a number of threads was asked for, and threads are the cpu's");
+        }
+        if (!CudaOptions.has(settings.precision())) {
+            return Optional.of(settings.precision().name().toLowerCase(Locale.ROOT) + " weights are the cpu's alone");
+        }
+        return CudaBackend.refusal()
+                .map(refusal ->
+                        refusal.getMessage().replace("; use --device cpu", "").replace(", or use --device cpu", ""));
+    }
+}

@@ -1,0 +1,51 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** A benchmark's settings once the model is loaded: the flags, with what {@code auto}, the device and the model made of them. */
+final class SettingsInForce {
+    private final LoadedModel loaded;
+    private final EngineOptions engine;
+
+    SettingsInForce(LoadedModel loaded, EngineOptions engine) {
+        this.loaded = loaded;
+        this.engine = engine;
+    }
+
+    /** Every flag by its name in a results file. */
+    Map<String, @Nullable Object> all(CommandSpec command, ModelOptions model, ModelOptions.Features features) {
+        Map<String, @Nullable Object> settings = FlagValues.of(command);
+        settings.put("device", model.place(loaded));
+        settings.put("dtype", loaded.precision().map(Choices::word).orElse(null));
+        settings.put("threads", loaded.threads() == 0 ? null : loaded.threads());
+        settings.put("paged_attn", features.pagedAttention());
+        settings.put("cuda_graph", features.cudaGraph());
+        settings.put("nvtx", features.nvtx());
+        settings.put("batch_invariant", features.batchInvariant());
+        settings.put("block_size", loaded.runner().kv().blockSize());
+        settings.put("kv_blocks", loaded.runner().kv().blocks());
+        settings.put("prefill_max_batch_size", engine.scheduler().prefillMaxBatchSize());
+        return settings;
+    }
+
+    /** Those that the lines of a report do not say, in one line. */
+    String line(String admissionPolicy, String submitSchedule) {
+        SchedulerOptions scheduler = engine.scheduler();
+        return "dtype " + loaded.precision().map(Choices::word).orElse("none")
+                + (loaded.threads() == 0 ? "" : ", threads " + loaded.threads())
+                + ", batch " + scheduler.maxBatchSize()
+                + ", prefill batch " + scheduler.prefillMaxBatchSize()
+                + (scheduler.chunkedPrefill() ? ", chunked prefill" : "")
+                + ", admission " + admissionPolicy
+                + ", KV blocks " + loaded.runner().kv().blocks() + " of "
+                + loaded.runner().kv().blockSize() + " tokens"
+                + (scheduler.prefixCache() ? "" : ", no prefix cache")
+                + ", submitted " + submitSchedule
+                + ", seed " + engine.seed();
+    }
+}
