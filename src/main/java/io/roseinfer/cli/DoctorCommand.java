@@ -1,5 +1,7 @@
 package io.roseinfer.cli;
 
+import io.roseinfer.LoadedModel;
+import io.roseinfer.Roseinfer;
 import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuFeatures;
 import io.roseinfer.backend.cpu.CpuOptions;
@@ -7,103 +9,124 @@ import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
 import io.roseinfer.backend.cuda.KernelImages;
 import io.roseinfer.base.Clock;
-import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException;
 import io.roseinfer.format.HubSettings;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
-import java.util.ArrayList;
-import java.util.Formatter;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 
 @Command(
         name = "doctor",
-        description = "Say what roseinfer finds on this machine, and what to do about what it does not find.")
+        description = {
+            "Say what roseinfer finds on this machine, and what to do about what it does not find.",
+            "Loads a model to tell what it takes of memory; the exit code is that of the first thing that is wrong."
+        },
+        abbreviateSynopsis = true,
+        showDefaultValues = true,
+        sortOptions = false)
 final class DoctorCommand implements io.roseinfer.cli.Command {
     private static final double GIB = 1L << 30;
 
+    @Mixin
+    private ModelOptions model = new ModelOptions();
+
     @Override
     public int run(CommandSpec spec, Terminal terminal) {
-        terminal.print(examine(Machine.here(), terminal.environment()));
-        return 0;
+        DoctorReport report = new DoctorReport();
+        Machine machine = Machine.here();
+        report.line("roseinfer", RootCommand.VERSION);
+        report.line("Java", Machine.jdk() + ", " + System.getProperty("java.home"));
+        cpu(report, machine);
+        report.find("Memory", DoctorCommand::memory);
+        gpu(report, machine);
+        hub(report, terminal.environment());
+        model(report, terminal);
+        terminal.print(report.text());
+        return report.exitCode();
     }
 
-    private static String examine(Machine machine, Map<String, String> environment) {
-        Formatter out = new Formatter(Locale.ROOT);
-        List<String> advice = new ArrayList<>();
-        line(out, "roseinfer", RootCommand.VERSION);
-        line(out, "Java", Machine.jdk() + ", " + System.getProperty("java.home"));
-        cpu(out, machine, advice);
-        memory(out);
-        gpu(out, machine, advice);
-        modelFiles(out, environment);
-        if (advice.isEmpty()) {
-            line(out, "To do", "nothing");
-        }
-        advice.forEach(what -> line(out, "To do", what));
-        return out.toString();
-    }
-
-    private static void cpu(Formatter out, Machine machine, List<String> advice) {
+    private static void cpu(DoctorReport report, Machine machine) {
         CpuFeatures features = CpuFeatures.detect();
-        line(out, "CPU", machine.cpu() + ", " + features.processors() + " cores");
-        line(out, "Vector API", features.moduleEnabled() ? features.vectorBits() + "-bit vectors" : "not enabled");
-        try (CpuBackend backend = new CpuBackend(CpuOptions.defaults())) {
-            line(out, "CPU kernels", backend.description());
-            advice.addAll(backend.warnings());
-        }
+        report.line("CPU", machine.cpu() + ", " + features.processors() + " cores");
+        report.line("Vector API", features.moduleEnabled() ? features.vectorBits() + "-bit vectors" : "not enabled");
+        report.find("CPU kernels", () -> {
+            try (CpuBackend backend = new CpuBackend(CpuOptions.defaults())) {
+                backend.warnings().forEach(report::advise);
+                return backend.description();
+            }
+        });
     }
 
-    private static void memory(Formatter out) {
+    private static String memory() {
         var system = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-        line(
-                out,
-                "Memory",
-                String.format(
-                        Locale.ROOT,
-                        "%.1f GiB, %.1f GiB of it free; Java heap up to %.1f GiB, weights and KV cache outside of it",
-                        system.getTotalMemorySize() / GIB,
-                        system.getFreeMemorySize() / GIB,
-                        Runtime.getRuntime().maxMemory() / GIB));
+        return String.format(
+                Locale.ROOT,
+                "%.1f GiB, %.1f GiB of it free; Java heap up to %.1f GiB, weights and KV cache outside of it",
+                system.getTotalMemorySize() / GIB,
+                system.getFreeMemorySize() / GIB,
+                Runtime.getRuntime().maxMemory() / GIB);
     }
 
-    private static void gpu(Formatter out, Machine machine, List<String> advice) {
-        line(out, "GPU", machine.gpu().orElse("no NVIDIA GPU found"));
-        line(out, "CUDA driver", machine.driver().orElse("not found"));
-        line(
-                out,
+    private static void gpu(DoctorReport report, Machine machine) {
+        report.line("GPU", machine.gpu().orElse("no NVIDIA GPU found"));
+        report.line("CUDA driver", machine.driver().orElse("not found"));
+        report.find(
                 "CUDA kernels",
-                KernelImages.find()
+                () -> KernelImages.find()
                         .map(KernelImages::description)
                         .orElse("none in this build: there was no nvcc that could compile them"));
-        line(out, "CUDA calls", CudaBackend.calls());
+        report.find("CUDA calls", CudaBackend::calls);
         try (CudaBackend cuda = CudaBackend.open(CudaOptions.defaults(), Clock.system())) {
-            line(out, "CUDA backend", cuda.description());
-            line(out, "CUDA versions", cuda.versions());
-        } catch (BackendUnavailable refusal) {
-            line(out, "CUDA backend", "not usable, --device auto takes the CPU");
-            if (machine.gpu().isPresent()) {
-                advice.add(refusal.getMessage());
-            }
+            report.line("CUDA backend", cuda.description());
+            report.line("CUDA versions", cuda.versions());
+        } catch (RoseException | LinkageError refusal) {
+            tellUnusable(report, refusal, machine.gpu().isPresent() || CudaBackend.hasDriver());
         }
     }
 
-    private static void modelFiles(Formatter out, Map<String, String> environment) {
-        HubSettings hub = HubSettings.from(environment);
-        boolean exists = Files.isDirectory(hub.cacheDirectory());
-        line(out, "Model cache", hub.cacheDirectory() + (exists ? "" : ", which the first download makes"));
-        line(
-                out,
-                "Model hub",
-                hub.offline()
-                        ? "not used, HF_HUB_OFFLINE is set"
-                        : hub.endpoint().toString());
+    /**
+     * Says why CUDA is not usable. Something is to be done about it where somebody has put a GPU or a driver; a GPU can be there
+     * without the kernel listing it, as under WSL.
+     */
+    static void tellUnusable(DoctorReport report, Throwable refusal, boolean gpuExpected) {
+        report.line("CUDA backend", "not usable, --device auto takes the CPU: " + refusal.getMessage());
+        if (gpuExpected) {
+            report.advise(String.valueOf(refusal.getMessage()));
+        }
     }
 
-    private static void line(Formatter out, String label, String value) {
-        out.format("%-14s %s%n", label, value);
+    private static void hub(DoctorReport report, Map<String, String> environment) {
+        HubSettings hub = HubSettings.from(environment);
+        report.find("Model cache", () -> {
+            Path cache = hub.cacheDirectory();
+            return cache + (Files.isDirectory(cache) ? "" : ", which the first download makes");
+        });
+        report.find(
+                "Model hub",
+                () -> hub.offline()
+                        ? "not used, HF_HUB_OFFLINE is set"
+                        : hub.endpoint().toString());
+        report.find("Hub token", () -> hub.token().isPresent() ? "set" : "none; public models need none");
+        hub.tokenWarning().ifPresent(report::advise);
+    }
+
+    private void model(DoctorReport report, Terminal terminal) {
+        try (Downloads downloads = new Downloads(terminal);
+                LoadedModel loaded = Roseinfer.load(model.settings(terminal), downloads)) {
+            String dtype = loaded.precision().map(Choices::word).orElse("none");
+            report.line("Model", model.model() + ", dtype " + dtype + ", on " + loaded.deviceDescription());
+            List<String> plan = MemoryTable.lines(loaded.runner().memory());
+            for (int i = 0; i < plan.size(); i++) {
+                report.line(i == 0 ? "Memory plan" : "", plan.get(i));
+            }
+        } catch (RoseException refused) {
+            report.line("Model", model.model() + " cannot be loaded, see below");
+            report.fail(refused);
+        }
     }
 }

@@ -1,42 +1,152 @@
 package io.roseinfer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import io.roseinfer.backend.cuda.CudaBackend;
+import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DoctorCommandTest {
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "roseinfer",
-                "Java",
-                "CPU",
-                "Vector API",
-                "CPU kernels",
-                "Memory",
-                "GPU",
-                "CUDA driver",
-                "CUDA kernels",
-                "CUDA backend",
-                "Model cache",
-                "Model hub",
-                "To do"
-            })
-    void doctor_anyMachine_tellsOfEveryPart(String part) {
-        Outcome outcome = CliRunner.run("doctor");
+    private static final List<String> PARTS = List.of(
+            "roseinfer",
+            "Java",
+            "CPU",
+            "Vector API",
+            "CPU kernels",
+            "Memory",
+            "GPU",
+            "CUDA driver",
+            "CUDA kernels",
+            "CUDA backend",
+            "Model cache",
+            "Model hub",
+            "Hub token",
+            "Model",
+            "To do");
+
+    @TempDir
+    Path folder;
+
+    private static List<String> parts(Outcome outcome) {
+        return outcome.out()
+                .lines()
+                .map(line -> line.substring(0, 14).strip())
+                .filter(part -> !part.isEmpty())
+                .toList();
+    }
+
+    private static String value(Outcome outcome, String part) {
+        return outcome.out()
+                .lines()
+                .filter(line -> line.startsWith(part + " "))
+                .map(line -> line.substring(15))
+                .collect(Collectors.joining("\n"));
+    }
+
+    @Test
+    void doctor_tells_of_every_part_on_any_machine() {
+        Outcome outcome = CliRunner.run("doctor", "--device", "cpu");
         assertThat(outcome.code()).isZero();
-        assertThat(outcome.out().lines().map(line -> line.substring(0, 14).strip()))
-                .contains(part);
+        assertThat(parts(outcome)).containsAll(PARTS).contains("Memory plan");
+        assertThat(outcome.err()).isEmpty();
+    }
+
+    /** What every command that talks to the hub would be refused for. */
+    static Stream<Map<String, String>> malformed() {
+        return Stream.of(
+                Map.of("HF_ENDPOINT", "not an address"),
+                Map.of("HF_TOKEN", "two words"),
+                Map.of("HF_HOME", "no\0path"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("malformed")
+    void malformed_variable_is_named_among_all_other_findings(Map<String, String> environment) {
+        Outcome outcome = CliRunner.run(environment, "doctor", "--device", "cpu");
+        assertThat(parts(outcome)).containsAll(PARTS).contains("Memory plan");
+        assertThat(value(outcome, "To do")).contains(environment.keySet());
+        assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).isEmpty();
     }
 
     @Test
+    void token_that_cannot_be_read_is_named_among_all_other_findings() throws IOException {
+        Path token = Files.createDirectory(folder.resolve("token"));
+        Outcome outcome = CliRunner.run(Map.of("HF_HOME", folder.toString()), "doctor", "--device", "cpu");
+        assertThat(parts(outcome)).containsAll(PARTS);
+        assertThat(value(outcome, "To do")).contains(token.toString(), "HF_TOKEN");
+        assertThat(outcome.code()).isEqualTo(2);
+    }
+
+    @Test
+    void model_that_cannot_be_loaded_is_named_among_all_other_findings() {
+        Outcome outcome = CliRunner.run("doctor", "--device", "cpu", "--model", "./no-such-folder");
+        assertThat(parts(outcome)).containsAll(PARTS);
+        assertThat(value(outcome, "To do")).contains("no-such-folder");
+        assertThat(outcome.code()).isEqualTo(3);
+    }
+
+    @Test
+    void memory_plan_lists_every_allocation_and_their_sum() {
+        Outcome outcome = CliRunner.run("doctor", "--device", "cpu");
+        List<Double> mebibytes = Pattern.compile("(?m)^(?:Memory plan|) +([0-9.]+) MiB ")
+                .matcher(outcome.out())
+                .results()
+                .map(found -> Double.valueOf(found.group(1)))
+                .toList();
+        assertThat(mebibytes).hasSizeGreaterThan(3);
+        double listed = mebibytes.subList(0, mebibytes.size() - 1).stream()
+                .mapToDouble(Double::doubleValue)
+                .sum();
+        assertThat(mebibytes.getLast()).isCloseTo(listed, within(0.05 * mebibytes.size()));
+    }
+
+    @Test
+    void reason_against_cuda_is_told_wherever_there_is_one() {
+        String expected = CudaBackend.refusal().map(Throwable::getMessage).orElse("compute capability");
+        assertThat(value(CliRunner.run("doctor", "--device", "cpu"), "CUDA backend"))
+                .contains(expected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void unusable_gpu_is_work_where_a_gpu_or_a_driver_is(boolean expected) {
+        DoctorReport report = new DoctorReport();
+        DoctorCommand.tellUnusable(report, new BackendUnavailable("no such kernels"), expected);
+        assertThat(report.text())
+                .contains("CUDA backend   not usable, --device auto takes the CPU: no such kernels")
+                .contains(expected ? "To do          no such kernels" : "To do          nothing");
+        assertThat(report.exitCode()).isZero();
+    }
+
+    @Test
+    void finding_that_fails_is_a_line_like_any_other() {
+        DoctorReport report = new DoctorReport();
+        report.find("Broken", () -> {
+            throw new UnsatisfiedLinkError("no library");
+        });
+        report.line("After", "it");
+        assertThat(report.text()).contains("Broken ", "no library", "After          it");
+    }
+
+    @Test
     void doctor_environment_movesTheModelCacheAndForbidsTheHub() {
-        Outcome outcome = CliRunner.run(Map.of("HF_HOME", "/models", "HF_HUB_OFFLINE", "1"), "doctor");
+        Outcome outcome =
+                CliRunner.run(Map.of("HF_HOME", "/models", "HF_HUB_OFFLINE", "1"), "doctor", "--device", "cpu");
         assertThat(outcome.out())
                 .contains("Model cache    /models/hub, which the first download makes\n")
                 .contains("Model hub      not used, HF_HUB_OFFLINE is set\n");
