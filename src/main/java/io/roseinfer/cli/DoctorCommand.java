@@ -13,6 +13,7 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.format.HubSettings;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;

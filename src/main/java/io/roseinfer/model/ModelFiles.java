@@ -66,7 +66,7 @@ public record ModelFiles(
      * @throws BadModel if it cannot be read, or describes no model that can be loaded
      */
     public static void requireSupported(String name, Path config) {
-        Gpt2Config.parse(name, config.toString(), read(config));
+        Gpt2Config.parse(name, config.toString(), read(config), new ArrayList<>());
     }
 
     /** Opens a model that is shipped in the jar. */
