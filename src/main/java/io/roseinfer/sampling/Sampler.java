@@ -120,8 +120,8 @@ public final class Sampler {
                 }
             }
         }
-        // Whether order matters is the request's business alone. Were it a matter of how many candidates there are, a token of no
-        // weight could turn a draw over, and devices that count such tokens differently would draw different tokens.
+        // Whether order matters is for the request to say, not for how many candidates there are: devices count what weighs
+        // nothing differently, and would draw different tokens.
         boolean everything = params.topK() == 0 || params.topK() >= vocabulary;
         if (everything && params.topP() >= 1) {
             return candidates.byId(total * draw);

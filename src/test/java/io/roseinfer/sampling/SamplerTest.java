@@ -206,7 +206,8 @@ class SamplerTest {
                 .sorted(Comparator.comparingDouble(i -> anyOrder ? 0 : -weights[i]))
                 .limit(params.topK() == 0 ? logits.length : params.topK())
                 .toList();
-        double share = params.topP() * order.stream().mapToDouble(i -> weights[i]).sum();
+        double share =
+                params.topP() * order.stream().mapToDouble(i -> weights[i]).sum();
         double kept = 0;
         int count = 0;
         while (count < order.size() && (count == 0 || kept < share)) {
@@ -244,8 +245,12 @@ class SamplerTest {
                 logits[i] += (float) random.nextGaussian() / 16;
             }
             int token = sample(logits, params, NOTHING, 5, position);
-            assertThat(draw(logits, params, -87, 5, position)).as("draw %d of a device", position).isEqualTo(token);
-            assertThat(draw(logits, params, -800, 5, position)).as("draw %d", position).isEqualTo(token);
+            assertThat(draw(logits, params, -87, 5, position))
+                    .as("draw %d of a device", position)
+                    .isEqualTo(token);
+            assertThat(draw(logits, params, -800, 5, position))
+                    .as("draw %d", position)
+                    .isEqualTo(token);
         }
     }
 

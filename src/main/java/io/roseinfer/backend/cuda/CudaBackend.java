@@ -97,8 +97,8 @@ public final class CudaBackend implements Backend {
     @Override
     public ModelRunner load(Gpt2Weights weights, RunnerLimits limits) {
         GridLimits.require(limits, "device cuda:" + device.index());
-        CudaModelRunner runner = PlatformThreads.call(
-                () -> RunnerLoader.load(weights, limits, options, clock, system, device, images));
+        CudaModelRunner runner =
+                PlatformThreads.call(() -> RunnerLoader.load(weights, limits, options, clock, system, device, images));
         warnings.addAll(runner.loaded().host().warnings());
         return runner;
     }

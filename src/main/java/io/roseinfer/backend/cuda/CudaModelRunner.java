@@ -46,7 +46,9 @@ final class CudaModelRunner implements ModelRunner {
         this.on = on;
         this.kernels = kernels;
         this.wait = new StepWait(
-                clock, () -> Driver.query(on.stream().handle()), (code, what) -> on.stream().check(code, what));
+                clock,
+                () -> Driver.query(on.stream().handle()),
+                (code, what) -> on.stream().check(code, what));
         this.packer = new InputPacker(spec().vocabularySize(), on.kv());
         int rows = options.graphs() ? on.limits().maxRows() : 0;
         int longestPrompt = Math.min(on.limits().maxTokens(), spec().contextLength());

@@ -78,9 +78,7 @@ final class CudaStream {
     static DeviceFailure failure(String device, String what, int code, LaunchLog log) {
         return new DeviceFailure(
                 device + ": " + what + ": " + DriverStatus.describe(code) + "; "
-                        + (DriverStatus.breaksContext(code)
-                                ? "the device needs a new process"
-                                : "load the model again")
+                        + (DriverStatus.breaksContext(code) ? "the device needs a new process" : "load the model again")
                         + "; last launches, newest first: " + log,
                 false);
     }

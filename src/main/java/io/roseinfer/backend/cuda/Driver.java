@@ -21,8 +21,8 @@ import org.bytedeco.javacpp.SizeTPointer;
  * The calls roseinfer makes of the driver, and the only class that makes them; {@link CudaLibrary#require} comes first.
  *
  * <p>All of them exist since CUDA 12, so a 13.0 driver has them: a call to a symbol that the library lacks would end the process
- * with no exception. What sets a device up answers a failure with {@code BackendUnavailable}, or {@code InsufficientMemory}; what a running model needs returns
- * the driver's code, for {@link CudaStream} to make sense of.
+ * with no exception. What sets a device up answers a failure with {@code BackendUnavailable} or {@code InsufficientMemory}; what a
+ * running model needs returns the driver's code, for {@link CudaStream} to make sense of.
  */
 final class Driver {
     private static final int NAME_BYTES = 256;

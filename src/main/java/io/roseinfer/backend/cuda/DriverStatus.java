@@ -119,7 +119,8 @@ final class DriverStatus {
 
     /** What the device had no memory for, and what to do. */
     static InsufficientMemory outOfMemory(String device, String what) {
-        return new InsufficientMemory(device + ": " + what + ": " + describe(OUT_OF_MEMORY) + "; " + DeviceMemory.ADVICE);
+        return new InsufficientMemory(
+                device + ": " + what + ": " + describe(OUT_OF_MEMORY) + "; " + DeviceMemory.ADVICE);
     }
 
     /** Why the device cannot be used and what to do. */

@@ -20,10 +20,11 @@ final class GridLimits {
     static void require(RunnerLimits limits, String device) {
         long blocks = (long) limits.maxTokens() / TILE + limits.maxRows();
         if (blocks > MAX_GRID_Y) {
-            throw new BadInput(device + ": a step of " + limits.maxRows() + " rows and " + limits.maxTokens()
-                    + " tokens takes a grid of " + blocks + " blocks, one for each row and for every " + TILE
-                    + " tokens; at most " + MAX_GRID_Y
-                    + " can be launched; use a smaller --max-batch-size or --prefill-max-batch-size (rows are their sum)");
+            throw new BadInput(
+                    device + ": a step of " + limits.maxRows() + " rows and " + limits.maxTokens()
+                            + " tokens takes a grid of " + blocks + " blocks, one for each row and for every " + TILE
+                            + " tokens; at most " + MAX_GRID_Y
+                            + " can be launched; use a smaller --max-batch-size or --prefill-max-batch-size (rows are their sum)");
         }
     }
 }

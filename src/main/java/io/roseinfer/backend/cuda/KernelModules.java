@@ -12,7 +12,7 @@ import org.bytedeco.cuda.cudart.CUfunc_st;
 import org.bytedeco.cuda.cudart.CUmod_st;
 import org.bytedeco.javacpp.BytePointer;
 
-/** The kernels of one {@link KernelTarget}, as machine code or compiled by the driver for the device at hand; kernels are found by name. */
+/** The kernels of one target, as machine code or compiled by the driver for the device at hand; kernels are found by name. */
 final class KernelModules {
     private final KernelTarget target;
     private final List<CUmod_st> modules = new ArrayList<>();

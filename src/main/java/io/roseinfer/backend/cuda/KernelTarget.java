@@ -82,6 +82,7 @@ enum KernelTarget {
         return new BackendUnavailable(
                 can.isEmpty()
                         ? seen + "; 8.0 or more is needed (A100 and newer); use --device cpu"
-                        : seen + " and runs kernels for " + can + ", not for " + wanted + "; change or drop -D" + PROPERTY);
+                        : seen + " and runs kernels for " + can + ", not for " + wanted + "; change or drop -D"
+                                + PROPERTY);
     }
 }

@@ -32,7 +32,7 @@ final class PlatformThreads {
                 }
             }
         } catch (ExecutionException e) {
-            throw unchecked(e.getCause());
+            throw unchecked(e);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -40,11 +40,11 @@ final class PlatformThreads {
         }
     }
 
-    /** What a supplier threw, which can be nothing else. */
-    private static RuntimeException unchecked(Throwable cause) {
-        if (cause instanceof Error error) {
+    /** What the supplier threw: a supplier throws nothing that is checked. */
+    private static RuntimeException unchecked(ExecutionException failed) {
+        if (failed.getCause() instanceof Error error) {
             throw error;
         }
-        return (RuntimeException) cause;
+        return failed.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(failed);
     }
 }

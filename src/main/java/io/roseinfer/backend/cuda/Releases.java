@@ -5,7 +5,10 @@ import java.util.Deque;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What a runner has to give back, in the order it was acquired: all of it when it closes, or as far as it got when it fails to load. */
+/**
+ * What a runner has to give back, in the order it was acquired: all of it when it closes, or as far as it got when it fails to
+ * load.
+ */
 final class Releases {
     private final Deque<Runnable> releases = new ArrayDeque<>();
 
@@ -15,7 +18,7 @@ final class Releases {
         return acquired;
     }
 
-    /** Gives everything back, newest first. A release that throws keeps none of the others; the first failure comes out at the end. */
+    /** Gives everything back, newest first. One that throws keeps none of the others; the first failure comes out at the end. */
     void close() {
         RuntimeException failure = null;
         while (!releases.isEmpty()) {

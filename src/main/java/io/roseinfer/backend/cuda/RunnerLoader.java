@@ -41,8 +41,8 @@ final class RunnerLoader {
         this.shape = ModelShape.of(weights.spec(), type);
         this.releases = releases;
         this.context = releases.add(DeviceContext.open(device.index()), DeviceContext::close);
-        this.modules = releases.add(
-                KernelModules.load(images, system, KernelTarget.of(device), type), KernelModules::close);
+        this.modules =
+                releases.add(KernelModules.load(images, system, KernelTarget.of(device), type), KernelModules::close);
         this.stream = new CudaStream(this.device, new LaunchLog(), releases);
         this.launcher = releases.add(new Launcher(modules, stream), Launcher::close);
         this.memory = releases.add(
@@ -93,8 +93,8 @@ final class RunnerLoader {
     private LoadedRunner build() {
         DeviceWeights packed = new WeightUpload(weights, shape, memory, launcher).run();
         long inputs = inputBytes();
-        SampleKernel sampling = SampleKernel.of(
-                shape.spec().vocabularySize(), modules.target().isHopper());
+        SampleKernel sampling =
+                SampleKernel.of(shape.spec().vocabularySize(), modules.target().isHopper());
         long others = 2 * inputs + StepBuffers.scratchBytes(shape, limits, sampling);
         KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes() - others, device);
         StepBuffers buffers = StepBuffers.allocate(memory, shape, limits, sampling, inputs, kv.bytes());
@@ -106,7 +106,8 @@ final class RunnerLoader {
             Mailbox mailbox = new Mailbox(host.allocate("tokens", 8L * limits.maxRows()));
             Reports reports = new Reports(host.allocate("log-probabilities", (long) Reports.BYTES * limits.maxRows()));
             MemorySegment staging = host.allocateForUploads("step inputs", inputs);
-            places.add(new PendingStep(turn, staging, mailbox, reports, releases.add(Driver.createEvent(), Driver::destroy)));
+            places.add(new PendingStep(
+                    turn, staging, mailbox, reports, releases.add(Driver.createEvent(), Driver::destroy)));
         }
         ForwardPass forward = new ForwardPass(
                 shape,
@@ -120,7 +121,8 @@ final class RunnerLoader {
                 places.stream().mapToLong(place -> place.mailbox.address()).toArray(),
                 places.stream().mapToLong(place -> place.reports.address()).toArray());
         return new LoadedRunner(
-                context, modules, memory, host, stream, launcher, shape, limits, kv, packed, buffers, forward, places, releases);
+                context, modules, memory, host, stream, launcher, shape, limits, kv, packed, buffers, forward, places,
+                releases);
     }
 
     private void zero(long address, long bytes) {
@@ -154,6 +156,8 @@ final class RunnerLoader {
 
     private InsufficientMemory outOfMemory(Throwable cause) {
         return new InsufficientMemory(
-                DriverStatus.outOfMemory(device, "making the model's graphs and buffers").getMessage(), cause);
+                DriverStatus.outOfMemory(device, "making the model's graphs and buffers")
+                        .getMessage(),
+                cause);
     }
 }

@@ -8,9 +8,8 @@
  * too. One thread uses a runner; steps go through one stream, and the inputs of the next go up through another meanwhile.
  *
  * <p>Which kernels a device runs, and whether one may start before its predecessor has ended, is
- * {@link io.roseinfer.backend.cuda.KernelTarget}'s. A context belongs to a thread of the operating system, so virtual threads are welcome
- * but load and close a model on a platform thread: {@link io.roseinfer.backend.cuda.DeviceContext},
- * {@link io.roseinfer.backend.cuda.PlatformThreads}.
+ * {@link io.roseinfer.backend.cuda.KernelTarget}'s to say. A context belongs to a thread of the operating system: a virtual thread
+ * makes it its own at every step, and loads and closes a model through {@link io.roseinfer.backend.cuda.PlatformThreads}.
  *
  * <p>{@link io.roseinfer.backend.cuda.NativeLibrary} is a JNI library of our own, made from {@code native/} where there is a C
  * compiler: it has NVTX's header in it and makes many of a step's driver calls in one. Without it {@code Driver} makes them one by

@@ -77,7 +77,8 @@ class CudaMemoryTest {
 
     private static void load(WeightSource weights) {
         try (CudaBackend backend = CudaBackend.open(CudaOptions.defaults(), Clock.system())) {
-            backend.load(Gpt2Weights.bind(GPT2, weights), new RunnerLimits(256, 1280, 16, 0)).close();
+            backend.load(Gpt2Weights.bind(GPT2, weights), new RunnerLimits(256, 1280, 16, 0))
+                    .close();
         }
     }
 
@@ -87,11 +88,13 @@ class CudaMemoryTest {
         load(random);
         long free = Driver.freeBytes();
         WeightSource broken = new Broken(random, WeightSlot.FINAL_NORM_BIAS.tensorName(0));
-        assertThatThrownBy(() -> load(broken)).isInstanceOf(AssertionError.class).hasMessage("as planned");
+        assertThatThrownBy(() -> load(broken))
+                .isInstanceOf(AssertionError.class)
+                .hasMessage("as planned");
         assertThat(Driver.freeBytes()).as("free device memory").isCloseTo(free, within(DRIVERS_OWN));
     }
 
-    /** Wherever memory runs out: at the weights, the pool, the buffers, a module, the first launch of a kernel or the last graph. */
+    /** Wherever memory runs out: at the weights, the pool, a module, the first launch of a kernel or the last graph. */
     @Test
     void load_withLessAndLessMemoryLeft_isRefusedForMemory_andNothingIsKept(TestReporter out) {
         RandomWeights random = new RandomWeights(GPT2, 0);
@@ -111,7 +114,8 @@ class CudaMemoryTest {
         try {
             long free = Driver.freeBytes();
             Optional<InsufficientMemory> refusal = refusal(weights);
-            out.publishEntry(left / MIB + " MiB left", refusal.map(Throwable::getMessage).orElse("fits"));
+            out.publishEntry(
+                    left / MIB + " MiB left", refusal.map(Throwable::getMessage).orElse("fits"));
             assertThat(Driver.freeBytes())
                     .as("free device memory of %d MiB, %s", left / MIB, refusal)
                     .isCloseTo(free, within(DRIVERS_OWN));

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Whose context a thread has; a list stands in for the driver and notes every change. */
@@ -22,42 +22,44 @@ class DeviceContextTest {
         });
     }
 
-    private static void join(Thread thread) throws InterruptedException {
-        thread.join();
-    }
-
     @Test
     void enter_againOnAPlatformThread_asksTheDriverOnce() throws InterruptedException {
-        join(Thread.ofPlatform().start(() -> {
-            first.enter();
-            first.enter();
-        }));
+        Thread.ofPlatform()
+                .start(() -> {
+                    first.enter();
+                    first.enter();
+                })
+                .join();
         assertThat(changes).containsExactly("first");
     }
 
     @Test
     void enter_twoDevicesInTurn_changesEachTime() throws InterruptedException {
-        join(Thread.ofPlatform().start(() -> {
-            first.enter();
-            second.enter();
-            first.enter();
-        }));
+        Thread.ofPlatform()
+                .start(() -> {
+                    first.enter();
+                    second.enter();
+                    first.enter();
+                })
+                .join();
         assertThat(changes).containsExactly("first", "second", "first");
     }
 
     /** Between two of them the thread may have moved to another thread of the operating system. */
     @Test
     void enter_onAVirtualThread_asksTheDriverEveryTime() throws InterruptedException {
-        join(Thread.ofVirtual().start(() -> {
-            first.enter();
-            first.enter();
-        }));
+        Thread.ofVirtual()
+                .start(() -> {
+                    first.enter();
+                    first.enter();
+                })
+                .join();
         assertThat(changes).containsExactly("first", "first");
     }
 
     @Test
     void enter_refused_isSaidAndForgotten() {
-        AtomicReference<Integer> code = new AtomicReference<>(201);
+        AtomicInteger code = new AtomicInteger(201);
         DeviceContext context = new DeviceContext(3, () -> {
             changes.add("tried");
             return code.get();

@@ -52,7 +52,8 @@ class DriverStatusTest {
     @ValueSource(ints = {1, 2, 46, 100, 201, 304, 400, 600, 701, 704, 800, 801})
     void failure_thatLeavesTheContextWell_asksForNoNewProcess(int code) {
         assertThat(DriverStatus.breaksContext(code)).isFalse();
-        assertThat(CudaStream.failure("device cuda:0", "launching", code, new LaunchLog()).getMessage())
+        assertThat(CudaStream.failure("device cuda:0", "launching", code, new LaunchLog())
+                        .getMessage())
                 .contains("load the model again")
                 .doesNotContain("new process");
     }
@@ -61,7 +62,8 @@ class DriverStatusTest {
     @ValueSource(ints = {214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999})
     void failure_thatBreaksTheContext_asksForANewProcess(int code) {
         assertThat(DriverStatus.breaksContext(code)).isTrue();
-        assertThat(CudaStream.failure("device cuda:0", "launching", code, new LaunchLog()).getMessage())
+        assertThat(CudaStream.failure("device cuda:0", "launching", code, new LaunchLog())
+                        .getMessage())
                 .contains("the device needs a new process");
     }
 

@@ -23,7 +23,9 @@ class KernelTargetTest {
     /** Launched behind everything before them, whatever the target. */
     private static final Set<String> NEVER_OVERLAPPING = Set.of("load", "copy_blocks");
 
-    private static final Pattern ENTRY = Pattern.compile("\\.entry (\\w+)\\(.*?^}", Pattern.DOTALL | Pattern.MULTILINE);
+    /** A kernel with its body: all until the next. */
+    private static final Pattern ENTRY =
+            Pattern.compile("\\.entry (\\w+)\\(.*?(?=\\.entry |\\z)", Pattern.DOTALL);
 
     private static CudaDevice device(int major, int minor) {
         return new CudaDevice(0, "NVIDIA Test", major, minor, 100, 1L << 36);
@@ -91,7 +93,12 @@ class KernelTargetTest {
         for (KernelImages.File file : images().of(target)) {
             Matcher entry = ENTRY.matcher(text(file));
             while (!NEVER_OVERLAPPING.contains(file.module()) && entry.find()) {
-                waits.put(entry.group(1), entry.group().lines().filter(line -> line.contains("griddepcontrol.wait")).count());
+                waits.put(
+                        entry.group(1),
+                        entry.group()
+                                .lines()
+                                .filter(line -> line.contains("griddepcontrol.wait"))
+                                .count());
             }
         }
         return waits;
@@ -101,8 +108,10 @@ class KernelTargetTest {
     @EnumSource(KernelTarget.class)
     void overlaps_isSaidOfAnImage_justWhereEveryKernelWaitsForItsPredecessor(KernelTarget target) {
         Map<String, Long> waits = waits(target);
-        assertThat(waits).containsKeys("gemm_head_f32_generic", "attention_generic_f16", "attention_prefill_bf16", "sample");
-        assertThat(waits).allSatisfy((kernel, count) -> assertThat(count > 0).as(kernel).isEqualTo(target.overlaps()));
+        assertThat(waits)
+                .containsKeys("gemm_head_f32_generic", "attention_generic_f16", "attention_prefill_bf16", "sample");
+        assertThat(waits)
+                .allSatisfy((kernel, count) -> assertThat(count > 0).as(kernel).isEqualTo(target.overlaps()));
     }
 
     @ParameterizedTest

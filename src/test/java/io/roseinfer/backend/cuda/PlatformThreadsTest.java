@@ -24,7 +24,8 @@ class PlatformThreadsTest {
 
     @Test
     void call_onAVirtualThread_runsOnAPlatformThread() throws Exception {
-        assertThat(onVirtualThread(() -> PlatformThreads.call(Thread::currentThread)).isVirtual())
+        assertThat(onVirtualThread(() -> PlatformThreads.call(Thread::currentThread))
+                        .isVirtual())
                 .isFalse();
     }
 

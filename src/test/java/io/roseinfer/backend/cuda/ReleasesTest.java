@@ -30,10 +30,12 @@ class ReleasesTest {
         releases.add("graphs", name -> {
             throw new IllegalStateException(name);
         });
-        assertThatThrownBy(releases::close).hasMessage("graphs").satisfies(e -> assertThat(e.getSuppressed())
-                .singleElement()
-                .asInstanceOf(InstanceOfAssertFactories.THROWABLE)
-                .hasMessage("memory"));
+        assertThatThrownBy(releases::close)
+                .hasMessage("graphs")
+                .satisfies(e -> assertThat(e.getSuppressed())
+                        .singleElement()
+                        .asInstanceOf(InstanceOfAssertFactories.THROWABLE)
+                        .hasMessage("memory"));
         assertThat(released).containsExactly("context");
     }
 }

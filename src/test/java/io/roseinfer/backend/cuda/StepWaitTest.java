@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Waiting for a device that does not do what it should. A wait without an end is the failure, so every test has a limit. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StepWaitTest {
     private static final int STEP = 5;
 
