@@ -3,12 +3,18 @@ package io.roseinfer.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.cuda.RequiresCuda;
+import io.roseinfer.base.StrictJson;
 import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
 
 /** The command line on a real GPU: its flags, and what it answers when it cannot do what they ask. */
 @RequiresCuda
@@ -49,5 +55,33 @@ class CudaCommandTest {
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.err()).contains("NVTX_INJECTION64_PATH is not set");
         assertThat(outcome.out()).contains("NVTX: False");
+    }
+
+    @Test
+    void results_name_the_gpu_that_ran_and_the_settings_it_ran_with(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("run.json");
+        Outcome outcome = bench("--json", file.toString());
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        JsonNode document = StrictJson.parse(Files.readAllBytes(file));
+        String gpu = document.at("/environment/gpu").stringValue();
+        assertThat(CliRunner.run("doctor", "--device", "cpu").out()).contains("CUDA backend   " + gpu + ", compute");
+        assertThat(document.at("/settings/device").stringValue()).isEqualTo("cuda");
+        assertThat(document.at("/settings/dtype").stringValue()).isIn("fp16", "bf16");
+        assertThat(document.at("/settings/threads").isNull()).isTrue();
+        assertThat(document.at("/settings/kv_blocks").intValue())
+                .isEqualTo(document.at("/runs/0/kv/blocks_total").intValue());
+    }
+
+    @Test
+    void threads_are_said_to_have_no_effect() {
+        assertThat(bench("--threads", "1").err())
+                .contains("--threads has no effect on cuda")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void device_auto_that_leaves_the_gpu_unused_says_why() {
+        Outcome outcome = CliRunner.run("bench", "--threads", "1", "--num-requests", "1", "--max-new-tokens", "2");
+        assertThat(outcome.err()).contains("device auto is cpu: a number of threads").hasLineCount(1);
     }
 }
