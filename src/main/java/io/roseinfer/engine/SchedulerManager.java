@@ -70,14 +70,13 @@ final class SchedulerManager implements AutoCloseable {
      * @param endTokenizing ends, by {@link #end}, the requests that were counted in and wait for a tokenizer or have one; called
      *     when the worker has stopped, perhaps more than once, and allocates nothing
      */
-    SchedulerManager(
-            ModelRunner runner, KvGeometry kv, EngineOptions options, Clock clock, Runnable endTokenizing) {
+    SchedulerManager(ModelRunner runner, KvGeometry kv, EngineOptions options, Clock clock, Runnable endTokenizing) {
         this.maxInflightRequests = options.maxInflightRequests();
         this.clock = clock;
         this.endTokenizing = endTokenizing;
         this.log = new StepLog(options.stepHistory());
-        this.loop = new EngineLoop(
-                runner, kv, options.scheduler(), options.streamInterval(), clock, log, this::unreserve);
+        this.loop =
+                new EngineLoop(runner, kv, options.scheduler(), options.streamInterval(), clock, log, this::unreserve);
         this.outOfMemory = new EngineStopped(
                 "the engine stopped: it ran out of memory", new OutOfMemoryError("nothing left to say where"));
         this.worker = Thread.ofPlatform().name("roseinfer-engine").daemon().unstarted(this::run);

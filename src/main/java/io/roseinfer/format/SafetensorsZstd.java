@@ -21,11 +21,11 @@ import java.nio.file.Path;
 final class SafetensorsZstd {
     private static final int CHUNK_BYTES = 1 << 20;
 
-    /** Window of {@code zstd --long=31}, the largest there is; the decompressor needs that much memory only for a frame that has it. */
+    /** The window of {@code zstd --long=31}, the largest there is; only a frame that has it takes so much memory. */
     private static final int LARGEST_WINDOW_LOG = 31;
 
-    private static final String HOLD_EXECUTABLES = "let java.io.tmpdir hold executables"
-            + " (ROSEINFER_JAVA_OPTS=-Djava.io.tmpdir=<folder>)";
+    private static final String HOLD_EXECUTABLES =
+            "let java.io.tmpdir hold executables (ROSEINFER_JAVA_OPTS=-Djava.io.tmpdir=<folder>)";
 
     /** Data up to this size is believed whatever the file's size. */
     private static final long MODEST_BYTES = 64L << 20;
@@ -68,7 +68,8 @@ final class SafetensorsZstd {
         } catch (ZstdIOException e) {
             if (e.getErrorCode() == Zstd.errMemoryAllocation()) {
                 throw new InsufficientMemory(
-                        shown + ": decompressing needs up to 2 GiB of native memory for its window, which cannot be had;"
+                        shown
+                                + ": decompressing needs up to 2 GiB of native memory for its window, which cannot be had;"
                                 + " free some, or decompress the file with `zstd -d --long=31`",
                         e);
             }

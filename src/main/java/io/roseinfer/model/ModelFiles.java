@@ -20,8 +20,7 @@ import java.util.Optional;
  * @param weights closing this record closes their source
  * @param warnings what was odd, but not wrong, about the files; one line each, usually none
  */
-public record ModelFiles(
-        Gpt2Weights weights, Optional<Tokenizer> tokenizer, WeightSource source, List<String> warnings)
+public record ModelFiles(Gpt2Weights weights, Optional<Tokenizer> tokenizer, WeightSource source, List<String> warnings)
         implements AutoCloseable {
     private static final String CONFIG = "config.json";
     private static final String GENERATION_CONFIG = "generation_config.json";
@@ -97,8 +96,7 @@ public record ModelFiles(
     }
 
     private static ModelFiles random(ModelSpec spec, long seed, List<String> warnings) {
-        return checked(
-                spec, new RandomWeights(spec, seed), TokenizerChoice.gpt2For(spec.vocabularySize()), warnings);
+        return checked(spec, new RandomWeights(spec, seed), TokenizerChoice.gpt2For(spec.vocabularySize()), warnings);
     }
 
     private static ModelFiles checked(

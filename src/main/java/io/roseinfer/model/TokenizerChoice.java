@@ -39,12 +39,9 @@ record TokenizerChoice(Optional<Tokenizer> tokenizer, List<String> warnings) {
                             + " the model has no tokenizer and takes token ids only"));
         }
         Optional<Tokenizer> gpt2 = gpt2For(vocabularySize);
-        return new TokenizerChoice(
-                gpt2,
-                gpt2.map(tokenizer -> directory + ": has no tokenizer files; using GPT-2's vocabulary, since vocab_size is "
-                                + vocabularySize)
-                        .stream()
-                        .toList());
+        String note =
+                directory + ": has no tokenizer files; using GPT-2's vocabulary, since vocab_size is " + vocabularySize;
+        return new TokenizerChoice(gpt2, gpt2.isPresent() ? List.of(note) : List.of());
     }
 
     /** GPT-2's tokenizer if a vocabulary has its size, exactly or padded. */

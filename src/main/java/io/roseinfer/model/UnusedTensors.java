@@ -17,8 +17,8 @@ final class UnusedTensors {
     /** One line for all of them, with up to five of their names. */
     static Optional<String> warning(WeightSource source, Set<String> used) {
         List<String> unused = source.names().stream()
-                .filter(name -> !used.contains(name)
-                        && !MASK_BUFFER.matcher(name).matches())
+                .filter(name ->
+                        !used.contains(name) && !MASK_BUFFER.matcher(name).matches())
                 .toList();
         if (unused.isEmpty()) {
             return Optional.empty();

@@ -80,8 +80,7 @@ public final class Scheduler {
     /** Queues a sequence. */
     public void add(Sequence sequence) {
         Check.that(
-                sequence.table().missing(sequence.maxComputed()) <= pool.blocks(),
-                "a sequence can never fit the pool");
+                sequence.table().missing(sequence.maxComputed()) <= pool.blocks(), "a sequence can never fit the pool");
         admission.reserve(roster.active() + roster.waiting.size() + 1);
         sequence.arrival = arrivals++;
         roster.waiting.addLast(sequence);

@@ -59,9 +59,7 @@ final class AddedTokens {
     }
 
     private static List<AddedToken> byId(Collection<AddedToken> tokens) {
-        return tokens.stream()
-                .sorted(Comparator.comparingInt(AddedToken::id))
-                .toList();
+        return tokens.stream().sorted(Comparator.comparingInt(AddedToken::id)).toList();
     }
 
     private List<AddedToken> both(List<AddedToken> first, List<AddedToken> second) {

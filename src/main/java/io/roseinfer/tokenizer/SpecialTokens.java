@@ -21,8 +21,8 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
     private static final String END_OF_TEXT_ROLE = "eos_token";
 
     /** In the order in which transformers gives out ids. */
-    private static final List<String> ROLES = List.of(
-            "bos_token", END_OF_TEXT_ROLE, "unk_token", "sep_token", "pad_token", "cls_token", "mask_token");
+    private static final List<String> ROLES =
+            List.of("bos_token", END_OF_TEXT_ROLE, "unk_token", "sep_token", "pad_token", "cls_token", "mask_token");
 
     /** The roles that {@code <|endoftext|>} has for GPT-2 where no file says another. */
     private static final List<String> GPT2_ROLES = ROLES.subList(0, 3);
@@ -84,10 +84,8 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
 
     /** All of them, those with a role first. */
     Stream<AddedToken> all() {
-        Stream<AddedToken> roles = ROLES.stream()
-                .map(byRole::get)
-                .filter(Objects::nonNull)
-                .flatMap(Optional::stream);
+        Stream<AddedToken> roles =
+                ROLES.stream().map(byRole::get).filter(Objects::nonNull).flatMap(Optional::stream);
         return Stream.concat(roles, others.stream());
     }
 

@@ -75,7 +75,8 @@ public interface Tokenizer {
      */
     default Optional<String> misfit(int modelVocabularySize) {
         String sizes = description() + ": the largest token id is " + (vocabularySize() - 1)
-                + ", but the model's vocab_size is " + modelVocabularySize + " (ids 0.." + (modelVocabularySize - 1) + "); ";
+                + ", but the model's vocab_size is " + modelVocabularySize + " (ids 0.." + (modelVocabularySize - 1)
+                + "); ";
         if (vocabularySize() > modelVocabularySize) {
             return Optional.of(sizes + "a prompt with one of the ids beyond it is refused");
         }

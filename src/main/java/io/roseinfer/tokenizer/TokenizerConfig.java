@@ -2,7 +2,6 @@ package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.RoseException.BadModel;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -28,8 +27,7 @@ record TokenizerConfig(
             new TokenizerConfig(true, false, false, false, List.of(), SpecialTokens.NONE.withGpt2Defaults());
 
     /** What holds for a {@code tokenizer.json} by itself: nothing but what it says. */
-    static final TokenizerConfig NONE =
-            new TokenizerConfig(false, false, false, false, List.of(), SpecialTokens.NONE);
+    static final TokenizerConfig NONE = new TokenizerConfig(false, false, false, false, List.of(), SpecialTokens.NONE);
 
     private static final Set<String> GPT2_CLASSES = Set.of("GPT2Tokenizer", "GPT2TokenizerFast");
 

@@ -14,17 +14,17 @@ import java.util.stream.Stream;
 
 /** Where tokenizers come from: a model's directory, files at hand, or the vocabulary of GPT-2 that is built in. */
 public final class Tokenizers {
-    private static final Set<String> SIGNS = Set.of(
-            "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "tekken.json");
+    private static final Set<String> SIGNS =
+            Set.of("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "tekken.json");
     private static final List<String> SIGN_SUFFIXES = List.of(".model", ".tiktoken", ".spm");
 
     private Tokenizers() {}
 
     /**
      * The tokenizer of a model directory in Hugging Face layout: {@code tokenizer.json}, else {@code vocab.json} with {@code
-     * merges.txt} (and {@code tokenizer_config.json}, or the older {@code added_tokens.json} and {@code
-     * special_tokens_map.json}). Empty if the directory has none of these; whether GPT-2's own vocabulary fits then is for
-     * the caller to say.
+     * merges.txt}; and {@code tokenizer_config.json}, or the older {@code added_tokens.json} and {@code
+     * special_tokens_map.json}. Where they say different things, that counts which counts for transformers. Empty if the
+     * directory has no vocabulary; whether GPT-2's own fits then is for the caller to say.
      *
      * @throws BadModel if the files cannot be read, contradict each other, or ask for what is not supported
      */
@@ -42,8 +42,8 @@ public final class Tokenizers {
             throw new BadModel(
                     name(directory, missing) + " is missing; vocab.json and merges.txt are only of use together");
         }
-        return vocabulary.map(ids -> new ByteLevelTokenizer(
-                VocabularyFiles.read(ids, merges.orElseThrow(), directory.toString(), config)));
+        return vocabulary.map(ids ->
+                new ByteLevelTokenizer(VocabularyFiles.read(ids, merges.orElseThrow(), directory.toString(), config)));
     }
 
     /**
@@ -53,7 +53,8 @@ public final class Tokenizers {
     public static List<String> unreadFiles(Path directory) {
         try (Stream<Path> files = Files.list(directory)) {
             return files.map(file -> file.getFileName().toString())
-                    .filter(name -> SIGNS.contains(name) || SIGN_SUFFIXES.stream().anyMatch(name::endsWith))
+                    .filter(name ->
+                            SIGNS.contains(name) || SIGN_SUFFIXES.stream().anyMatch(name::endsWith))
                     .sorted()
                     .toList();
         } catch (IOException e) {
@@ -78,8 +79,7 @@ public final class Tokenizers {
      * @throws BadModel as {@link #fromDirectory}
      */
     public static Tokenizer fromVocabularyAndMerges(byte[] vocabulary, byte[] merges, String description) {
-        return new ByteLevelTokenizer(
-                VocabularyFiles.read(vocabulary, merges, description, TokenizerConfig.GPT2));
+        return new ByteLevelTokenizer(VocabularyFiles.read(vocabulary, merges, description, TokenizerConfig.GPT2));
     }
 
     /** The tokenizer of every published GPT-2: 50257 ids, {@code <|endoftext|>} is 50256. Built on first use, then shared. */

@@ -17,6 +17,11 @@
  *       {@code truncation} and {@code padding}, are properties of a batch that the caller sets, as in transformers.
  * </ul>
  *
+ * <p>Files that say different things about one tokenizer are put together as transformers 5 does, since the model was trained on
+ * the ids it gave: GPT-2's own class takes no more than vocabulary and merges from {@code tokenizer.json}, any other class all of
+ * it; special tokens that only a configuration names are tokens; and added tokens get their ids in a row. A test holds this
+ * against a table of directories and the ids that transformers gives in each.
+ *
  * <p>Unicode: the character classes are those of the JDK (Unicode 16 in JDK 25), which for every code point are those of the
  * regular-expression engine inside {@code tokenizers} 0.21 (Oniguruma 6.9.10, Unicode 16 as well); a test holds both against
  * each other and against a checksum. Builds of {@code tokenizers} with an older Oniguruma cut letters and digits differently

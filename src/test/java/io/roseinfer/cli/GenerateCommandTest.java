@@ -133,7 +133,8 @@ class GenerateCommandTest {
     void generate_modelOfTransformersDefaultEndOfText_stopsWhereverTheVocabularyHasIt(@TempDir Path directory)
             throws IOException {
         String[] flags = {"--prompt-ids", "1", "--max-new-tokens", "5", "--json"};
-        ModelDirectory gpt2 = ModelDirectory.at(directory, "\"vocab_size\":50257").alwaysSaying(50256);
+        ModelDirectory gpt2 =
+                ModelDirectory.at(directory, "\"vocab_size\":50257").alwaysSaying(50256);
         assertThat(generate(gpt2.without("eos_token_id").write(), flags).out()).contains("\"ids\":[50256]", "\"stop\"");
         ModelDirectory small = ModelDirectory.at(directory, "\"vocab_size\":300,\"eos_token_id\":50256");
         Outcome outcome = generate(small.alwaysSaying(7).write(), flags);

@@ -77,8 +77,8 @@ class TerminalTest {
             throws IOException {
         Golden.copyFiles("relu", directory);
         Files.writeString(directory.resolve(file), content.replace("%s", ATTACK));
-        CliRunner.Outcome outcome =
-                CliRunner.run("generate", "--model", directory.toString(), "--prompt-ids", "1", "--max-new-tokens", "1");
+        CliRunner.Outcome outcome = CliRunner.run(
+                "generate", "--model", directory.toString(), "--prompt-ids", "1", "--max-new-tokens", "1");
         assertThat(outcome.code()).isEqualTo(3);
         assertHarmless(outcome.err());
     }

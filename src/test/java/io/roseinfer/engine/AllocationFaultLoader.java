@@ -51,7 +51,9 @@ final class AllocationFaultLoader extends ChangingLoader {
 
     @Override
     Optional<ClassTransform> change(String className) {
-        return isProduct(className) ? Optional.of(ClassTransform.transformingMethodBodies(planting())) : Optional.empty();
+        return isProduct(className)
+                ? Optional.of(ClassTransform.transformingMethodBodies(planting()))
+                : Optional.empty();
     }
 
     private CodeTransform planting() {

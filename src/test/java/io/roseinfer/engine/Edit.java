@@ -141,8 +141,7 @@ interface Edit {
                 return false;
             }
             code.swap().pop();
-            code.invokevirtual(
-                    ClassDesc.of("java.time.Duration"), "toNanos", MethodTypeDesc.of(ConstantDescs.CD_long));
+            code.invokevirtual(ClassDesc.of("java.time.Duration"), "toNanos", MethodTypeDesc.of(ConstantDescs.CD_long));
             return true;
         };
     }
@@ -154,7 +153,9 @@ interface Edit {
                 return false;
             }
             ClassDesc atomic = call.owner().asSymbol();
-            code.dup().invokevirtual(atomic, "incrementAndGet", call.typeSymbol()).pop();
+            code.dup()
+                    .invokevirtual(atomic, "incrementAndGet", call.typeSymbol())
+                    .pop();
             code.invokevirtual(atomic, "decrementAndGet", call.typeSymbol());
             return true;
         };

@@ -202,8 +202,7 @@ class EngineEndingsTest {
         int rounds = 20_000;
         EngineOptions one = Models.options().withMaxInflightRequests(1);
         SimRunner runner = Models.runner(one, SimOptions.defaults());
-        SchedulerManager manager =
-                new SchedulerManager(runner, runner.kv(), one, Models.ticking(), () -> {});
+        SchedulerManager manager = new SchedulerManager(runner, runner.kv(), one, Models.ticking(), () -> {});
         AtomicInteger begun = new AtomicInteger();
         AtomicInteger othersOutcome = new AtomicInteger();
         CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {

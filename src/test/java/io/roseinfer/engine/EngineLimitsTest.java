@@ -109,11 +109,11 @@ class EngineLimitsTest {
         try (runner;
                 Engine engine = engine(runner, options)) {
             SamplingParams params = SamplingParams.greedy().withLogprobs(12);
-            Completion completion =
-                    engine.generate(Models.request(5, 1, 2).withSampling(params));
-            assertThat(completion.tokens()).allSatisfy(token -> assertThat(token.top())
-                    .extracting(GeneratedToken.TopToken::id)
-                    .containsExactlyInAnyOrder(0, 1, 2, 3, 4, 5, 6, 7));
+            Completion completion = engine.generate(Models.request(5, 1, 2).withSampling(params));
+            assertThat(completion.tokens())
+                    .allSatisfy(token -> assertThat(token.top())
+                            .extracting(GeneratedToken.TopToken::id)
+                            .containsExactlyInAnyOrder(0, 1, 2, 3, 4, 5, 6, 7));
         }
     }
 

@@ -181,8 +181,7 @@ final class EngineSimulation {
         }
         Require.that(afterClose, "the engine is closed and what follows has not been done");
         for (Call call : List.copyOf(calls)) {
-            Require.that(
-                    !call.isAccepted() || call.hasEnded(), "the engine is closed and %s has not ended", call);
+            Require.that(!call.isAccepted() || call.hasEnded(), "the engine is closed and %s has not ended", call);
         }
     }
 
@@ -249,8 +248,7 @@ final class EngineSimulation {
                         call);
             case EngineStopped e ->
                 Require.that(closing || mayHaveDied(), "the engine stopped by itself: %s", e.getMessage());
-            case OutOfMemoryError e ->
-                Require.that(weaver.wasShortOfMemory(""), "out of memory and there was enough");
+            case OutOfMemoryError e -> Require.that(weaver.wasShortOfMemory(""), "out of memory and there was enough");
             default -> throw new AssertionError("refused: " + call.refusal(), call.refusal());
         }
     }

@@ -98,7 +98,8 @@ final class Expected implements AutoCloseable {
         for (String piece : pieces(alone)) {
             text.append(piece);
             length++;
-            int at = call.request().stop().stream().mapToInt(text::indexOf).max().orElse(-1);
+            int at =
+                    call.request().stop().stream().mapToInt(text::indexOf).max().orElse(-1);
             if (at >= 0) {
                 text.setLength(at);
                 wanted = FinishReason.STOP;
@@ -115,8 +116,7 @@ final class Expected implements AutoCloseable {
                 length);
         String whole = call.completion().get().text().orElseThrow();
         Require.that(whole.contentEquals(text), "%s yields '%s', alone '%s'", call, whole, text);
-        Require.that(
-                whole.equals(text(tokens)), "%s yields '%s', token by token '%s'", call, whole, text(tokens));
+        Require.that(whole.equals(text(tokens)), "%s yields '%s', token by token '%s'", call, whole, text(tokens));
     }
 
     private static String text(List<GeneratedToken> tokens) {

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * One seed's story of an {@link OnlineScheduler}: requests are queued, stepped and discarded in any state, and the device loses
@@ -135,8 +136,8 @@ final class OnlineSimulation implements AutoCloseable {
 
     private void popFinished() {
         for (long id : scheduler.popFinishedIds()) {
-            Owned request = owned.get(id);
-            Require.that(request != null, "request %d was discarded and came out as finished", id);
+            Owned request = Optional.ofNullable(owned.get(id))
+                    .orElseThrow(() -> new AssertionError("request " + id + " was discarded and came out as finished"));
             Require.that(!request.finished, "request %d came out as finished twice", id);
             request.finished = true;
             checkOutcome(id, request);

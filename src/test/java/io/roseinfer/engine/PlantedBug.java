@@ -36,7 +36,8 @@ enum PlantedBug {
 
     NO_WORD_FOR_AN_ENDING_WITHOUT_MEMORY("engine.SchedulerManager", "stoppedBy", Edit.readAsNull("outOfMemory")),
 
-    ENDING_NEEDS_MEMORY("engine.SchedulerManager", "endForCertain", Edit.allocatingAndGivingUp("endLeftovers", "parkNanos"), 2),
+    ENDING_NEEDS_MEMORY(
+            "engine.SchedulerManager", "endForCertain", Edit.allocatingAndGivingUp("endLeftovers", "parkNanos"), 2),
 
     PLACE_KEPT_BY_A_SUBMIT_WITHOUT_MEMORY("engine.Engine", "newRequest", Edit.withoutCall("unreserve")),
 
@@ -51,7 +52,6 @@ enum PlantedBug {
     PLACE_COUNTED_BEFORE_IT_IS_GIVEN("engine.SchedulerManager", "reserve", Edit.countedMeanwhile("get"), 2),
 
     WORKER_NOT_WOKEN("engine.SchedulerManager", "submit", Edit.withoutCall("wake"));
-
 
     private final String className;
     private final String method;

@@ -70,9 +70,7 @@ record SimulationSettings(
         int context = dice.oneOf(8, 24, 64, 150);
         int longest = Math.ceilDiv(context, blockSize);
         int blocks = Math.clamp(
-                flood
-                        ? longest
-                        : dice.chance(0.7) ? dice.between(longest / 2, 2 * longest) : dice.between(3, 200),
+                flood ? longest : dice.chance(0.7) ? dice.between(longest / 2, 2 * longest) : dice.between(3, 200),
                 3,
                 200);
         EngineOptions engine = EngineOptions.defaults()

@@ -123,8 +123,7 @@ final class WatchedRequest {
         passes++;
         passesAsOldest += isOldest ? 1 : 0;
         Require.that(!everAdmitted, "request %d starts over and was passed over", live.id());
-        Require.that(
-                passes <= AdmissionPolicy.MAX_PASSES, "request %d was passed over %d times", live.id(), passes);
+        Require.that(passes <= AdmissionPolicy.MAX_PASSES, "request %d was passed over %d times", live.id(), passes);
         Require.that(
                 passesAsOldest <= mostAsOldest,
                 "request %d waited longest and was passed over %d times",

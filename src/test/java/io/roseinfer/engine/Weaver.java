@@ -24,7 +24,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Weaver {
     private static final int MOST_POINTS = 300_000;
-    private static final BooleanSupplier ALWAYS = () -> true;
 
     private static volatile @Nullable Weaver active;
 
@@ -32,7 +31,7 @@ final class Weaver {
     static final class Task {
         private final String name;
         private final Thread thread;
-        private BooleanSupplier ready = ALWAYS;
+        private BooleanSupplier ready = Weaver::always;
         private boolean isTimed;
         private boolean isOver;
         private boolean mayRunOutOfMemory;
@@ -51,7 +50,7 @@ final class Weaver {
     private final double outOfMemoryChance;
     private final List<Task> tasks = new ArrayList<>();
     private final Map<Thread, Task> byThread = new HashMap<>();
-    private final Map<Object, WovenMonitor> monitors = new IdentityHashMap<>();
+    private final IdentityHashMap<Object, WovenMonitor> monitors = new IdentityHashMap<>();
     private final Set<String> shortOfMemory = new HashSet<>();
     private final CountDownLatch over = new CountDownLatch(1);
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
@@ -85,7 +84,7 @@ final class Weaver {
 
     /** Lets a woven thread run that the engine made; its allocations may fail. */
     void adopt(Thread thread) {
-        Task task = add(thread.getName(), thread::run);
+        Task task = add(thread.getName(), thread);
         task.mayRunOutOfMemory = true;
         byThread.put(thread, task);
     }
@@ -149,9 +148,13 @@ final class Weaver {
         }
     }
 
+    private static boolean always() {
+        return true;
+    }
+
     private void pass(Task next) {
         next.isTimed = false;
-        next.ready = ALWAYS;
+        next.ready = Weaver::always;
         current = next;
         LockSupport.unpark(next.thread);
     }
@@ -259,7 +262,9 @@ final class Weaver {
             return Optional.empty();
         }
         Task running = weaver.current;
-        return running != null && running.thread == Thread.currentThread() ? Optional.of(running) : Optional.empty();
+        return running != null && running.thread.equals(Thread.currentThread())
+                ? Optional.of(running)
+                : Optional.empty();
     }
 
     /** Has the calling thread wait until something is so. */

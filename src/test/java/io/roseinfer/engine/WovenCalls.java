@@ -87,6 +87,7 @@ public final class WovenCalls {
         point();
     }
 
+    @SuppressWarnings("WaitNotInLoop") // the caller has the loop
     public static void waitFor(Object object) throws InterruptedException {
         Optional<Task> self = Weaver.caller();
         if (self.isEmpty()) {

@@ -150,12 +150,12 @@ class SafetensorsZstdTest {
     @ValueSource(ints = {17, 27, 28, 30, 31})
     void frame_of_any_window_is_read(int windowLog) throws IOException {
         byte[] plain = RawSafetensors.floats(NAMES, 1000);
-        int lastRawBlock = 1 | plain.length << 3;
+        int lastRawBlock = (plain.length << 3) | 1;
         byte[] frame = ByteBuffer.allocate(9 + plain.length)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putInt(0xFD2FB528)
                 .put((byte) 0) // neither size nor checksum
-                .put((byte) (windowLog - 10 << 3))
+                .put((byte) ((windowLog - 10) << 3))
                 .put((byte) lastRawBlock)
                 .putShort((short) (lastRawBlock >> 8))
                 .put(plain)

@@ -122,13 +122,15 @@ class Gpt2ConfigTest {
     @ParameterizedTest
     @ValueSource(strings = {"50256", "-1", "[50256]", "99999999999999999999"})
     void end_of_text_outside_the_vocabulary_ends_nothing_and_is_a_warning(String ids) {
-        assertThat(with("\"vocab_size\":300,\"eos_token_id\":" + ids).endOfText()).isEmpty();
+        assertThat(with("\"vocab_size\":300,\"eos_token_id\":" + ids).endOfText())
+                .isEmpty();
         assertThat(warnings).singleElement().asString().contains("m/config.json: eos_token_id is", "0 to 299");
     }
 
     @Test
     void end_of_text_inside_the_vocabulary_counts_though_another_lies_outside() {
-        assertThat(with("\"vocab_size\":300,\"eos_token_id\":[7,50256,9]").endOfText()).containsExactly(7, 9);
+        assertThat(with("\"vocab_size\":300,\"eos_token_id\":[7,50256,9]").endOfText())
+                .containsExactly(7, 9);
         assertThat(warnings).hasSize(1);
     }
 

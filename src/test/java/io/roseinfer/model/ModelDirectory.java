@@ -124,7 +124,8 @@ public final class ModelDirectory {
             info.putArray("data_offsets").add(begin).add(end);
         }
         byte[] json = header.toString().getBytes(StandardCharsets.UTF_8);
-        ByteBuffer file = ByteBuffer.allocate(Math.toIntExact(8 + json.length + end)).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer file =
+                ByteBuffer.allocate(Math.toIntExact(8 + json.length + end)).order(ByteOrder.LITTLE_ENDIAN);
         file.putLong(json.length).put(json);
         tensors.values().forEach(tensor -> put(tensor, file));
         Files.write(path.resolve("model.safetensors"), file.array());

@@ -19,7 +19,9 @@ class TokenizerChoiceTest {
     private Path directory;
 
     private ModelFiles open(int vocabulary) throws IOException {
-        return ModelFiles.openDirectory("m", ModelDirectory.at(directory, "\"vocab_size\":" + vocabulary).write());
+        return ModelFiles.openDirectory(
+                "m",
+                ModelDirectory.at(directory, "\"vocab_size\":" + vocabulary).write());
     }
 
     @ParameterizedTest
@@ -90,7 +92,8 @@ class TokenizerChoiceTest {
         for (int id = 0; id < 256; id++) {
             vocabulary.append('"').append(symbol(id)).append("\":").append(id).append(',');
         }
-        Files.writeString(directory.resolve("vocab.json"), vocabulary.append(moreTokens).append('}'));
+        Files.writeString(
+                directory.resolve("vocab.json"), vocabulary.append(moreTokens).append('}'));
         Files.writeString(directory.resolve("merges.txt"), "#version: 0.2\n");
     }
 

@@ -134,7 +134,10 @@ class FairnessTest {
         }
 
         int mostPassedOver() {
-            return passedOver.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+            return passedOver.values().stream()
+                    .mapToInt(Integer::intValue)
+                    .max()
+                    .orElse(0);
         }
     }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.base.RoseException.BadModel;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -120,10 +119,12 @@ class Gpt2TokenizerTest {
     @Test
     void model_with_fewer_or_more_ids_than_the_tokenizer_is_told_of() {
         assertThat(GPT2.misfit(50257)).isEmpty();
-        assertThat(GPT2.misfit(50304)).hasValueSatisfying(line -> assertThat(line)
-                .contains("largest token id is 50256", "vocab_size is 50304", "no text"));
-        assertThat(GPT2.misfit(50256)).hasValueSatisfying(line -> assertThat(line)
-                .contains("largest token id is 50256", "vocab_size is 50256", "refused"));
+        assertThat(GPT2.misfit(50304))
+                .hasValueSatisfying(line ->
+                        assertThat(line).contains("largest token id is 50256", "vocab_size is 50304", "no text"));
+        assertThat(GPT2.misfit(50256))
+                .hasValueSatisfying(line ->
+                        assertThat(line).contains("largest token id is 50256", "vocab_size is 50256", "refused"));
     }
 
     @Test

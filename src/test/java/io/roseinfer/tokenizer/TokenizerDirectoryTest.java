@@ -202,8 +202,7 @@ class TokenizerDirectoryTest {
         config.put("tokenizer_class", tokenizerClass);
         config.put("add_prefix_space", inConfig);
         write("tokenizer_config.json", json(config));
-        assertThat(load().encode(TEXT))
-                .isEqualTo(SampleTokenizer.with().encode(expected ? " " + TEXT : TEXT));
+        assertThat(load().encode(TEXT)).isEqualTo(SampleTokenizer.with().encode(expected ? " " + TEXT : TEXT));
         boolean overrides = expected != inTokenizerJson;
         assertThat(load().warnings()).hasSize(overrides ? 1 : 0).allMatch(line -> line.contains("add_prefix_space"));
     }

@@ -49,7 +49,9 @@ class TransformersParityTest {
         }
         JsonNode tokenizer = made.get("tokenizer");
         if (tokenizer.isNull()) {
-            Files.writeString(directory.resolve("vocab.json"), TrainedVocabulary.json(vocabulary().ids()));
+            Files.writeString(
+                    directory.resolve("vocab.json"),
+                    TrainedVocabulary.json(vocabulary().ids()));
             Files.writeString(directory.resolve("merges.txt"), vocabulary().mergesTxt());
         } else {
             TreeMap<String, Object> root = vocabulary().tokenizerJson();
@@ -65,7 +67,8 @@ class TransformersParityTest {
         Tokenizer tokenizer = Tokenizers.fromDirectory(directory).orElseThrow();
         assertThat(tokenizer.encode(text)).isEqualTo(Golden.ints(made.get("ids")));
         if (!made.get("end_of_text").isNull()) {
-            assertThat(tokenizer.endOfText()).isEqualTo(OptionalInt.of(made.get("end_of_text").intValue()));
+            assertThat(tokenizer.endOfText())
+                    .isEqualTo(OptionalInt.of(made.get("end_of_text").intValue()));
         }
     }
 }

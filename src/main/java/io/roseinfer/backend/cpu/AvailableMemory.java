@@ -16,23 +16,12 @@ import java.util.stream.Stream;
 final class AvailableMemory {
     private static final String CGROUPS = "sys/fs/cgroup";
 
-    /** The files of one version of control groups. */
-    private enum Version {
-        ONE(
-                "memory.limit_in_bytes",
-                "memory.usage_in_bytes",
-                List.of("total_inactive_file", "total_active_file")),
-        TWO("memory.max", "memory.current", List.of("inactive_file", "active_file", "slab_reclaimable"));
-
-        private final String limit;
-        private final String usage;
-        private final List<String> reclaimable;
-
-        Version(String limit, String usage, List<String> reclaimable) {
-            this.limit = limit;
-            this.usage = usage;
-            this.reclaimable = reclaimable;
-        }
+    /** The files of one version of control groups, and the fields of {@code memory.stat} that the kernel can take back. */
+    private record Version(String limit, String usage, List<String> reclaimable) {
+        static final Version ONE = new Version(
+                "memory.limit_in_bytes", "memory.usage_in_bytes", List.of("total_inactive_file", "total_active_file"));
+        static final Version TWO = new Version(
+                "memory.max", "memory.current", List.of("inactive_file", "active_file", "slab_reclaimable"));
     }
 
     private final Path root;

@@ -28,7 +28,9 @@ class AvailableMemoryTest {
     @BeforeEach
     void machineWithFourGibibytesAvailable() throws IOException {
         memory = new AvailableMemory(root);
-        write("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:         1048576 kB\nMemAvailable:    4194304 kB\n");
+        write(
+                "proc/meminfo",
+                "MemTotal:       16777216 kB\nMemFree:         1048576 kB\nMemAvailable:    4194304 kB\n");
     }
 
     private void write(String file, String content) throws IOException {
@@ -125,21 +127,15 @@ class AvailableMemoryTest {
 
     private static ModelRunner load(TestModel model, RunnerLimits limits, long available) {
         CpuOptions options = CpuOptions.defaults();
-        return RunnerLoader.load(
-                model.weights(),
-                limits,
-                options.precision(),
-                new ScalarKernels(),
-                1,
-                available);
+        return RunnerLoader.load(model.weights(), limits, options.precision(), new ScalarKernels(), 1, available);
     }
 
     @Test
     void backend_asks_how_much_is_available_when_it_loads() throws IOException {
         write("proc/meminfo", "MemAvailable: 1 kB\n");
         CpuBackend backend = new CpuBackend(CpuOptions.defaults(), CpuFeatures.detect(), memory);
-        assertThatThrownBy(() -> backend.load(
-                        TestModel.random(TestModel.plain(), 1).weights(), new RunnerLimits(4, 32, 16, 0)))
+        assertThatThrownBy(() ->
+                        backend.load(TestModel.random(TestModel.plain(), 1).weights(), new RunnerLimits(4, 32, 16, 0)))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("there is 0 MiB of memory available");
     }
