@@ -315,12 +315,11 @@ final class EngineLoop {
      * ending, so it can be called again if it fails.
      */
     void endAll(FinishReason reason, @Nullable RoseException failure) {
-        long nanos = clock.nanos();
         for (LiveRequest request = live.first(); request != null; request = live.first()) {
-            finish(request, reason, failure, nanos);
+            finish(request, reason, failure, clock.nanos());
         }
         for (LiveRequest request = submitted.peek(); request != null; request = submitted.peek()) {
-            finish(request, reason, failure, nanos);
+            finish(request, reason, failure, clock.nanos());
             submitted.poll();
         }
         counters.nothingRuns();

@@ -61,6 +61,7 @@ final class SchedulerManager implements AutoCloseable {
     private final EngineStopped outOfMemory;
     private final Thread worker;
     private volatile boolean parked;
+    @SuppressWarnings("UnusedVariable") // it is there to be let go
     private volatile byte @Nullable [] reserve = new byte[RESERVE_BYTES];
     private volatile @Nullable EngineStopped death;
 
@@ -286,7 +287,7 @@ final class SchedulerManager implements AutoCloseable {
         // Here too: the worker may be in the middle of waking somebody.
         reserve = null;
         advance(Mode.STOPPING);
-        boolean always = awaitStop(UNLIMITED_NANOS);
+        boolean unused = awaitStop(UNLIMITED_NANOS);
     }
 
     /**

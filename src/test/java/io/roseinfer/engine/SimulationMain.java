@@ -8,9 +8,11 @@ import java.util.function.LongFunction;
 
 /** Runs simulations by hand; {@code tools/sim} starts it. */
 final class SimulationMain {
-    private static final String USAGE = "tools/sim --seed N [--trace]   one seed, with its settings and what happened\n"
-            + "tools/sim --seeds K [--from N]   K seeds from N on (0), a line per failure\n"
-            + "tools/sim --soak [K [R [N]]]   the threaded engine: K set-ups (2500) of R requests (400), seeds from N on (the time)";
+    private static final String USAGE = """
+            tools/sim --seed N [--trace]   one seed, with its settings and what happened
+            tools/sim --seeds K [--from N]   K seeds from N on (0), a line per failure
+            tools/sim --soak [K [R [N]]]   the threaded engine: K set-ups (2500) of R requests (400), seeds from N (the time)\
+            """;
 
     private final PrintStream out;
     private final LongFunction<String> threads = new PlantingLoader(Optional.empty()).threads();
