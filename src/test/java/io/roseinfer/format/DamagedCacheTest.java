@@ -3,6 +3,7 @@ package io.roseinfer.format;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -52,6 +53,14 @@ class DamagedCacheTest extends HubTestBase {
         assertThat(blob).hasBinaryContent(hub.content(WEIGHTS));
         assertThat(hub.bodies(WEIGHTS)).hasSize(2);
         assertThat(warnings).singleElement().asString().contains(blob.toString());
+    }
+
+    @Test
+    void damaged_weights_too_large_to_be_hashed_each_time_are_told_by_their_hash_once_they_cannot_be_opened()
+            throws IOException {
+        hub.file(WEIGHTS, RawSafetensors.floats(List.of("a"), Limits.CONFIG_BYTES / Float.BYTES));
+        damage(download().resolve(WEIGHTS), Damage.OVERWRITTEN);
+        assertThat(open(settings())).containsExactly("a");
     }
 
     @Test
