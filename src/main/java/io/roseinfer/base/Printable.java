@@ -43,8 +43,8 @@ public final class Printable {
         }
     }
 
-    /** The text as one line: a line end and the white space around it become one space, the rest is escaped. */
+    /** The text as one line: a line end and the white space around it become one space, the last goes, the rest is escaped. */
     public static String line(String text) {
-        return escape(text.strip().replaceAll("\\s*\\R\\s*", " "));
+        return escape(text.stripTrailing().replaceAll("\\s*\\R\\s*", " "));
     }
 }
