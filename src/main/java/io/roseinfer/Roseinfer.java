@@ -19,7 +19,6 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.engine.EngineWarmUp;
 import io.roseinfer.format.DownloadListener;
 import io.roseinfer.format.HubSettings;
 import io.roseinfer.format.ModelHub;
@@ -53,14 +52,20 @@ public final class Roseinfer {
     }
 
     /**
-     * Loads a model and serves it; closing the engine frees everything. What {@link LoadedModel#warnings} holds goes to the logger
+     * Loads a model, warms it up ({@link LoadedModel#warmUp}) and serves it; closing the engine frees everything. What {@link LoadedModel#warnings} holds goes to the logger
      * {@code io.roseinfer}.
      */
     public static Engine open(Settings settings) {
         System.Logger log = System.getLogger("io.roseinfer");
         LoadedModel model = load(settings, warningsOnly(warning -> log.log(Level.WARNING, Printable.line(warning))));
         model.warnings().forEach(warning -> log.log(Level.WARNING, Printable.line(warning)));
-        return model.serve(settings.engine()).closingAfterwards(model::close);
+        try {
+            model.warmUp(Clock.system());
+            return model.serve(settings.engine()).closingAfterwards(model::close);
+        } catch (RuntimeException | Error e) {
+            model.close();
+            throw e;
+        }
     }
 
     private static DownloadListener warningsOnly(Consumer<String> log) {
@@ -76,7 +81,7 @@ public final class Roseinfer {
     }
 
     /**
-     * Loads a model, sized for the settings' engine options.
+     * Loads a model, sized for the settings' engine options. It is slow to begin with unless it is warmed up.
      *
      * @param downloads hears how a download comes along
      */
@@ -103,21 +108,9 @@ public final class Roseinfer {
             ModelRunner loaded = backend.load(files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
             ModelRunner runner = ranges.equals(ProfilerRanges.NONE) ? loaded : new RangedRunner(loaded, ranges);
             warnings.addAll(backend.warnings());
-            if (backend.warmUpNanos() > 0) {
-                warmUp(runner, engine, backend.warmUpNanos());
-            }
-            return new LoadedModel(backend, runner, files.tokenizer(), warnings);
+            return new LoadedModel(backend, runner, files.tokenizer(), engine, warnings);
         } catch (RuntimeException e) {
             backend.close();
-            throw e;
-        }
-    }
-
-    private static void warmUp(ModelRunner runner, EngineOptions options, long nanos) {
-        try {
-            EngineWarmUp.run(runner, options, Clock.system(), nanos);
-        } catch (RuntimeException e) {
-            runner.close();
             throw e;
         }
     }

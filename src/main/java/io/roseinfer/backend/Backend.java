@@ -28,7 +28,7 @@ public interface Backend extends AutoCloseable {
         return List.of();
     }
 
-    /** How long a model that was just loaded should run steps for their own sake, because the device is slow to begin with; or 0. */
+    /** How long a model that was just loaded should serve requests for their own sake, to get the host's code compiled; or 0. */
     default long warmUpNanos() {
         return 0;
     }

@@ -39,6 +39,12 @@ public interface ModelRunner extends AutoCloseable {
     void await();
 
     /**
+     * Makes the device as fast as it gets, for at most {@code budgetNanos}; it may go on beside the first steps. Nothing where a device
+     * is fast from the start. Called while no step is in flight.
+     */
+    default void warmUp(long budgetNanos) {}
+
+    /**
      * Times the operators of every step from now on; empty if this device cannot. Steps get a little slower by it. Called while no
      * step is in flight.
      */

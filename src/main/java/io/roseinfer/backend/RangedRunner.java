@@ -74,6 +74,11 @@ public final class RangedRunner implements ModelRunner {
     }
 
     @Override
+    public void warmUp(long budgetNanos) {
+        runner.warmUp(budgetNanos);
+    }
+
+    @Override
     public Optional<StepProfiler> profile(Clock clock) {
         return runner.profile(clock);
     }

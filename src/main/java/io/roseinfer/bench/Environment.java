@@ -12,6 +12,7 @@ import java.util.OptionalInt;
  * @param gpu the name of the GPU it ran on
  * @param driver version of the NVIDIA driver
  * @param commit the commit of the running checkout
+ * @param warmUpNanos how long the model was warmed up when it was loaded
  */
 public record Environment(
         String jdk,
@@ -19,4 +20,5 @@ public record Environment(
         OptionalInt vectorBits,
         Optional<String> gpu,
         Optional<String> driver,
-        Optional<String> commit) {}
+        Optional<String> commit,
+        long warmUpNanos) {}

@@ -104,7 +104,8 @@ public final class JsonReport {
                 .ifPresentOrElse(bits -> node.put("vector_bits", bits), () -> node.putNull("vector_bits"));
         return node.put("gpu", environment.gpu().orElse(null))
                 .put("driver", environment.driver().orElse(null))
-                .put("commit", environment.commit().orElse(null));
+                .put("commit", environment.commit().orElse(null))
+                .put("warm_up_ns", environment.warmUpNanos());
     }
 
     private ObjectNode run(RunResult run) {

@@ -83,10 +83,12 @@ final class BenchModelCommand implements io.roseinfer.cli.Command {
                 new ModelBenchmark.Settings(points, context, decodeSteps, warmupRuns, repeatRuns);
         EngineOptions base = EngineOptions.defaults().withBlockSize(blockSize);
         try (LoadedModel loaded = model.load(spec -> settings.engineOptions(base, spec.contextLength()), terminal)) {
+            loaded.warmUp(terminal.clock());
             model.features(loaded, terminal);
             ModelBenchmark benchmark = new ModelBenchmark(loaded.runner(), settings, terminal.clock());
             String dtype = loaded.precision().map(Choices::word).orElse("none");
             terminal.print(ModelReport.header(model.model(), dtype, loaded.deviceDescription(), settings));
+            terminal.print(WarmUpLine.of(loaded));
             benchmark.run(timing -> terminal.print(ModelReport.row(timing)));
         }
         return 0;

@@ -119,6 +119,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
 
     private void run(SchedulerBenchmark.Mode drive, Workload requests, EngineOptions options, Terminal terminal) {
         try (LoadedModel loaded = model.load(options, terminal)) {
+            loaded.warmUp(terminal.clock());
             model.features(loaded, terminal);
             Workload ids =
                     workload.isTokenIds() ? requests : requests.pretokenized(TextPrompts.tokenizer(loaded)::encode);
@@ -126,7 +127,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
                     loaded.runner(), options.scheduler(), ids, sampling.seed(), terminal.clock());
             List<SchedulerRun> runs = benchmark.run(
                     drive, warmupRuns, repeatRuns, (phase, number, of) -> banner(terminal, phase, number, of));
-            terminal.print(SchedulerReport.text(drive, warmupRuns, runs));
+            terminal.print(SchedulerReport.text(drive, warmupRuns, runs) + WarmUpLine.of(loaded));
         }
     }
 

@@ -128,6 +128,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
         Workload requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
         EngineOptions options = withTimeline(delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal)));
         try (LoadedModel loaded = model.load(options, terminal)) {
+            loaded.warmUp(terminal.clock());
             ModelOptions.Features features = model.features(loaded, terminal);
             SettingsInForce settings = new SettingsInForce(loaded, options);
             Workload prepared = workload.isTokenIds() ? requests : prepared(requests, loaded);
@@ -135,7 +136,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
             Environment environment = Machine.here().environment(loaded, terminal);
             RunFiles files =
                     new RunFiles(results, trace, runs -> new JsonReport(printIds).of(flags, environment, runs));
-            String line = settings.line(scheduler.admissionPolicy(), word(schedule));
+            String line = settings.line(scheduler.admissionPolicy(), word(schedule)) + "\n" + WarmUpLine.of(loaded);
             StreamingReport report = new StreamingReport(setup(loaded, features), schedule);
             RunPrinter printer = new RunPrinter(report, line, files, terminal);
             StreamingBenchmark benchmark = new StreamingBenchmark(

@@ -40,7 +40,8 @@ final class Machine {
                 vectorBits(),
                 loaded.gpu(),
                 driver(),
-                Optional.ofNullable(terminal.properties().get("roseinfer.commit")));
+                Optional.ofNullable(terminal.properties().get("roseinfer.commit")),
+                loaded.warmUpNanos());
     }
 
     static String jdk() {

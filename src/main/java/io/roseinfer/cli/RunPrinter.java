@@ -16,7 +16,7 @@ final class RunPrinter implements RunListener {
     private volatile Optional<ProgressBar> bar = Optional.empty();
 
     /**
-     * @param settings those that the report does not say, in one line
+     * @param settings lines of what the report does not say
      */
     RunPrinter(StreamingReport report, String settings, RunFiles files, Terminal terminal) {
         this.report = report;
@@ -43,7 +43,7 @@ final class RunPrinter implements RunListener {
     public void finished(Phase phase, RunResult result) {
         bar.ifPresent(ProgressBar::close);
         if (phase == Phase.MEASURED) {
-            terminal.print(report.text(result) + "Settings: " + settings + "\n" + OperatorReport.text(result));
+            terminal.print(report.text(result) + "Settings: " + settings + OperatorReport.text(result));
             files.add(result);
         }
     }

@@ -22,13 +22,15 @@ public final class EngineWarmUp {
     private static final int MAX_ROWS = 256;
     private static final int MAX_PROMPT = 32;
     private static final int MAX_NEW_TOKENS = 100;
-    /** The compiler takes a method that is called once a step seriously after some 600 calls. */
-    private static final int WAVES = 8;
+    /** New tokens of the first wave; each later one has twice as many, so that a slow device is through with one in little time. */
+    private static final int FIRST_NEW_TOKENS = 4;
+    /** Enough for some 900 steps: the compiler takes a method that is called once a step seriously after 600 calls. */
+    private static final int WAVES = 13;
 
     private EngineWarmUp() {}
 
     /**
-     * Runs a few waves of requests, one after the other, as long as there is time.
+     * Runs a few waves of requests, one after the other, as long as there is time; one in any case.
      *
      * @param runner is used by no engine meanwhile
      * @param options those of the engine to come
@@ -37,8 +39,8 @@ public final class EngineWarmUp {
     public static void run(ModelRunner runner, EngineOptions options, Clock clock, long budgetNanos) {
         long endNanos = clock.nanos() + budgetNanos;
         try (Engine engine = Engine.open(runner, Optional.empty(), options, clock)) {
-            for (int wave = 0; wave < WAVES && clock.nanos() < endNanos; wave++) {
-                serve(engine, requests(runner, options));
+            for (int wave = 0; wave < WAVES && (wave == 0 || clock.nanos() < endNanos); wave++) {
+                serve(engine, requests(runner, options, Math.min(MAX_NEW_TOKENS, FIRST_NEW_TOKENS << wave)));
             }
         }
     }
@@ -59,12 +61,12 @@ public final class EngineWarmUp {
         }
     }
 
-    private static List<GenerationRequest> requests(ModelRunner runner, EngineOptions options) {
+    private static List<GenerationRequest> requests(ModelRunner runner, EngineOptions options, int longest) {
         ModelSpec spec = runner.spec();
         KvGeometry kv = EngineLimits.pool(runner, options);
         int room = (int) Math.min(spec.contextLength(), (long) kv.blocks() * kv.blockSize());
-        int prompt = Math.max(1, Math.min(MAX_PROMPT, room - 1));
-        int newTokens = Math.max(1, Math.min(MAX_NEW_TOKENS, room - prompt));
+        int prompt = Math.max(1, Math.min(Math.min(MAX_PROMPT, longest), room - 1));
+        int newTokens = Math.max(1, Math.min(longest, room - prompt));
         int rows = Math.min(Math.min(options.scheduler().maxBatchSize(), MAX_ROWS), options.maxInflightRequests());
         return IntStream.range(0, rows)
                 .mapToObj(row -> IntStream.rangeClosed(row, row + row % prompt)

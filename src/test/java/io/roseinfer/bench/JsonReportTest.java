@@ -19,7 +19,8 @@ class JsonReportTest {
             OptionalInt.empty(),
             Optional.empty(),
             Optional.empty(),
-            Optional.of("abc"));
+            Optional.of("abc"),
+            1_250_000_000L);
     private static final RequestResult REQUEST = Results.request(7, 4, 10, 40, 20, 1_000, 31_000, 36_000, 41_000);
 
     private static JsonNode report(boolean withIds, RunResult run) {
@@ -37,7 +38,7 @@ class JsonReportTest {
         assertThat(report(false, Results.run(List.of(REQUEST), 3, 6_119)))
                 .hasToString(json("""
                 {"schema":1,"settings":{"num_requests":1},
-                 "environment":{"jdk":"25.0.3","cpu":"a cpu","vector_bits":null,"gpu":null,"driver":null,"commit":"abc"},
+                 "environment":{"jdk":"25.0.3","cpu":"a cpu","vector_bits":null,"gpu":null,"driver":null,"commit":"abc","warm_up_ns":1250000000},
                  "runs":[{
                    "summary":{
                      "add_request_ms":{"count":1,"p50":0.03,"p95":0.03,"p99":0.03,"mean":0.03,"max":0.03},

@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 
 class OperatorReportTest {
     private static final Environment NOWHERE = new Environment(
-            "25", Optional.empty(), OptionalInt.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+            "25", Optional.empty(), OptionalInt.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
 
     private static StepProfile decode(long stepNanos, long qkvNanos, long samplingNanos) {
         return new StepProfile(

@@ -45,7 +45,7 @@ final class DecodeWindows {
 
     /** Prints the bytes per window with vector kernels and weights of the precision named first, a window a line. */
     public static void main(String[] args) {
-        CpuOptions device = new CpuOptions(WORKERS, Precision.valueOf(args[0]), KernelChoice.BEST);
+        CpuOptions device = new CpuOptions(WORKERS, Precision.valueOf(args[0]), KernelChoice.VECTOR);
         bytes(device, false, Clock.system(), MOST).forEach(System.out::println);
     }
 

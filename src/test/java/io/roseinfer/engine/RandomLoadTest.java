@@ -6,6 +6,7 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.backend.cpu.KernelChoice;
 import io.roseinfer.backend.cpu.CpuProbe;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.model.ModelFiles;
@@ -24,7 +25,7 @@ class RandomLoadTest {
     void randomLoadWithCancels_yieldsWhatRequestsYieldAlone() {
         long seed = Long.getLong("roseinfer.seed", 7);
         EngineOptions options = EngineOptions.defaults().withScheduler(OPTIONS).withKvBlocks(16);
-        CpuOptions cpu = CpuOptions.defaults().withPrecision(Precision.FP32);
+        CpuOptions cpu = CpuOptions.defaults().withPrecision(Precision.FP32).withKernels(KernelChoice.VECTOR);
         try (ModelFiles files = Golden.read("odd-heads").open();
                 CpuBackend backend = new CpuBackend(cpu);
                 ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()))) {

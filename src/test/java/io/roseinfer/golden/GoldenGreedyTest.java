@@ -7,6 +7,7 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.backend.cpu.KernelChoice;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
@@ -34,7 +35,7 @@ import tools.jackson.databind.JsonNode;
 class GoldenGreedyTest {
     private static void withEngine(Golden golden, SchedulerOptions scheduler, BiConsumer<Engine, ModelFiles> use) {
         EngineOptions options = EngineOptions.defaults().withScheduler(scheduler);
-        CpuOptions cpu = CpuOptions.defaults().withThreads(2).withPrecision(Precision.FP32);
+        CpuOptions cpu = CpuOptions.defaults().withThreads(2).withPrecision(Precision.FP32).withKernels(KernelChoice.VECTOR);
         try (ModelFiles files = golden.open();
                 CpuBackend backend = new CpuBackend(cpu);
                 ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()));

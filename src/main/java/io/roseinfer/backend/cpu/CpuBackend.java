@@ -8,13 +8,17 @@ import io.roseinfer.backend.cpu.panama.VectorKernels;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.model.Gpt2Weights;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Runs models on the processor's cores. Results are the same to the bit for any batch, chunking, thread count and kernels. */
 public final class CpuBackend implements Backend {
+    private static final long WARM_UP_NANOS = 300_000_000;
+
     private final CpuOptions options;
     private final CpuFeatures features;
-    private final Kernels.Factory kernels;
+    /** Kinds of kernels from the one that is fast at once to the one that is fastest when compiled. */
+    private final List<Kernels.Factory> kernels;
     private final int threads;
     private final AvailableMemory memory;
 
@@ -39,14 +43,23 @@ public final class CpuBackend implements Backend {
         this.kernels = choose(options.kernels(), features);
     }
 
-    private static Kernels.Factory choose(KernelChoice choice, CpuFeatures features) {
+    private static List<Kernels.Factory> choose(KernelChoice choice, CpuFeatures features) {
         if (choice == KernelChoice.SCALAR || (choice == KernelChoice.BEST && !features.vectorUsable())) {
-            return new ScalarKernels();
+            return List.of(new ScalarKernels());
         }
         if (!features.moduleEnabled()) {
-            throw new BackendUnavailable("cpu kernels of " + choice.bits() + " bits cannot run: " + features.summary());
+            String asked = choice == KernelChoice.VECTOR ? "cpu vector kernels" : "cpu kernels of " + choice.bits() + " bits";
+            throw new BackendUnavailable(asked + " cannot run: " + features.summary());
         }
-        return new VectorKernels(choice == KernelChoice.BEST ? features.vectorBits() : choice.bits());
+        if (choice == KernelChoice.VECTOR) {
+            return List.of(VectorKernels.kinds(features.vectorBits()).getLast());
+        }
+        if (choice != KernelChoice.BEST) {
+            return List.of(new VectorKernels(choice.bits()));
+        }
+        List<Kernels.Factory> kinds = new ArrayList<>(List.of(new ScalarKernels()));
+        kinds.addAll(VectorKernels.kinds(features.vectorBits()));
+        return kinds;
     }
 
     @Override
@@ -70,12 +83,17 @@ public final class CpuBackend implements Backend {
 
     @Override
     public String description() {
-        return "cpu: " + kernels.name() + " kernels, " + threads + (threads == 1 ? " thread" : " threads");
+        return "cpu: " + kernels.getLast().name() + " kernels, " + threads + (threads == 1 ? " thread" : " threads");
     }
 
     @Override
     public int threads() {
         return threads;
+    }
+
+    @Override
+    public long warmUpNanos() {
+        return WARM_UP_NANOS;
     }
 
     @Override

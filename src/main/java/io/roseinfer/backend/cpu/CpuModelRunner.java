@@ -29,6 +29,8 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
     private final List<MemoryUse> memory;
     private final ForwardPass forward;
     private final HeadPass head;
+    private final KernelWarmUp warmUp;
+    private final StepWork work;
     /** The step's block lists as an array: the kernels look blocks up in their inner loops. */
     private final int[] blocks;
 
@@ -48,6 +50,8 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
             ForwardPass forward,
             HeadPass head,
             Precision precision,
+            KernelWarmUp warmUp,
+            StepWork work,
             List<MemoryUse> memory) {
         this.spec = spec;
         this.limits = limits;
@@ -58,6 +62,8 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
         this.forward = forward;
         this.head = head;
         this.precision = precision;
+        this.warmUp = warmUp;
+        this.work = work;
         this.memory = List.copyOf(memory);
         this.blocks = new int[Math.multiplyExact(limits.maxRows(), geometry.blocksFor(spec.contextLength()))];
     }
@@ -104,6 +110,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
         for (int i = 0; i < used; i++) {
             blocks[i] = step.block(i);
         }
+        forward.use(warmUp.kindFor(work.productFlops(step)));
         inputs = step;
         outputs = results;
         team.submit(this);
@@ -153,6 +160,12 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
     }
 
     @Override
+    public void warmUp(long budgetNanos) {
+        Check.that(!closed, "a closed runner was to warm up");
+        warmUp.await(budgetNanos);
+    }
+
+    @Override
     public List<MemoryUse> memory() {
         return memory;
     }
@@ -176,6 +189,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
     public void close() {
         if (!closed) {
             closed = true;
+            warmUp.close();
             team.close();
             arena.close();
         }

@@ -28,11 +28,8 @@ final class ForwardPass {
     private final WorkerTeam team;
     private final Worker[] workers;
     private final Scratch scratch;
-    private final int tallestTile;
     /** Whether products read {@link Scratch#quantized}. */
     private final boolean quantized;
-    /** The tallest tile of what attention and the MLP's first product make: rows if they are yet to be quantized. */
-    private final int tallestMade;
 
     ForwardPass(ModelSpec spec, ModelWeights weights, KvPool pool, WorkerTeam team, Worker[] workers, Scratch scratch) {
         this.spec = spec;
@@ -41,14 +38,19 @@ final class ForwardPass {
         this.team = team;
         this.workers = workers;
         this.scratch = scratch;
-        this.tallestTile = workers[0].kernels.product().tallestTile();
         this.quantized = weights.first().format() == WeightFormat.INT4;
-        this.tallestMade = quantized ? 1 : tallestTile;
     }
 
     /** Makes the workers time their steps. */
     OperatorRecorder record(Clock clock) {
         return new OperatorRecorder(clock, new StepWork(spec, weights), workers);
+    }
+
+    /** Takes the kernels of one kind for the next step. */
+    void use(int kind) {
+        for (Worker worker : workers) {
+            worker.use(kind);
+        }
     }
 
     /** One worker's part of a step: keys and values of all tokens, and in {@link Scratch#last} the tokens to sample from. */
@@ -128,7 +130,7 @@ final class ForwardPass {
             if (quantized) {
                 quantizeRow(own, own.row, 0, width, m, count);
             } else {
-                RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, tallestTile);
+                RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, own.tallestTile());
             }
         }
     }
@@ -150,7 +152,7 @@ final class ForwardPass {
 
     private void quantizeRow(Worker own, float[] x, int from, int inputs, int m, int count) {
         own.kernels.rows().quantize(x, from, inputs, own.words);
-        QuantizedRows.put(own.words, inputs, scratch.quantized, m, count, tallestTile);
+        QuantizedRows.put(own.words, inputs, scratch.quantized, m, count, own.tallestTile());
     }
 
     private void project(int worker, Linear linear, int count) {
@@ -193,7 +195,7 @@ final class ForwardPass {
             int columns = matrix.columns(panel);
             for (int m = 0; m < count; m++) {
                 RowTiles.put(
-                        own.sums, m * COLUMNS, columns, scratch.inner, spec.innerWidth(), input, m, count, tallestMade);
+                        own.sums, m * COLUMNS, columns, scratch.inner, spec.innerWidth(), input, m, count, tallestMade(own));
             }
         }
     }
@@ -216,6 +218,11 @@ final class ForwardPass {
                 attendHead(workers[worker], step, layer, head, first, count, from, to);
             }
         }
+    }
+
+    /** The tallest tile that attention and the MLP's first product write: single rows where they are quantized afterwards. */
+    private int tallestMade(Worker own) {
+        return quantized ? 1 : own.tallestTile();
     }
 
     private void append(StepInputs step, int layer, int head, int first, int from, int to) {
@@ -246,7 +253,7 @@ final class ForwardPass {
                         head * headSize,
                         m,
                         count,
-                        tallestMade);
+                        tallestMade(own));
             }
         }
     }

@@ -17,7 +17,6 @@ final class HeadPass {
     private final WorkerTeam team;
     private final Worker[] workers;
     private final Scratch scratch;
-    private final int tallestTile;
 
     HeadPass(ModelSpec spec, ModelWeights weights, WorkerTeam team, Worker[] workers, Scratch scratch) {
         this.spec = spec;
@@ -25,7 +24,6 @@ final class HeadPass {
         this.team = team;
         this.workers = workers;
         this.scratch = scratch;
-        this.tallestTile = workers[0].kernels.product().tallestTile();
     }
 
     /** One worker's part, after {@link ForwardPass#run}. */
@@ -65,7 +63,7 @@ final class HeadPass {
                             norm.bias(),
                             spec.layerNormEpsilon(),
                             own.row);
-            RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, tallestTile);
+            RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, own.tallestTile());
         }
     }
 

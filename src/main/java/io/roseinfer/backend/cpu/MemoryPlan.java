@@ -42,6 +42,7 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         uses.add(new MemoryUse("MLP weights" + suffix, mlp));
         uses.add(new MemoryUse("positions, norms, biases, scales", vectors(spec, format)));
         uses.add(new MemoryUse("activations", Scratch.bytes(spec, limits, format)));
+        uses.add(new MemoryUse("kernel warm-up", KernelExercises.bytes(spec, format, kv.blockSize())));
         uses.add(new MemoryUse("worker buffers", threads * Worker.bytes(spec, limits)));
         uses.sort(Comparator.comparingLong(MemoryUse::bytes).reversed());
         return new MemoryPlan(uses, embedding + head + attention + mlp);

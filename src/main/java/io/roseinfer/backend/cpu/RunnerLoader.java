@@ -13,6 +13,7 @@ import io.roseinfer.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
+import java.util.List;
 import java.util.Locale;
 
 /** Builds a runner: plans its memory, refuses what cannot fit, packs the weights and wires the passes. */
@@ -32,7 +33,7 @@ final class RunnerLoader {
             Gpt2Weights weights,
             RunnerLimits limits,
             Precision precision,
-            Kernels.Factory kernels,
+            List<Kernels.Factory> kernels,
             int threads,
             long availableBytes) {
         WeightFormat format = format(precision, weights);
@@ -59,7 +60,7 @@ final class RunnerLoader {
             RunnerLimits limits,
             KvGeometry kv,
             WeightFormat format,
-            Kernels.Factory kernels,
+            List<Kernels.Factory> kernels,
             Arena arena,
             WorkerTeam team,
             MemoryPlan plan) {
@@ -70,14 +71,22 @@ final class RunnerLoader {
         Scratch scratch = new Scratch(spec, limits, format);
         Worker[] workers = new Worker[team.size()];
         for (int i = 0; i < workers.length; i++) {
-            workers[i] = new Worker(spec, limits, kernels.create(spec.contextLength()), pool);
+            workers[i] = new Worker(spec, limits, sets(kernels, spec), pool);
         }
         SegmentAllocator weightMemory =
                 SegmentAllocator.slicingAllocator(LargeMemory.allocate(arena, plan.matrixBytes()));
         ModelWeights packed = new WeightLoader(weights, format, weightMemory, team).load();
         ForwardPass forward = new ForwardPass(spec, packed, pool, team, workers, scratch);
         HeadPass head = new HeadPass(spec, packed, team, workers, scratch);
-        return new CpuModelRunner(spec, limits, kv, arena, team, pool, forward, head, precision(format), plan.uses());
+        KernelWarmUp warmUp = new KernelWarmUp(
+                kernels, new KernelExercises(spec, format, kv.blockSize(), arena::allocate));
+        StepWork work = new StepWork(spec, packed);
+        return new CpuModelRunner(
+                spec, limits, kv, arena, team, pool, forward, head, precision(format), warmUp, work, plan.uses());
+    }
+
+    private static List<Kernels> sets(List<Kernels.Factory> kinds, ModelSpec spec) {
+        return kinds.stream().map(kind -> kind.create(spec.contextLength())).toList();
     }
 
     /** Makes the system provide one worker's share of the pages now, so that no step waits for it. */

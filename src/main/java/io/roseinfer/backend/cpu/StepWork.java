@@ -60,6 +60,15 @@ final class StepWork {
         flops[from + Operator.ATTENTION.ordinal()] = scores * flopsPerScore;
     }
 
+    /** Operations of a step's products together. */
+    long productFlops(StepInputs step) {
+        long perToken = 0;
+        for (int i = 0; i < LAYER_PRODUCTS.size(); i++) {
+            perToken += flopsPerToken[LAYER_PRODUCTS.get(i).ordinal()];
+        }
+        return step.tokens() * perToken + step.samples() * flopsPerToken[Operator.LOGITS.ordinal()];
+    }
+
     private void product(Operator operator, long rows, int rowsPerTile, long[] bytes, long[] flops, int from) {
         bytes[from + operator.ordinal()] = Math.ceilDiv(rows, rowsPerTile) * bytesPerTile[operator.ordinal()];
         flops[from + operator.ordinal()] = rows * flopsPerToken[operator.ordinal()];

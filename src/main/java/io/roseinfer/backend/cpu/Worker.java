@@ -11,13 +11,16 @@ import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.Sampler;
 import io.roseinfer.sampling.SamplingParams;
+import java.util.List;
 
 /** What one worker owns: its kernels, its place in the KV pool, and small buffers. */
 final class Worker {
     /** What a {@link Sampler} holds per token of the vocabulary. */
     private static final long SAMPLER_BYTES = 16;
 
-    final Kernels kernels;
+    private final List<Kernels> kinds;
+    /** The kernels of this step; changed between steps only. */
+    Kernels kernels;
     final KvView view;
     final Sampler sampler;
     /** Sums of one panel, [row][COLUMNS]. */
@@ -39,8 +42,9 @@ final class Worker {
     /** Where its time goes; changed between steps only. */
     OperatorTimes times = OperatorTimes.OFF;
 
-    Worker(ModelSpec spec, RunnerLimits limits, Kernels kernels, KvPool pool) {
-        this.kernels = kernels;
+    Worker(ModelSpec spec, RunnerLimits limits, List<Kernels> kinds, KvPool pool) {
+        this.kinds = List.copyOf(kinds);
+        this.kernels = kinds.getFirst();
         this.view = new KvView(pool);
         this.sampler = new Sampler(spec.vocabularySize());
         this.sums = new float[Scratch.mostRows(limits) * PackedMatrix.COLUMNS];
@@ -49,6 +53,16 @@ final class Worker {
         this.heads = new float[Attention.MAX_QUERIES * spec.headSize()];
         this.rawLogits = new float[spec.vocabularySize()];
         this.topTokens = new int[SamplingParams.MAX_LOGPROBS];
+    }
+
+    /** Takes the kernels of one kind for the next step. */
+    void use(int kind) {
+        kernels = kinds.get(kind);
+    }
+
+    /** The tallest tile of rows that the products of this step read. */
+    int tallestTile() {
+        return kernels.product().tallestTile();
     }
 
     /** Ends an operator whose results the others need, or that needs theirs to come. {@code next} is what it multiplies by next. */

@@ -10,6 +10,7 @@ import io.roseinfer.base.RoseException.InsufficientMemory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -127,7 +128,8 @@ class AvailableMemoryTest {
 
     private static ModelRunner load(TestModel model, RunnerLimits limits, long available) {
         CpuOptions options = CpuOptions.defaults();
-        return RunnerLoader.load(model.weights(), limits, options.precision(), new ScalarKernels(), 1, available);
+        return RunnerLoader.load(
+                model.weights(), limits, options.precision(), List.of(new ScalarKernels()), 1, available);
     }
 
     @Test

@@ -207,7 +207,7 @@ class CpuBackendTest {
     @ParameterizedTest
     @EnumSource(
             value = KernelChoice.class,
-            names = {"SCALAR", "BEST"})
+            names = {"SCALAR", "VECTOR"})
     void a_step_allocates_nothing_once_warm(KernelChoice kernels) {
         CpuOptions options = new CpuOptions(2, Precision.FP32, kernels);
         SampleRequest request =

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CpuRunnerInvarianceTest {
     private static final int MORE = 6;
     private static final RunnerLimits LIMITS = new RunnerLimits(8, 64, 16, 0);
-    private static final CpuOptions OPTIONS = new CpuOptions(2, Precision.FP32, KernelChoice.BEST);
+    private static final CpuOptions OPTIONS = new CpuOptions(2, Precision.FP32, KernelChoice.VECTOR);
 
     private final TestModel model = TestModel.random(TestModel.awkward(), 21);
     private final int[] prompt = CpuRunnerReferenceTest.tokens(model.spec, 37);

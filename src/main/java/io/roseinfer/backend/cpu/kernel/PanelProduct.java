@@ -13,6 +13,9 @@ public interface PanelProduct {
     /** The tallest tile of {@link RowTiles} this kernel reads, a power of two. */
     int tallestTile();
 
+    /** Numbers of rows whose products, taken together, run every loop of this kernel; for getting it compiled. */
+    int[] representativeRows();
+
     /**
      * Writes {@code rows × COLUMNS} sums of one panel of any format but INT4, not scaled.
      *

@@ -3,6 +3,7 @@ package io.roseinfer.backend.cpu.panama;
 import io.roseinfer.backend.cpu.kernel.Attention;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.RowMath;
+import java.util.List;
 
 /** Kernels for vectors of one width. */
 public final class VectorKernels implements Kernels.Factory {
@@ -12,6 +13,15 @@ public final class VectorKernels implements Kernels.Factory {
     /** Kernels for vectors of 128, 256 or 512 bits; wider than the processor's is correct, and very slow. */
     public VectorKernels(int bits) {
         this(bits, Processor.gainsByReadingAhead());
+    }
+
+    /**
+     * The kernels for this processor: a kind that has few loops to compile, then, where it was measured to pay, one that reads weights
+     * ahead, which has three times as many besides.
+     */
+    public static List<Kernels.Factory> kinds(int bits) {
+        Kernels.Factory plain = new VectorKernels(bits, false);
+        return Processor.gainsByReadingAhead() ? List.of(plain, new VectorKernels(bits, true)) : List.of(plain);
     }
 
     /**

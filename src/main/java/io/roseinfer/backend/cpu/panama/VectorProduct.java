@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * Register tiles of eight rows (four for vectors below 512 bits, whose processors may have 16 registers) by three vectors. One
@@ -76,6 +77,15 @@ final class VectorProduct implements PanelProduct {
     @Override
     public int tallestTile() {
         return tallest;
+    }
+
+    /** Each height of tile; where tiles read ahead, each in the place of every reader and behind the last of them. */
+    @Override
+    public int[] representativeRows() {
+        int places = readAhead ? NextBlock.MOST_READERS + 1 : 1;
+        return IntStream.iterate(tallest, height -> height > 0, height -> height / 2)
+                .flatMap(height -> IntStream.range(0, places).map(before -> before * tallest + height))
+                .toArray();
     }
 
     @Override

@@ -18,6 +18,11 @@ final class ScalarProduct implements PanelProduct {
     }
 
     @Override
+    public int[] representativeRows() {
+        return new int[] {1};
+    }
+
+    @Override
     public void multiply(float[] x, int rows, PackedMatrix weights, int panel, float[] sums) {
         int inputs = weights.inputs();
         Arrays.fill(sums, 0, rows * COLUMNS, 0f);

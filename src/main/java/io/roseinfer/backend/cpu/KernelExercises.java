@@ -1,0 +1,144 @@
+package io.roseinfer.backend.cpu;
+
+import io.roseinfer.backend.cpu.kernel.Attention;
+import io.roseinfer.backend.cpu.kernel.Kernels;
+import io.roseinfer.backend.cpu.kernel.KvPool;
+import io.roseinfer.backend.cpu.kernel.KvView;
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.PanelProduct;
+import io.roseinfer.backend.cpu.kernel.QuantizedRows;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.model.ModelSpec;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/**
+ * Calls that make every loop of a set of kernels run, over zeros: each tile height with each weight format of a model, attention
+ * of its head size from one query and from a group, over few vectors of keys and many, and its row functions.
+ *
+ * <p>The products are {@value #INPUTS} inputs deep however narrow the model is. The compiler decides by the trip counts it has
+ * seen how far to unroll a tile's loop; what it made of loops of up to 128 trips stayed at 0.6 of the speed for the life of the
+ * process (bf16, 8 rows; int8 0.7), and from 512 on at that of a process that met the model's own products first.
+ */
+final class KernelExercises {
+    /** Inputs of the products, at least what {@code VectorProduct} takes in one pass. */
+    private static final int INPUTS = 768;
+
+    private static final int PANELS = 3;
+
+    /** Context lengths: within one vector, within several, and beyond the vectors that a kernel takes at once. */
+    private static final int[] LENGTHS = {5, 75, 203};
+
+    /** The context length that exercised kernels must be made for. */
+    static final int CONTEXT = LENGTHS[LENGTHS.length - 1] + Attention.MAX_QUERIES;
+
+    private final ModelSpec spec;
+    private final Set<WeightFormat> formats;
+    private final List<PackedMatrix> matrices;
+    private final KvPool pool;
+    private final int[] blocks;
+
+    /** Data for a model's kernels, {@link #bytes} of it from {@code memory}. */
+    KernelExercises(ModelSpec spec, WeightFormat format, int blockSize, SegmentAllocator memory) {
+        this.spec = spec;
+        formats = formats(format);
+        matrices = formats.stream().map(each -> matrix(each, memory)).toList();
+        int count = Math.ceilDiv(CONTEXT, blockSize);
+        long poolBytes = poolBytes(spec, blockSize);
+        pool = new KvPool(zeros(memory, poolBytes), 1, 1, spec.headSize(), blockSize);
+        blocks = IntStream.range(0, count).toArray();
+    }
+
+    /** Bytes of the memory that exercises for such a model take. */
+    static long bytes(ModelSpec spec, WeightFormat format, int blockSize) {
+        return poolBytes(spec, blockSize)
+                + formats(format).stream()
+                        .mapToLong(each -> PackedMatrix.bytes(each, INPUTS, PANELS * PackedMatrix.COLUMNS))
+                        .sum();
+    }
+
+    private static Set<WeightFormat> formats(WeightFormat format) {
+        return EnumSet.of(format, format.ofHead());
+    }
+
+    private static long poolBytes(ModelSpec spec, int blockSize) {
+        return KvPool.bytes(Math.ceilDiv(CONTEXT, blockSize) * KvPool.blockBytes(1, 1, spec.headSize(), blockSize));
+    }
+
+    private static PackedMatrix matrix(WeightFormat format, SegmentAllocator memory) {
+        int outputs = PANELS * PackedMatrix.COLUMNS;
+        MemorySegment panels = zeros(memory, PackedMatrix.bytes(format, INPUTS, outputs));
+        return new PackedMatrix(format, INPUTS, outputs, panels, new float[0]);
+    }
+
+    private static MemorySegment zeros(SegmentAllocator memory, long bytes) {
+        return memory.allocate(bytes, 64).fill((byte) 0);
+    }
+
+    /** The calls for one set of kernels; run them over and over. */
+    List<Runnable> of(Kernels kernels) {
+        List<Runnable> calls = new ArrayList<>();
+        for (PackedMatrix matrix : matrices) {
+            products(kernels.product(), matrix, calls);
+        }
+        attention(kernels.attention(), calls);
+        rows(kernels, calls);
+        return calls;
+    }
+
+    private static void products(PanelProduct product, PackedMatrix matrix, List<Runnable> calls) {
+        for (int rows : product.representativeRows()) {
+            float[] sums = new float[rows * PackedMatrix.COLUMNS];
+            if (matrix.format() == WeightFormat.INT4) {
+                int[] x = new int[rows * QuantizedRows.words(INPUTS)];
+                calls.add(() -> {
+                    for (int panel = 0; panel < PANELS; panel++) {
+                        product.multiply(x, rows, matrix, panel, sums);
+                    }
+                });
+            } else {
+                float[] x = new float[rows * INPUTS];
+                calls.add(() -> {
+                    for (int panel = 0; panel < PANELS; panel++) {
+                        product.multiply(x, rows, matrix, panel, sums);
+                    }
+                });
+            }
+        }
+    }
+
+    private void attention(Attention attention, List<Runnable> calls) {
+        KvView view = new KvView(pool);
+        view.move(blocks, 0, 0, 0);
+        int headSize = spec.headSize();
+        float[] queries = new float[Attention.MAX_QUERIES * headSize];
+        float[] output = new float[Attention.MAX_QUERIES * headSize];
+        for (int count : new int[] {1, Attention.MAX_QUERIES}) {
+            calls.add(() -> {
+                for (int length : LENGTHS) {
+                    attention.attend(view, queries, 0, headSize, count, length, 1f, output);
+                }
+            });
+        }
+    }
+
+    private void rows(Kernels kernels, List<Runnable> calls) {
+        float[] row = new float[spec.width()];
+        float[] gain = new float[spec.width()];
+        float[] normed = new float[spec.width()];
+        Arrays.fill(row, 0, spec.width() / 2, 1f);
+        calls.add(() -> kernels.rows().layerNorm(row, 0, gain, gain, spec.layerNormEpsilon(), normed));
+        float[] inner = new float[2 * PackedMatrix.COLUMNS];
+        calls.add(() -> kernels.rows().activate(spec.activation(), inner, inner.length));
+        if (formats.contains(WeightFormat.INT4)) {
+            int[] words = new int[QuantizedRows.words(spec.width())];
+            calls.add(() -> kernels.rows().quantize(row, 0, spec.width(), words));
+        }
+    }
+}

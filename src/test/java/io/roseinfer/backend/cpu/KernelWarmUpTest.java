@@ -1,0 +1,239 @@
+package io.roseinfer.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepDriver;
+import io.roseinfer.backend.StepDriver.Sampled;
+import io.roseinfer.backend.StepDriver.Sequence;
+import io.roseinfer.backend.cpu.kernel.Kernels;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.backend.cpu.scalar.ScalarKernels;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class KernelWarmUpTest {
+    private static final long LONG = TimeUnit.SECONDS.toNanos(60);
+    private static final int MOST_ROWS = 33;
+    private static final long MEBIBYTE = 1 << 20;
+
+    private final TestModel model = TestModel.random(TestModel.plain(), 21);
+
+    /** In a process of its own, which has compiled nothing before. */
+    @ParameterizedTest
+    @EnumSource(names = {"FP32", "BF16", "INT8", "INT4"})
+    void after_warming_up_the_first_step_of_every_batch_size_allocates_less_than_a_mebibyte(Precision weights)
+            throws IOException {
+        List<Long> bytes = inFreshProcess(weights);
+        assertThat(bytes).hasSize(MOST_ROWS).allMatch(step -> step < MEBIBYTE);
+    }
+
+    /** The bytes that the steps above allocate without warming up, so that the bound means something. */
+    @Test
+    void vector_kernels_that_are_not_warm_allocate_many_mebibytes() throws IOException {
+        List<Long> bytes = inFreshProcess(Precision.FP32, "cold");
+        assertThat(bytes.getFirst()).isGreaterThan(10 * MEBIBYTE);
+    }
+
+    @Test
+    void a_request_yields_the_same_before_while_and_after_the_kernels_change() {
+        int[] prompt = IntStream.range(1, 20).toArray();
+        CpuOptions options = CpuOptions.defaults().withThreads(2);
+        try (StepDriver cold = driver(options.withKernels(KernelChoice.SCALAR));
+                StepDriver changing = driver(options)) {
+            List<Sampled> expected = cold.alone(prompt, 7, 20);
+            Sequence sequence = new Sequence(prompt);
+            List<Sampled> seen =
+                    new ArrayList<>(changing.add(sequence, prompt.length, true).step());
+            for (int i = 0; i < 20; i++) {
+                if (i == 10) {
+                    changing.runner.warmUp(LONG);
+                }
+                sequence.append(seen.getLast().token());
+                seen.addAll(changing.add(sequence, 1, true).step());
+            }
+            assertThat(seen).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void closing_a_runner_ends_a_warm_up_that_is_not_through() {
+        ModelRunner runner = load(CpuOptions.defaults());
+        runner.warmUp(1);
+        runner.close();
+        assertThat(threads()).isEmpty();
+    }
+
+    @Test
+    void a_few_small_steps_start_nothing() {
+        try (KernelWarmUp warmUp = warmUp(kernels -> {})) {
+            assertThat(warmUp.kindFor(1_000_000)).isZero();
+            assertThat(threads()).isEmpty();
+        }
+    }
+
+    @Test
+    void many_small_steps_start_it_without_waiting_for_it() {
+        CountDownLatch compiled = new CountDownLatch(1);
+        try (KernelWarmUp warmUp = warmUp(kernels -> await(compiled))) {
+            for (int step = 0; step < 2_000; step++) {
+                assertThat(warmUp.kindFor(1_000_000)).isZero();
+            }
+            assertThat(threads()).hasSize(1);
+            compiled.countDown();
+            warmUp.await(LONG);
+            assertThat(warmUp.kindFor(1_000_000)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void a_large_step_waits_for_the_kernels_it_deserves() {
+        try (KernelWarmUp warmUp = warmUp(kernels -> {})) {
+            assertThat(warmUp.kindFor(1_000_000_000_000L)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void kernels_that_fail_while_they_are_exercised_leave_the_others_in_use() {
+        try (KernelWarmUp warmUp = warmUp(kernels -> {
+            throw new OutOfMemoryError("planted");
+        })) {
+            warmUp.await(LONG);
+            assertThat(warmUp.kindFor(1_000_000_000_000L)).isZero();
+        }
+    }
+
+    @Test
+    void a_closed_runner_refuses_to_warm_up() {
+        ModelRunner runner = load(CpuOptions.defaults());
+        runner.close();
+        assertThatThrownBy(() -> runner.warmUp(1)).hasMessageContaining("closed");
+    }
+
+    /** Two kinds of kernels that are both scalar; {@code onMade} hears when a set of the second is made to be exercised. */
+    private KernelWarmUp warmUp(Consumer<Kernels> onMade) {
+        Kernels.Factory second = new Kernels.Factory() {
+            @Override
+            public String name() {
+                return "second";
+            }
+
+            @Override
+            public Kernels create(int contextLength) {
+                Kernels made = new ScalarKernels().create(contextLength);
+                onMade.accept(made);
+                return made;
+            }
+        };
+        KernelExercises exercises = new KernelExercises(model.spec, WeightFormat.F32, 16, Arena.ofAuto()::allocate);
+        return new KernelWarmUp(List.of(new ScalarKernels(), second), exercises);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static List<Thread> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("rose-warm-up"))
+                .toList();
+    }
+
+    private ModelRunner load(CpuOptions options) {
+        return new CpuBackend(options).load(model.weights(), new RunnerLimits(4, 64, 16, 0));
+    }
+
+    private StepDriver driver(CpuOptions options) {
+        return new StepDriver(load(options));
+    }
+
+    private static List<Long> inFreshProcess(Precision weights, String... more) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--add-modules=jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                FirstSteps.class.getName(),
+                weights.name()));
+        command.addAll(List.of(more));
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try {
+            return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .map(Long::valueOf)
+                    .toList();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** Prints the bytes that the compute threads allocate in the first step of every batch size, largest batch first. */
+    static final class FirstSteps {
+        private FirstSteps() {}
+
+        /** Takes a precision, and {@code cold} for vector kernels that are not warmed up. */
+        public static void main(String[] args) {
+            boolean cold = args.length > 1;
+            CpuOptions options = CpuOptions.defaults()
+                    .withThreads(1)
+                    .withPrecision(Precision.valueOf(args[0]))
+                    .withKernels(cold ? KernelChoice.VECTOR : KernelChoice.BEST);
+            TestModel model = TestModel.random(TestModel.plain(), 21);
+            RunnerLimits limits = new RunnerLimits(MOST_ROWS, 2 * MOST_ROWS, 16, 2 * MOST_ROWS);
+            try (StepDriver driver = new StepDriver(new CpuBackend(options).load(model.weights(), limits))) {
+                if (!cold) {
+                    driver.runner.warmUp(LONG);
+                }
+                for (int rows = MOST_ROWS; rows > 0; rows--) {
+                    System.out.println(firstStep(driver, rows));
+                }
+            }
+        }
+
+        private static long firstStep(StepDriver driver, int rows) {
+            for (int row = 0; row < rows; row++) {
+                driver.inputs.beginRow();
+                driver.inputs.addToken(1 + row, 0, 16 * row);
+                driver.inputs.addBlock(row);
+                driver.inputs.endRow(1);
+                driver.inputs.sampleLastRow(
+                        new io.roseinfer.sampling.SampleRequest(driver.params, 7, new Sequence(1 + row)));
+            }
+            long before = allocatedBytes();
+            driver.runner.submit(driver.inputs, driver.outputs);
+            driver.runner.await();
+            long bytes = allocatedBytes() - before;
+            driver.inputs.clear();
+            return bytes;
+        }
+
+        /** By this thread, which is the only worker. */
+        private static long allocatedBytes() {
+            return ((com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean())
+                    .getCurrentThreadAllocatedBytes();
+        }
+    }
+}
