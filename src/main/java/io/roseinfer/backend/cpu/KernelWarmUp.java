@@ -121,14 +121,15 @@ final class KernelWarmUp implements AutoCloseable {
     private void exercise(List<Runnable> calls) {
         List<Runnable> open = new ArrayList<>(calls);
         for (int round = 0; !open.isEmpty() && !closed && round < MOST_CALLS; round++) {
-            open.removeIf(call -> !allocates(call) && !allocates(call));
+            open.removeIf(KernelWarmUp::isCompiled);
         }
     }
 
-    private static boolean allocates(Runnable call) {
+    private static boolean isCompiled(Runnable call) {
         long before = Allocations.bytes();
         call.run();
-        return Allocations.bytes() != before;
+        call.run();
+        return Allocations.bytes() == before;
     }
 
     /** Ends the thread and waits for it: what it exercises lies in the runner's memory. */

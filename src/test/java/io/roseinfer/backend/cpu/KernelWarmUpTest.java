@@ -141,7 +141,7 @@ class KernelWarmUpTest {
                 return made;
             }
         };
-        KernelExercises exercises = new KernelExercises(model.spec, WeightFormat.F32, 16, Arena.ofAuto()::allocate);
+        KernelExercises exercises = new KernelExercises(model.spec, WeightFormat.F32, 16, Arena.ofAuto());
         return new KernelWarmUp(List.of(new ScalarKernels(), second), exercises);
     }
 
