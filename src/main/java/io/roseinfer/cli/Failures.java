@@ -31,10 +31,10 @@ final class Failures {
                 switch (failure) {
                     case Terminal.OutputClosed closed -> SIGPIPE;
                     case ParameterException wrong -> told(USAGE, usage(wrong));
-                    case EngineStopped stopped
-                    when exhaustion(stopped).isPresent() ->
-                        told(OUT_OF_MEMORY, outOfMemory(exhaustion(stopped).get()));
-                    case RoseException known -> told(known.exitCode(), message(known));
+                    case RoseException known ->
+                        exhaustion(known)
+                                .map(full -> told(OUT_OF_MEMORY, outOfMemory(full)))
+                                .orElseGet(() -> told(known.exitCode(), message(known)));
                     case OutOfMemoryError full -> told(OUT_OF_MEMORY, outOfMemory(full));
                     default -> told(BUG, bug(failure));
                 };
@@ -65,10 +65,10 @@ final class Failures {
         return suggestions.isEmpty() ? message : message + "; did you mean " + String.join(" or ", suggestions) + "?";
     }
 
-    /** The memory that ran out, if that is what stopped the engine. */
-    private static Optional<OutOfMemoryError> exhaustion(Throwable failure) {
-        return Stream.iterate(failure, cause -> cause != null, Throwable::getCause)
-                .filter(OutOfMemoryError.class::isInstance)
+    /** The memory that ran out, if that is what stopped an engine. */
+    private static Optional<OutOfMemoryError> exhaustion(RoseException failure) {
+        return Stream.iterate((Throwable) failure, cause -> cause != null, Throwable::getCause)
+                .filter(cause -> failure instanceof EngineStopped && cause instanceof OutOfMemoryError)
                 .map(OutOfMemoryError.class::cast)
                 .findFirst();
     }

@@ -61,8 +61,10 @@ final class SchedulerManager implements AutoCloseable {
     private final EngineStopped outOfMemory;
     private final Thread worker;
     private volatile boolean parked;
+
     @SuppressWarnings("UnusedVariable") // it is there to be let go
     private volatile byte @Nullable [] reserve = new byte[RESERVE_BYTES];
+
     private volatile @Nullable EngineStopped death;
 
     /**

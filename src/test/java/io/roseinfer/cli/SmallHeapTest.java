@@ -1,0 +1,49 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The command in a JVM of its own, whose heap is too small for what it is asked. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SmallHeapTest {
+    private static final int OUT_OF_MEMORY = 5;
+
+    @Test
+    void a_flood_of_requests_that_fills_the_heap_ends_the_command_in_one_line_and_code_five() throws Exception {
+        Process process = start("-Xmx48m", "--num-requests", "20000", "--max-new-tokens", "500");
+        try {
+            String errors = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(process.waitFor()).as(errors).isEqualTo(OUT_OF_MEMORY);
+            assertThat(errors.lines().filter(line -> line.startsWith("roseinfer: out of memory")))
+                    .as(errors)
+                    .hasSize(1);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static Process start(String heap, String... flags) throws IOException {
+        ProcessBuilder command = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                heap,
+                "-XX:+UseSerialGC",
+                "--add-modules=jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "bench",
+                "--model",
+                "builtin:tiny",
+                "--device",
+                "sim");
+        command.command().addAll(List.of(flags));
+        return command.redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+    }
+}
