@@ -120,7 +120,8 @@ public final class Sampler {
                 }
             }
         }
-        // Whether order matters is for the request to say, not for how many candidates there are: devices count what weighs
+        // Whether order matters is for the request to say, not for how many candidates there are: devices count what
+        // weighs
         // nothing differently, and would draw different tokens.
         boolean everything = params.topK() == 0 || params.topK() >= vocabulary;
         if (everything && params.topP() >= 1) {

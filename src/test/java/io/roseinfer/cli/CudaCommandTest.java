@@ -82,6 +82,8 @@ class CudaCommandTest {
     @Test
     void device_auto_that_leaves_the_gpu_unused_says_why() {
         Outcome outcome = CliRunner.run("bench", "--threads", "1", "--num-requests", "1", "--max-new-tokens", "2");
-        assertThat(outcome.err()).contains("device auto is cpu: a number of threads").hasLineCount(1);
+        assertThat(outcome.err())
+                .contains("device auto is cpu: a number of threads")
+                .hasLineCount(1);
     }
 }

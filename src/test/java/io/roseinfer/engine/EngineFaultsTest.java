@@ -76,7 +76,7 @@ class EngineFaultsTest {
     void a_request_that_is_larger_than_the_pool_never_reaches_the_scheduler() {
         simulate(
                 settings(1, 16, SchedulerOptions.defaults()),
-                engine -> assertThatThrownBy(() -> engine.submit(request(1, 16, 1), true))
+                engine -> assertThatThrownBy(() -> engine.submit(request(1, 16, 2), true))
                         .isInstanceOf(BadInput.class)
                         .hasMessageContaining("2 KV blocks"));
     }

@@ -191,11 +191,13 @@ final class SimulatedEngine implements AutoCloseable {
         if (options.prefixCache()) {
             return AdmissionPolicy.MAX_PASSES;
         }
-        return switch (options.admission()) {
-            case AdmissionPolicy.Fifo fifo -> 0;
-            case AdmissionPolicy.Pack(int lookahead, int every) when every > 0 -> every - 1;
-            default -> AdmissionPolicy.MAX_PASSES;
-        };
+        int forceFifoEvery =
+                switch (options.admission()) {
+                    case AdmissionPolicy.Fifo fifo -> 1;
+                    case AdmissionPolicy.Pack pack -> pack.forceFifoEvery();
+                    default -> 0;
+                };
+        return forceFifoEvery > 0 ? forceFifoEvery - 1 : AdmissionPolicy.MAX_PASSES;
     }
 
     private void checkBooks() {

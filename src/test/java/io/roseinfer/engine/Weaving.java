@@ -30,8 +30,7 @@ import java.util.Set;
 final class Weaving implements ClassTransform {
     private static final ClassDesc CALLS = ClassDesc.of(WovenCalls.class.getName());
     private static final MethodTypeDesc NOTHING = MethodTypeDesc.of(ConstantDescs.CD_void);
-    private static final MethodTypeDesc ON_OBJECT =
-            MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_Object);
+    private static final MethodTypeDesc ON_OBJECT = MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_Object);
 
     /** Calls that wait or wake, by owner and name, and what is called instead. */
     private static final Map<String, String> INSTEAD = Map.of(
@@ -61,7 +60,7 @@ final class Weaving implements ClassTransform {
                 }
                 builder.with(field);
             }
-            case MethodModel method when method.code().isPresent() -> weave(builder, method);
+            case MethodModel method -> weave(builder, method);
             default -> builder.with(element);
         }
     }
@@ -69,15 +68,24 @@ final class Weaving implements ClassTransform {
     private void weave(ClassBuilder builder, MethodModel method) {
         boolean locks = method.flags().has(AccessFlag.SYNCHRONIZED);
         int flags = method.flags().flagsMask() & ~ClassFile.ACC_SYNCHRONIZED;
-        builder.withMethod(method.methodName(), method.methodType(), flags, to -> method.forEach(element -> {
-            switch (element) {
-                case CodeModel code when locks -> to.withCode(into -> weaveLocking(into, code));
-                case CodeModel code ->
-                    to.transformCode(code, codeTransform(method.methodName().equalsString("<clinit>"), false));
-                case java.lang.classfile.AccessFlags unused -> {}
-                default -> to.with(element);
-            }
-        }));
+        builder.withMethod(
+                method.methodName(),
+                method.methodType(),
+                flags,
+                to -> method.forEach(element -> {
+                    switch (element) {
+                        case CodeModel code -> {
+                            if (locks) {
+                                to.withCode(into -> weaveLocking(into, code));
+                            } else {
+                                boolean initializes = method.methodName().equalsString("<clinit>");
+                                to.transformCode(code, codeTransform(initializes, false));
+                            }
+                        }
+                        case java.lang.classfile.AccessFlags unused -> {}
+                        default -> to.with(element);
+                    }
+                }));
     }
 
     /** What a synchronized method does by itself: lock, and unlock however it ends. */
@@ -103,8 +111,12 @@ final class Weaving implements ClassTransform {
 
     private void weave(CodeBuilder code, CodeElement element) {
         switch (element) {
-            case FieldInstruction access when volatiles.contains(access.name().stringValue()) ->
-                code.invokestatic(CALLS, "point", NOTHING).with(access);
+            case FieldInstruction access -> {
+                if (volatiles.contains(access.name().stringValue())) {
+                    code.invokestatic(CALLS, "point", NOTHING);
+                }
+                code.with(access);
+            }
             case MonitorInstruction monitor ->
                 code.invokestatic(CALLS, monitor.opcode() == Opcode.MONITORENTER ? "enter" : "exit", ON_OBJECT);
             case InvokeInstruction call -> weaveCall(code, call);

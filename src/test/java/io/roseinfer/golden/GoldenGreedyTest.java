@@ -35,7 +35,10 @@ import tools.jackson.databind.JsonNode;
 class GoldenGreedyTest {
     private static void withEngine(Golden golden, SchedulerOptions scheduler, BiConsumer<Engine, ModelFiles> use) {
         EngineOptions options = EngineOptions.defaults().withScheduler(scheduler);
-        CpuOptions cpu = CpuOptions.defaults().withThreads(2).withPrecision(Precision.FP32).withKernels(KernelChoice.VECTOR);
+        CpuOptions cpu = CpuOptions.defaults()
+                .withThreads(2)
+                .withPrecision(Precision.FP32)
+                .withKernels(KernelChoice.VECTOR);
         try (ModelFiles files = golden.open();
                 CpuBackend backend = new CpuBackend(cpu);
                 ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()));

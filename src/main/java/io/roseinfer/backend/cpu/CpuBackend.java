@@ -19,6 +19,7 @@ public final class CpuBackend implements Backend {
     private final CpuFeatures features;
     /** Kinds of kernels from the one that is fast at once to the one that is fastest when compiled. */
     private final List<Kernels.Factory> kernels;
+
     private final int threads;
     private final AvailableMemory memory;
 
@@ -48,7 +49,8 @@ public final class CpuBackend implements Backend {
             return List.of(new ScalarKernels());
         }
         if (!features.moduleEnabled()) {
-            String asked = choice == KernelChoice.VECTOR ? "cpu vector kernels" : "cpu kernels of " + choice.bits() + " bits";
+            String asked =
+                    choice == KernelChoice.VECTOR ? "cpu vector kernels" : "cpu kernels of " + choice.bits() + " bits";
             throw new BackendUnavailable(asked + " cannot run: " + features.summary());
         }
         if (choice == KernelChoice.VECTOR) {

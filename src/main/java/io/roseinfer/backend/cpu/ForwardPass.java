@@ -195,7 +195,15 @@ final class ForwardPass {
             int columns = matrix.columns(panel);
             for (int m = 0; m < count; m++) {
                 RowTiles.put(
-                        own.sums, m * COLUMNS, columns, scratch.inner, spec.innerWidth(), input, m, count, tallestMade(own));
+                        own.sums,
+                        m * COLUMNS,
+                        columns,
+                        scratch.inner,
+                        spec.innerWidth(),
+                        input,
+                        m,
+                        count,
+                        tallestMade(own));
             }
         }
     }

@@ -155,7 +155,8 @@ final class KernelWarmUp implements AutoCloseable {
         private static long uncounted;
 
         static long bytes() {
-            return THREADS instanceof com.sun.management.ThreadMXBean counting && counting.isThreadAllocatedMemoryEnabled()
+            return THREADS instanceof com.sun.management.ThreadMXBean counting
+                            && counting.isThreadAllocatedMemoryEnabled()
                     ? counting.getCurrentThreadAllocatedBytes()
                     : uncounted++;
         }

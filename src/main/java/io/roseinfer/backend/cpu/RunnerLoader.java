@@ -78,8 +78,7 @@ final class RunnerLoader {
         ModelWeights packed = new WeightLoader(weights, format, weightMemory, team).load();
         ForwardPass forward = new ForwardPass(spec, packed, pool, team, workers, scratch);
         HeadPass head = new HeadPass(spec, packed, team, workers, scratch);
-        KernelWarmUp warmUp = new KernelWarmUp(
-                kernels, new KernelExercises(spec, format, kv.blockSize(), arena));
+        KernelWarmUp warmUp = new KernelWarmUp(kernels, new KernelExercises(spec, format, kv.blockSize(), arena));
         StepWork work = new StepWork(spec, packed);
         return new CpuModelRunner(
                 spec, limits, kv, arena, team, pool, forward, head, precision(format), warmUp, work, plan.uses());

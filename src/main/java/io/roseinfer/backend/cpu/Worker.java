@@ -21,6 +21,7 @@ final class Worker {
     private final List<Kernels> kinds;
     /** The kernels of this step; changed between steps only. */
     Kernels kernels;
+
     final KvView view;
     final Sampler sampler;
     /** Sums of one panel, [row][COLUMNS]. */

@@ -22,7 +22,10 @@ class GoldenLogitsTest {
     }
 
     private static CpuBackend backend() {
-        return new CpuBackend(CpuOptions.defaults().withThreads(2).withPrecision(Precision.FP32).withKernels(KernelChoice.VECTOR));
+        return new CpuBackend(CpuOptions.defaults()
+                .withThreads(2)
+                .withPrecision(Precision.FP32)
+                .withKernels(KernelChoice.VECTOR));
     }
 
     private static float logit(StepDriver driver, int token) {

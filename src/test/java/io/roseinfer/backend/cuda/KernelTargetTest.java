@@ -24,8 +24,7 @@ class KernelTargetTest {
     private static final Set<String> NEVER_OVERLAPPING = Set.of("load", "copy_blocks");
 
     /** A kernel with its body: all until the next. */
-    private static final Pattern ENTRY =
-            Pattern.compile("\\.entry (\\w+)\\(.*?(?=\\.entry |\\z)", Pattern.DOTALL);
+    private static final Pattern ENTRY = Pattern.compile("\\.entry (\\w+)\\(.*?(?=\\.entry |\\z)", Pattern.DOTALL);
 
     private static CudaDevice device(int major, int minor) {
         return new CudaDevice(0, "NVIDIA Test", major, minor, 100, 1L << 36);
