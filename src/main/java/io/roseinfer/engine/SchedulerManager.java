@@ -290,6 +290,8 @@ final class SchedulerManager implements AutoCloseable {
         reserve = null;
         advance(Mode.STOPPING);
         boolean unused = awaitStop(UNLIMITED_NANOS);
+        // Who was handed over while the worker stopped has an ending when this returns, whoever comes to it first.
+        endForCertain();
     }
 
     /**

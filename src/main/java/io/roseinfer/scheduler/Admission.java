@@ -144,14 +144,17 @@ final class Admission {
 
     /** Ends the iteration: who still waits while one that came later was admitted has been passed over once more. */
     void end() {
-        isHeld = strict && head != null && head.isWaiting();
-        head = null;
+        boolean anyWaits = false;
         for (int i = 0; i < inSight; i++) {
             Sequence sequence = Objects.requireNonNull(window[i]);
+            anyWaits |= sequence.isWaiting();
             if (sequence.isWaiting() && sequence.arrival < newestAdmitted) {
                 sequence.timesPassedOver++;
             }
             window[i] = null;
         }
+        // Without a head those that start over have left no room for one.
+        isHeld = strict && (head == null ? anyWaits : head.isWaiting());
+        head = null;
     }
 }

@@ -18,6 +18,7 @@ final class Call {
     private Optional<Completion> completion = Optional.empty();
     private final List<GeneratedToken> read = new ArrayList<>();
     private boolean closed;
+    private boolean isBeingClosed;
 
     Call(int number, GenerationRequest request, int now) {
         this.number = number;
@@ -72,6 +73,11 @@ final class Call {
         return closed;
     }
 
+    /** Whether its caller is in the middle of closing it, and so perhaps of ending it. */
+    boolean isBeingClosed() {
+        return isBeingClosed;
+    }
+
     FinishReason reason() {
         return stream.orElseThrow().finishReason().orElseThrow();
     }
@@ -107,9 +113,11 @@ final class Call {
 
     void close(int times) {
         closed = true;
+        isBeingClosed = true;
         for (int i = 0; i < times; i++) {
             stream.orElseThrow().close();
         }
+        isBeingClosed = false;
     }
 
     void complete() {

@@ -55,7 +55,7 @@ final class Weaver {
     private final CountDownLatch over = new CountDownLatch(1);
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private Runnable observer = () -> {};
-    private boolean observing;
+    private int muted;
     private volatile @Nullable Task current;
     private int points;
     private int failingAllocations;
@@ -174,13 +174,13 @@ final class Weaver {
     }
 
     private List<Task> ready() {
-        observing = true;
+        muted++;
         try {
             return tasks.stream()
                     .filter(t -> !t.isOver && t.ready.getAsBoolean())
                     .toList();
         } finally {
-            observing = false;
+            muted--;
         }
     }
 
@@ -218,11 +218,11 @@ final class Weaver {
         if (++points > MOST_POINTS) {
             giveUp("it does not come to an end");
         }
-        observing = true;
+        muted++;
         try {
             observer.run();
         } finally {
-            observing = false;
+            muted--;
         }
     }
 
@@ -258,13 +258,22 @@ final class Weaver {
     /** The calling thread, if it is a woven one and does not just observe. */
     static Optional<Task> caller() {
         Weaver weaver = active;
-        if (weaver == null || weaver.observing) {
+        if (weaver == null || weaver.muted > 0) {
             return Optional.empty();
         }
         Task running = weaver.current;
         return running != null && running.thread.equals(Thread.currentThread())
                 ? Optional.of(running)
                 : Optional.empty();
+    }
+
+    /** The calling thread meets no points from now on, or meets them again. */
+    static void mute(int more) {
+        Weaver weaver = active;
+        Task running = weaver == null ? null : weaver.current;
+        if (weaver != null && running != null && running.thread.equals(Thread.currentThread())) {
+            weaver.muted += more;
+        }
     }
 
     /** Has the calling thread wait until something is so. */

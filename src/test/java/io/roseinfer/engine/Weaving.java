@@ -77,9 +77,10 @@ final class Weaving implements ClassTransform {
                         case CodeModel code -> {
                             if (locks) {
                                 to.withCode(into -> weaveLocking(into, code));
+                            } else if (method.methodName().equalsString("<clinit>")) {
+                                to.transformCode(code, initializing());
                             } else {
-                                boolean initializes = method.methodName().equalsString("<clinit>");
-                                to.transformCode(code, codeTransform(initializes, false));
+                                to.transformCode(code, codeTransform(false));
                             }
                         }
                         case java.lang.classfile.AccessFlags unused -> {}
@@ -92,14 +93,32 @@ final class Weaving implements ClassTransform {
     private void weaveLocking(CodeBuilder into, CodeModel code) {
         into.aload(0).invokestatic(CALLS, "enter", ON_OBJECT);
         into.trying(
-                body -> body.transform(code, codeTransform(false, true)),
+                body -> body.transform(code, codeTransform(true)),
                 handler -> handler.catchingAll(ending ->
                         ending.aload(0).invokestatic(CALLS, "exit", ON_OBJECT).athrow()));
     }
 
-    private CodeTransform codeTransform(boolean initializes, boolean unlocks) {
+    /** A class is initialized once in a process, so what happens then must not count among what a seed decides. */
+    private static CodeTransform initializing() {
+        return CodeTransform.ofStateful(() -> new CodeTransform() {
+            @Override
+            public void atStart(CodeBuilder code) {
+                code.invokestatic(CALLS, "beginInitializing", NOTHING);
+            }
+
+            @Override
+            public void accept(CodeBuilder code, CodeElement element) {
+                if (element instanceof ReturnInstruction) {
+                    code.invokestatic(CALLS, "endInitializing", NOTHING);
+                }
+                code.with(element);
+            }
+        });
+    }
+
+    private CodeTransform codeTransform(boolean unlocks) {
         return (code, element) -> {
-            if (!initializes && AllocationFaultLoader.mayAllocate(element)) {
+            if (AllocationFaultLoader.mayAllocate(element)) {
                 code.invokestatic(CALLS, "allocating", NOTHING);
             }
             if (unlocks && element instanceof ReturnInstruction) {

@@ -27,6 +27,15 @@ public final class WovenCalls {
         Weaver.caller().ifPresent(task -> Weaver.active().allocate(task));
     }
 
+    /** A class is being initialized: no points and no allocations until that is over. */
+    public static void beginInitializing() {
+        Weaver.mute(1);
+    }
+
+    public static void endInitializing() {
+        Weaver.mute(-1);
+    }
+
     public static void start(Thread thread) {
         if (Weaver.caller().isEmpty()) {
             thread.start();

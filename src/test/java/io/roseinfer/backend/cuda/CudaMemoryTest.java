@@ -2,7 +2,6 @@ package io.roseinfer.backend.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Clock;
@@ -28,7 +27,7 @@ class CudaMemoryTest {
     private static final long MIB = 1L << 20;
     private static final ModelSpec GPT2 = Gpt2Shapes.named("gpt2").orElseThrow();
 
-    /** The driver's own unit of memory, and a little more: what it keeps for itself may differ. */
+    /** The driver's own unit of memory, and a little more: it may keep some for itself, or give back what it had kept before. */
     private static final long DRIVERS_OWN = 8 * MIB;
 
     private DeviceContext context;
@@ -91,7 +90,7 @@ class CudaMemoryTest {
         assertThatThrownBy(() -> load(broken))
                 .isInstanceOf(AssertionError.class)
                 .hasMessage("as planned");
-        assertThat(Driver.freeBytes()).as("free device memory").isCloseTo(free, within(DRIVERS_OWN));
+        assertThat(Driver.freeBytes()).as("free device memory").isGreaterThanOrEqualTo(free - DRIVERS_OWN);
     }
 
     /** Wherever memory runs out: at the weights, the pool, a module, the first launch of a kernel or the last graph. */
@@ -118,7 +117,7 @@ class CudaMemoryTest {
                     left / MIB + " MiB left", refusal.map(Throwable::getMessage).orElse("fits"));
             assertThat(Driver.freeBytes())
                     .as("free device memory of %d MiB, %s", left / MIB, refusal)
-                    .isCloseTo(free, within(DRIVERS_OWN));
+                    .isGreaterThanOrEqualTo(free - DRIVERS_OWN);
             return refusal.isEmpty();
         } finally {
             Driver.free(ballast[0]);
