@@ -8,14 +8,16 @@ final class HubClient implements AutoCloseable {
     static final String CONFIG = "config.json";
     static final String TOKENIZER = "tokenizer.json";
 
-    /** All that a tokenizer is read from; a file left out here would tokenize otherwise than the same model in a directory. */
+    /** All that a tokenizer is read from, or refused for; a file left out here would tokenize otherwise than the same model in a directory. */
     static final List<String> TOKENIZER_FILES = List.of(
             "tokenizer_config.json",
             TOKENIZER,
             "vocab.json",
             "merges.txt",
             "added_tokens.json",
-            "special_tokens_map.json");
+            "special_tokens_map.json",
+            "vocab.txt",
+            "tekken.json");
 
     static final String GENERATION_CONFIG = "generation_config.json";
 

@@ -149,7 +149,7 @@ class GenerateCommandTest {
         Files.writeString(directory.resolve("vocab.txt"), "[UNK]");
         Outcome outcome = generate(directory, "--prompt", "hello");
         assertThat(outcome.code()).isEqualTo(2);
-        assertThat(outcome.err()).contains("vocab.txt", "no tokenizer", "give token ids instead");
+        assertThat(outcome.err()).contains("vocab.txt", "no tokenizer", "give --prompt-ids");
     }
 
     @Test

@@ -202,6 +202,6 @@ class KernelScriptTest {
         Files.delete(checkout.path("nvcc.log.edit"));
         compile();
         assertThat(Files.readAllLines(checkout.path("nvcc.log"))).allMatch(line -> line.endsWith("load.cu"));
-        assertThat(compiled()).isEqualTo(3);
+        assertThat(compiled()).isEqualTo(4);
     }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassFile.ClassHierarchyResolverOption;
+import java.lang.classfile.ClassFile.DebugElementsOption;
 import java.lang.classfile.ClassHierarchyResolver;
 import java.lang.classfile.ClassTransform;
 import java.util.Optional;
@@ -67,8 +68,10 @@ abstract class ChangingLoader extends ClassLoader {
     }
 
     private byte[] changed(byte[] bytes, ClassTransform change) {
-        ClassFile classFile =
-                ClassFile.of(ClassHierarchyResolverOption.of(ClassHierarchyResolver.ofResourceParsing(getParent())
+        // Without names of variables: they would keep the end of a method alive that the changed code does not reach.
+        ClassFile classFile = ClassFile.of(
+                DebugElementsOption.DROP_DEBUG,
+                ClassHierarchyResolverOption.of(ClassHierarchyResolver.ofResourceParsing(getParent())
                         .orElse(ClassHierarchyResolver.defaultResolver())));
         return classFile.transformClass(classFile.parse(bytes), change);
     }

@@ -53,7 +53,8 @@ final class Workload {
         }
         return GenerationRequest.ofTokens(prompt)
                 .withMaxNewTokens(Math.min(newTokens, settings.room() - promptLength))
-                .withIgnoreEndOfText(true);
+                .withIgnoreEndOfText(true)
+                .withSeed(0);
     }
 
     /** Around a multiple of the block size, or anything. */

@@ -5,7 +5,7 @@ import io.roseinfer.scheduler.WaitingRequest;
 
 /**
  * A policy as a researcher would write one: the request with the least work left goes first, prompt and completion together, and
- * being passed over counts as work done.
+ * each time it is passed over counts as eight tokens less.
  */
 public final class ShortestJobFirst implements AdmissionPolicy {
     @Override
@@ -15,6 +15,6 @@ public final class ShortestJobFirst implements AdmissionPolicy {
 
     @Override
     public long rank(WaitingRequest request, long iteration) {
-        return request.remainingTokens() + request.remainingNewTokens() - 32L * request.timesPassedOver();
+        return request.remainingTokens() + request.remainingNewTokens() - 8L * request.timesPassedOver();
     }
 }

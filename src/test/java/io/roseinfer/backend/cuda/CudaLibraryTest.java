@@ -24,7 +24,7 @@ class CudaLibraryTest {
         "libcuda.so.1, the NVIDIA driver's libcuda.so.1 is not on this machine, install the NVIDIA driver",
         "libcudart.so.13, the CUDA runtime libcudart.so.13 was not found, LD_LIBRARY_PATH",
         "version `GLIBC_2.34' not found, this machine's C library is too old, glibc 2.34",
-        "no such thing, its native libraries cannot be loaded, they exist for Linux"
+        "no such thing, its native libraries cannot be loaded, they come for Linux on x86-64 alone"
     })
     void require_libraryMissing_saysWhichAndWhereToGetIt(String library, String what, String advice) {
         CudaLibrary cuda = new CudaLibrary(() -> {
