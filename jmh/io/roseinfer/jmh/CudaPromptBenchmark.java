@@ -30,8 +30,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Question: how long is a prompt of the GPT-2 124M shape on a GPU, from the host's call to its first token, with and without a graph,
- * and with and without the JNI library? One step is in flight at a time, fp16, greedy.
+ * Question: how long is a prompt of the GPT-2 124M shape on a GPU, from the host's call to its first token, with and without a
+ * graph? One step is in flight at a time, fp16, greedy.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -41,7 +41,6 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
 public class CudaPromptBenchmark {
     private static final int BLOCK = 16;
-    private static final int STEPS = 4;
 
     @Param({"16", "64", "259", "1000"})
     public int tokens;
@@ -50,27 +49,17 @@ public class CudaPromptBenchmark {
     @Param("1")
     public int rows;
 
-    /** Steps of one length, whose launches the library keeps from one to the next, or of two in turns. */
-    @Param("2")
-    public int lengths;
-
     /** {@link CudaOptions#promptGraphTokens}. */
     @Param({"512", "0"})
     public int promptGraphTokens;
 
-    /** {@code -Droseinfer.native}. */
-    @Param({"true", "false"})
-    public boolean nativeCalls;
-
-    private final StepInputs[] inputs = new StepInputs[STEPS];
     private ModelRunner runner;
+    private StepInputs inputs;
     private StepOutputs outputs;
-    private int next;
 
-    /** Loads the model and packs the steps once: running one again only writes the same keys and values again. */
+    /** Loads the model and packs the step once: running it again only writes the same keys and values again. */
     @Setup
     public void load() {
-        System.setProperty("roseinfer.native", "" + nativeCalls);
         ModelSpec spec = Gpt2Shapes.named("gpt2").orElseThrow();
         CudaOptions options =
                 CudaOptions.defaults().withPrecision(Precision.FP16).withPromptGraphTokens(promptGraphTokens);
@@ -80,24 +69,21 @@ public class CudaPromptBenchmark {
                         Gpt2Weights.bind(spec, new RandomWeights(spec, 0)),
                         new RunnerLimits(rows, rows * tokens, BLOCK, rows * blocks));
         outputs = runner.newOutputs();
-        for (int i = 0; i < STEPS; i++) {
-            inputs[i] = runner.newInputs();
-            // By twos, because launches are kept for every second step.
-            pack(inputs[i], tokens - i / 2 % lengths, blocks, spec.vocabularySize());
-        }
+        inputs = runner.newInputs();
+        pack(inputs, blocks, spec.vocabularySize());
     }
 
-    private void pack(StepInputs in, int length, int blocks, int vocabulary) {
+    private void pack(StepInputs in, int blocks, int vocabulary) {
         in.clear();
         for (int row = 0; row < rows; row++) {
             in.beginRow();
-            for (int position = 0; position < length; position++) {
+            for (int position = 0; position < tokens; position++) {
                 in.addToken((position * 31 + row * 17) % vocabulary, position, row * blocks * BLOCK + position);
             }
-            for (int block = 0; block < Math.ceilDiv(length, BLOCK); block++) {
+            for (int block = 0; block < Math.ceilDiv(tokens, BLOCK); block++) {
                 in.addBlock(row * blocks + block);
             }
-            in.endRow(length);
+            in.endRow(tokens);
             in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), row, TokenHistory.NONE));
         }
     }
@@ -109,9 +95,8 @@ public class CudaPromptBenchmark {
 
     @Benchmark
     public int run() {
-        runner.submit(inputs[next], outputs);
+        runner.submit(inputs, outputs);
         runner.await();
-        next = (next + 1) % STEPS;
         return outputs.token(0);
     }
 }

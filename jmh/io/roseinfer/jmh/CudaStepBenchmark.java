@@ -64,10 +64,6 @@ public class CudaStepBenchmark {
     @Param
     public Way way;
 
-    /** {@code -Droseinfer.native}. */
-    @Param("true")
-    public boolean nativeCalls;
-
     private ModelRunner runner;
     private StepInputs inputs;
     private StepOutputs outputs;
@@ -75,7 +71,6 @@ public class CudaStepBenchmark {
     /** Loads the model and packs the step once: running it again only writes the same keys and values again. */
     @Setup
     public void load() {
-        System.setProperty("roseinfer.native", "" + nativeCalls);
         ModelSpec spec = Gpt2Shapes.named("gpt2").orElseThrow();
         int blocks = Math.ceilDiv(CONTEXT, BLOCK);
         CudaOptions options = CudaOptions.defaults().withPrecision(Precision.FP16);

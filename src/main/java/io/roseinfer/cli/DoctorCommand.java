@@ -8,6 +8,7 @@ import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
 import io.roseinfer.backend.cuda.KernelImages;
+import io.roseinfer.backend.cuda.NvtxRanges;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.format.HubSettings;
@@ -81,7 +82,7 @@ final class DoctorCommand implements io.roseinfer.cli.Command {
                 () -> KernelImages.find()
                         .map(KernelImages::description)
                         .orElse("none in this build: there was no nvcc that could compile them"));
-        report.find("CUDA calls", CudaBackend::calls);
+        report.find("NVTX ranges", NvtxRanges::binding);
         try (CudaBackend cuda = CudaBackend.open(CudaOptions.defaults(), Clock.system())) {
             report.line("CUDA backend", cuda.description());
             report.line("CUDA versions", cuda.versions());

@@ -31,6 +31,7 @@ class DoctorCommandTest {
             "GPU",
             "CUDA driver",
             "CUDA kernels",
+            "NVTX ranges",
             "CUDA backend",
             "Model cache",
             "Model hub",

@@ -57,11 +57,6 @@ public final class CudaBackend implements Backend {
         }
     }
 
-    /** By which library calls go to CUDA and to profilers, such as {@code native library in use}. */
-    public static String calls() {
-        return NativeLibrary.instance().description();
-    }
-
     @Override
     public String name() {
         return "cuda";

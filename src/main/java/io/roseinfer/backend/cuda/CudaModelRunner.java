@@ -154,15 +154,10 @@ final class CudaModelRunner implements ModelRunner {
         Captured captured = captured(place, in);
         Step step = captured != null ? captured.step() : step(place, in);
         place.mails = step.layout().samples();
-        long inputs = on.buffers().inputs()[place.turn];
-        long bytes = packer.pack(in, step.layout(), place.number, place.staging);
-        if (captured != null && in.copies() == 0) {
-            on.stream().uploadAndReplay(inputs, place.staging, bytes, captured.graph());
-            return;
-        }
-        on.stream().upload(inputs, place.staging, bytes);
+        upload(place, in, step.layout());
         if (in.copies() > 0) {
-            on.forward().copyBlocks(in.copies(), inputs + step.layout().copies(in.blockStart(in.rows())));
+            long list = step.layout().copies(in.blockStart(in.rows()));
+            on.forward().copyBlocks(in.copies(), on.buffers().inputs()[place.turn] + list);
         }
         if (captured != null) {
             captured.graph().replay(on.stream());

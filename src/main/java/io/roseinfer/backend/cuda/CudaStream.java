@@ -12,16 +12,11 @@ import org.bytedeco.cuda.cudart.CUstream_st;
  * context that has faulted stays broken until the process ends.
  */
 final class CudaStream {
-    private static final String UPLOADING = "copying a step's inputs to the device";
-    private static final String RECORDING = "recording an event";
-    private static final String AWAITING = "waiting for a step's inputs";
-
     private final CUstream_st handle;
     private final CUstream_st uploads;
     private final CUevent_st uploaded;
     private final LaunchLog log;
     private final String device;
-    private final boolean nativeCalls = NativeLibrary.instance().opensDriver();
     private int failure = DriverStatus.SUCCESS;
     private String failed = "";
 
@@ -39,11 +34,6 @@ final class CudaStream {
 
     LaunchLog log() {
         return log;
-    }
-
-    /** Whether {@link NativeCalls} make a step's calls. */
-    boolean nativeCalls() {
-        return nativeCalls;
     }
 
     boolean usable() {
@@ -97,37 +87,10 @@ final class CudaStream {
     void upload(long target, MemorySegment source, long bytes) {
         requireUsable();
         try (Address from = new Address(source)) {
-            check(Driver.copyToDevice(target, from, bytes, uploads), UPLOADING);
+            check(Driver.copyToDevice(target, from, bytes, uploads), "copying a step's inputs to the device");
         }
-        check(Driver.record(uploaded, uploads), RECORDING);
-        check(Driver.await(uploaded, handle), AWAITING);
-    }
-
-    /** {@link #upload} and the replay of a graph behind it: one native call where there is the native library. */
-    void uploadAndReplay(long target, MemorySegment source, long bytes, StepGraph graph) {
-        if (!nativeCalls) {
-            upload(target, source, bytes);
-            graph.replay(this);
-            return;
-        }
-        requireUsable();
-        log.add(graph.name(), 1, 1, 0, 0);
-        long outcome = NativeCalls.replay(
-                target,
-                source.address(),
-                bytes,
-                uploads.address(),
-                uploaded.address(),
-                graph.address(),
-                handle.address());
-        check(
-                NativeCalls.code(outcome),
-                switch (NativeCalls.index(outcome)) {
-                    case 0 -> UPLOADING;
-                    case 1 -> RECORDING;
-                    case 2 -> AWAITING;
-                    default -> graph.replaying();
-                });
+        check(Driver.record(uploaded, uploads), "recording an event");
+        check(Driver.await(uploaded, handle), "waiting for a step's inputs");
     }
 
     void copyToHost(MemorySegment target, long source, long bytes) {

@@ -119,10 +119,6 @@ final class ForwardPass {
     }
 
     void run(Step step) {
-        launcher.launchAll(step.turn(), step, () -> launchAll(step));
-    }
-
-    private void launchAll(Step step) {
         embed(step);
         for (int i = 0; i < spec.layers(); i++) {
             for (int part = 0; part < BLOCK.size(); part++) {

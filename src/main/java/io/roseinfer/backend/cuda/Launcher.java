@@ -4,23 +4,19 @@ import io.roseinfer.base.Check;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.List;
-import java.util.stream.Stream;
 import org.bytedeco.cuda.cudart.CUlaunchAttribute;
 import org.bytedeco.cuda.cudart.CUlaunchAttributeValue;
 import org.bytedeco.cuda.cudart.CUlaunchConfig;
 import org.bytedeco.cuda.global.cudart;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.PointerPointer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Launches kernels into a stream: {@code kernel(k).grid(x, y).block(t).address(a).integer(n).launch()}. One launch is described
  * at a time, in memory that is used again, so launching allocates nothing.
  */
 final class Launcher {
-    private static final int MAX_ARGUMENTS = LaunchBatch.MAX_ARGUMENTS;
-    private static final int TURNS = 2;
+    private static final int MAX_ARGUMENTS = 32;
 
     private final KernelModules modules;
     private final CudaStream stream;
@@ -35,10 +31,6 @@ final class Launcher {
     private final CUlaunchAttributeValue clusterSize;
     private final CUlaunchConfig config = new CUlaunchConfig();
 
-    /** By turn; empty where launches are made one by one. */
-    private final List<LaunchBatch> batches;
-
-    private @Nullable LaunchBatch batch;
     private Kernel kernel;
     private int arguments;
     private int gridX;
@@ -66,11 +58,6 @@ final class Launcher {
         clustered.id(cudart.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
         this.clusterSize = clustered.value().clusterDim_y(1).clusterDim_z(1);
         config.hStream(stream.handle()).gridDimZ(1).blockDimY(1).blockDimZ(1).attrs(attributes);
-        this.batches = stream.nativeCalls()
-                ? Stream.generate(() -> new LaunchBatch(stream, arena))
-                        .limit(TURNS)
-                        .toList()
-                : List.of();
     }
 
     CudaStream stream() {
@@ -79,33 +66,6 @@ final class Launcher {
 
     KernelModules modules() {
         return modules;
-    }
-
-    /**
-     * Makes the launches of a step, in few native calls where there is the native library.
-     *
-     * @param turn 0 or 1; what was launched last is kept by turn
-     * @param step equal to another if its launches are
-     * @param launches launches through this launcher
-     */
-    void launchAll(int turn, Object step, Runnable launches) {
-        if (batches.isEmpty()) {
-            launches.run();
-            return;
-        }
-        LaunchBatch current = batches.get(turn);
-        if (current.isOf(step)) {
-            current.repeat();
-            return;
-        }
-        current.begin();
-        batch = current;
-        try {
-            launches.run();
-        } finally {
-            batch = null;
-        }
-        current.end(step);
     }
 
     /** Begins a launch of one block of one thread, which may start when its predecessor lets it, if its code can wait for it. */
@@ -176,10 +136,6 @@ final class Launcher {
         stream.requireUsable();
         Check.that(overlap || cluster == 1, "a kernel with a cluster waits for all before it");
         stream.check(kernel.prepare(sharedBytes), kernel.name());
-        if (batch != null) {
-            batch.add(kernel, gridX, gridY, threads, sharedBytes, cluster, overlap, values, arguments);
-            return;
-        }
         if (cluster > 1) {
             clusterSize.clusterDim_x(cluster);
         }

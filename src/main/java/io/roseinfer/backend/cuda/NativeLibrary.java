@@ -10,19 +10,12 @@ import java.util.Optional;
 
 /**
  * Whether the JNI library of {@code native/} is in use. The jar carries it if there was a C compiler when the jar was made; it is
- * copied to the temporary folder and loaded from there, once. Without it JavaCPP and the JDK's foreign functions do the same work.
- * {@code -Droseinfer.native=false} leaves it out.
+ * copied to the temporary folder and loaded from there, once. Without it the JDK's foreign functions do the same work.
  */
 final class NativeLibrary {
-    private static final String SWITCH = "roseinfer.native";
-    private static final String DRIVER = "libcuda.so.1";
-    private static final NativeLibrary INSTANCE = Boolean.parseBoolean(System.getProperty(SWITCH, "true"))
-            ? load(resource(), Path.of(System.getProperty("java.io.tmpdir")))
-            : new NativeLibrary(Optional.of("-D" + SWITCH + "=false leaves it out"));
+    private static final NativeLibrary INSTANCE = load(resource(), Path.of(System.getProperty("java.io.tmpdir")));
 
     private final Optional<String> refusal;
-    private Optional<String> driverRefusal = Optional.empty();
-    private boolean driverOpened;
 
     private NativeLibrary(Optional<String> refusal) {
         this.refusal = refusal;
@@ -74,23 +67,13 @@ final class NativeLibrary {
         return loaded() && NativeCalls.hasNvtx();
     }
 
-    /** Whether the driver's functions have been found, so that {@link NativeCalls#launch} and its like can be called. */
-    synchronized boolean opensDriver() {
-        if (loaded() && !driverOpened && driverRefusal.isEmpty()) {
-            String wrong = NativeCalls.open(DRIVER);
-            driverOpened = wrong.isEmpty();
-            driverRefusal = driverOpened ? Optional.empty() : Optional.of(wrong);
+    /** By which way profilers' ranges go, and why. */
+    String description() {
+        if (!loaded()) {
+            return "by Java, without the native library: " + refusal.orElseThrow();
         }
-        return driverOpened;
-    }
-
-    /** Whether it is in use, and why not. */
-    synchronized String description() {
-        if (refusal.isPresent()) {
-            return "no native library, Java makes a step's calls one by one: " + refusal.get();
-        }
-        return "native library in use"
-                + driverRefusal.map(why -> ", but not for steps: " + why).orElse("")
-                + (NativeCalls.hasNvtx() ? "" : "; built without NVTX's header, which Java stands in for");
+        return NativeCalls.hasNvtx()
+                ? "by NVTX's header, in the native library"
+                : "by Java: the native library was built without NVTX's header";
     }
 }

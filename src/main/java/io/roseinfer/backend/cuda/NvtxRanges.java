@@ -41,6 +41,11 @@ public final class NvtxRanges implements ProfilerRanges {
         return new NvtxRanges(attach(library, NativeLibrary.instance()));
     }
 
+    /** By which way ranges would go to a profiler, such as {@code by NVTX's header, in the native library}. */
+    public static String binding() {
+        return NativeLibrary.instance().description();
+    }
+
     /** By the header if it has found a profiler that listens; else by {@link Nvtx}, which knows why one does not. */
     static RangeStack attach(Path library, NativeLibrary binding) {
         return binding.hasNvtx() && NativeCalls.attach(library.toString()) ? RangeStack.HEADER : Nvtx.attach(library);

@@ -53,20 +53,6 @@ final class StepGraph {
         }
     }
 
-    String name() {
-        return name;
-    }
-
-    /** What is being done when a replay fails. */
-    String replaying() {
-        return replaying;
-    }
-
-    /** The driver's handle. */
-    long address() {
-        return executable.address();
-    }
-
     void replay(CudaStream stream) {
         stream.requireUsable();
         stream.log().add(name, 1, 1, 0, 0);

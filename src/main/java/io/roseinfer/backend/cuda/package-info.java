@@ -12,8 +12,8 @@
  * makes it its own at every step, and loads and closes a model through {@link io.roseinfer.backend.cuda.PlatformThreads}.
  *
  * <p>{@link io.roseinfer.backend.cuda.NativeLibrary} is a JNI library of our own, made from {@code native/} where there is a C
- * compiler: it has NVTX's header in it and makes many of a step's driver calls in one. Without it {@code Driver} makes them one by
- * one, and {@link io.roseinfer.backend.cuda.Nvtx} does what the header does, by the JDK's foreign functions.
+ * compiler: it has NVTX's header in it. Without it {@link io.roseinfer.backend.cuda.Nvtx} does what the header does, by the JDK's
+ * foreign functions. A step's driver calls are Java's all the same: many in one native call measured no faster.
  *
  * <p>Why not the runtime interface, or a library of kernels: the driver's interface needs no toolkit on the machine, takes PTX as
  * it is, and has every launch attribute; kernels of our own are the point.

@@ -11,12 +11,10 @@ import java.util.List;
 final class CLibrary {
     private CLibrary() {}
 
-    static Path compile(Path folder, String source, String library, String... flags) {
+    static Path compile(Path folder, String source, String library) {
         Path made = folder.resolve(library);
-        List<String> command =
-                new ArrayList<>(List.of("cc", "-std=c17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1"));
-        command.addAll(List.of("-shared", "-fPIC", "-Inative", "-o", made.toString(), "native/test/" + source));
-        command.addAll(List.of(flags));
+        List<String> command = new ArrayList<>(List.of("cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "-O1"));
+        command.addAll(List.of("-shared", "-fPIC", "-o", made.toString(), "native/test/" + source));
         try {
             Process compiler = new ProcessBuilder(command).inheritIO().start();
             if (compiler.waitFor() != 0) {

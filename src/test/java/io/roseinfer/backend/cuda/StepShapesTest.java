@@ -245,6 +245,14 @@ class StepShapesTest {
         assertThat(GraphBuckets.ofPrompts(1).sizes()).isEmpty();
     }
 
+    /** Up to 512 tokens a prompt is replayed as that of the next size, by default; a longer one is launched kernel by kernel. */
+    @ParameterizedTest
+    @CsvSource({"2, 2", "3, 8", "16, 16", "20, 24", "512, 512", "513, 0"})
+    void promptBucket_isTheNextSize(int tokens, int bucket) {
+        int most = CudaOptions.defaults().promptGraphTokens();
+        assertThat(GraphBuckets.ofPrompts(most).bucket(tokens)).isEqualTo(bucket);
+    }
+
     /** So a prompt's bits do not depend on whether it is replayed, with {@code --batch-invariant} and without. */
     @ParameterizedTest
     @CsvSource({
