@@ -15,7 +15,7 @@ import java.util.Optional;
 /** A model on a device. It can serve one engine at a time, one after another. */
 public final class LoadedModel implements AutoCloseable {
     /** Kernels that are not compiled by then are compiled beside the first requests. */
-    private static final long MOST_KERNEL_NANOS = 2_000_000_000;
+    private static final long MOST_KERNEL_NANOS = 2_200_000_000L;
 
     private final Backend backend;
     private final ModelRunner runner;

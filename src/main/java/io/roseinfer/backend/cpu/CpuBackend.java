@@ -13,7 +13,7 @@ import java.util.List;
 
 /** Runs models on the processor's cores. Results are the same to the bit for any batch, chunking, thread count and kernels. */
 public final class CpuBackend implements Backend {
-    private static final long WARM_UP_NANOS = 300_000_000;
+    private static final long WARM_UP_NANOS = 200_000_000;
 
     private final CpuOptions options;
     private final CpuFeatures features;
@@ -54,7 +54,7 @@ public final class CpuBackend implements Backend {
             throw new BackendUnavailable(asked + " cannot run: " + features.summary());
         }
         if (choice == KernelChoice.VECTOR) {
-            return List.of(VectorKernels.kinds(features.vectorBits()).getLast());
+            return List.of(new VectorKernels(features.vectorBits()));
         }
         if (choice != KernelChoice.BEST) {
             return List.of(new VectorKernels(choice.bits()));

@@ -81,12 +81,10 @@ final class KernelExercises {
         return memory.allocate(bytes, 64).fill((byte) 0);
     }
 
-    /** The calls for one set of kernels; run them over and over. */
+    /** Calls that run every loop of a set of kernels; to be made over and over. */
     List<Runnable> of(Kernels kernels) {
         List<Runnable> calls = new ArrayList<>();
-        for (PackedMatrix matrix : matrices) {
-            products(kernels.product(), matrix, calls);
-        }
+        matrices.forEach(matrix -> products(kernels.product(), matrix, calls));
         attention(kernels.attention(), calls);
         rows(kernels, calls);
         return calls;

@@ -29,12 +29,13 @@ final class KernelWarmUp implements AutoCloseable {
     /** A loop that is still not compiled after so many calls is used as it is; the compiler takes it seriously after some thousands. */
     private static final int MOST_CALLS = 100_000;
 
+    private static final String NAME = "rose-warm-up";
+
     private final List<Kernels.Factory> kinds;
     private final KernelExercises exercises;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition advanced = lock.newCondition();
-    private final Thread thread =
-            Thread.ofPlatform().daemon().name("rose-warm-up").unstarted(this::run);
+    private final Thread thread = Thread.ofPlatform().daemon().name(NAME).unstarted(this::run);
     private volatile int ready;
     private volatile boolean ended;
     private volatile boolean closed;

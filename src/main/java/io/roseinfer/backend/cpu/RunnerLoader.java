@@ -21,6 +21,9 @@ final class RunnerLoader {
     /** The KV pool's size if nobody asks for another, unless one whole context needs more. */
     private static final long DEFAULT_KV_BYTES = 1L << 30;
 
+    /** Weights that last-level caches do not hold. */
+    private static final long LARGE_BYTES = 64L << 20;
+
     private RunnerLoader() {}
 
     /**
@@ -65,23 +68,31 @@ final class RunnerLoader {
             WorkerTeam team,
             MemoryPlan plan) {
         ModelSpec spec = weights.spec();
+        List<Kernels.Factory> kinds = kinds(kernels, plan.matrixBytes());
         MemorySegment kvMemory = LargeMemory.allocate(arena, KvPool.bytes(kv.bytes()));
         team.run(worker -> touch(kvMemory, worker, team.size()));
         KvPool pool = new KvPool(kvMemory, spec.layers(), spec.heads(), spec.headSize(), kv.blockSize());
         Scratch scratch = new Scratch(spec, limits, format);
         Worker[] workers = new Worker[team.size()];
         for (int i = 0; i < workers.length; i++) {
-            workers[i] = new Worker(spec, limits, sets(kernels, spec), pool);
+            workers[i] = new Worker(spec, limits, sets(kinds, spec), pool);
         }
         SegmentAllocator weightMemory =
                 SegmentAllocator.slicingAllocator(LargeMemory.allocate(arena, plan.matrixBytes()));
         ModelWeights packed = new WeightLoader(weights, format, weightMemory, team).load();
         ForwardPass forward = new ForwardPass(spec, packed, pool, team, workers, scratch);
         HeadPass head = new HeadPass(spec, packed, team, workers, scratch);
-        KernelWarmUp warmUp = new KernelWarmUp(kernels, new KernelExercises(spec, format, kv.blockSize(), arena));
+        KernelWarmUp warmUp = new KernelWarmUp(kinds, new KernelExercises(spec, format, kv.blockSize(), arena));
         StepWork work = new StepWork(spec, packed);
         return new CpuModelRunner(
                 spec, limits, kv, arena, team, pool, forward, head, precision(format), warmUp, work, plan.uses());
+    }
+
+    /** Leaves out what would be compiled for nothing. */
+    private static List<Kernels.Factory> kinds(List<Kernels.Factory> all, long matrixBytes) {
+        return matrixBytes >= LARGE_BYTES || all.size() == 1
+                ? all
+                : all.stream().filter(kind -> !kind.isForLargeModels()).toList();
     }
 
     private static List<Kernels> sets(List<Kernels.Factory> kinds, ModelSpec spec) {

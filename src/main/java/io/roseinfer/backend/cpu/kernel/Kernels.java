@@ -9,6 +9,11 @@ public record Kernels(PanelProduct product, Attention attention, RowMath rows) {
         /** What reports call them: {@code scalar}, {@code 512-bit vector}. */
         String name();
 
+        /** Whether they gain only where weights come from memory, in a model that no cache holds. */
+        default boolean isForLargeModels() {
+            return false;
+        }
+
         /** Makes a set whose attention reaches over at most {@code contextLength} tokens. */
         Kernels create(int contextLength);
     }

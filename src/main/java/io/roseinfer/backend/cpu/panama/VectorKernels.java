@@ -41,6 +41,11 @@ public final class VectorKernels implements Kernels.Factory {
     }
 
     @Override
+    public boolean isForLargeModels() {
+        return readAhead;
+    }
+
+    @Override
     public Kernels create(int contextLength) {
         return new Kernels(
                 new VectorProduct(bits, readAhead),
