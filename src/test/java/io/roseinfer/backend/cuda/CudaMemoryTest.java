@@ -99,7 +99,7 @@ class CudaMemoryTest {
         RandomWeights random = new RandomWeights(GPT2, 0);
         load(random);
         int refused = 0;
-        for (long left : new long[] {1000, 700, 600, 560, 540, 520, 510, 500, 490, 480, 400, 200, 60, 1}) {
+        for (long left : new long[] {1000, 700, 600, 560, 540, 520, 510, 500, 490, 480, 400, 200, 60, 8}) {
             refused += loadWithOnly(left * MIB, random, out) ? 0 : 1;
         }
         assertThat(refused).as("loads that were refused").isPositive();
