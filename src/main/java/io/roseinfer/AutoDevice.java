@@ -5,7 +5,7 @@ import io.roseinfer.backend.cuda.CudaOptions;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What {@link Settings.Device#AUTO} comes to. */
+/** Resolves {@link Settings.Device#AUTO} to the processor or CUDA. */
 public final class AutoDevice {
     private AutoDevice() {}
 

@@ -43,7 +43,7 @@ final class DeviceMemory {
         }
     };
 
-    /** What to do where the device has no memory left. */
+    /** The remedy for a device without free memory. */
     static final String ADVICE =
             "use a smaller --kv-blocks, --max-batch-size or a narrower --dtype, or end what else holds the device's"
                     + " memory (nvidia-smi)";

@@ -78,7 +78,7 @@ final class KernelModules {
                 code);
     }
 
-    /** What the kernels were compiled for. */
+    /** The target that the kernels were compiled for. */
     KernelTarget target() {
         return target;
     }

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What kernels are compiled for: a device runs the most specific target it can. The order of the constants is theirs, most
+ * A compilation target of the kernels: a device runs the most specific target it can. The order of the constants is theirs, most
  * specific first.
  */
 enum KernelTarget {
