@@ -15,6 +15,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.WaitingRequest;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,13 +45,24 @@ class EngineLimitsTest {
     @Test
     void requests_beyond_the_smaller_pool_start_over_as_on_a_runner_loaded_with_it() {
         EngineOptions options = Models.options();
-        try (SimRunner runner = Models.runner(options.withKvBlocks(200), SimOptions.defaults());
+        CountDownLatch allSubmitted = new CountDownLatch(1);
+        SimOptions waitsForAll = SimOptions.defaults().withOnStep(step -> awaits(allSubmitted));
+        try (SimRunner runner = Models.runner(options.withKvBlocks(200), waitsForAll);
                 Engine engine = engine(runner, options.withKvBlocks(5))) {
             List<TokenStream> streams = IntStream.range(0, 6)
                     .mapToObj(i -> engine.submit(Models.request(14, i, i + 1)))
                     .toList();
+            allSubmitted.countDown();
             streams.forEach(stream -> assertThat(stream.completion().ids()).hasSize(14));
             assertThat(engine.stats().preemptions()).isPositive();
+        }
+    }
+
+    private static void awaits(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 
