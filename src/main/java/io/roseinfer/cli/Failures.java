@@ -14,7 +14,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 final class Failures {
     private static final int BUG = 1;
     private static final int USAGE = 2;
-    private static final int OUT_OF_MEMORY = 5;
+    static final int OUT_OF_MEMORY = 5;
     private static final int SIGPIPE = 128 + 13;
 
     private final Terminal terminal;
@@ -33,9 +33,9 @@ final class Failures {
                     case ParameterException wrong -> told(USAGE, usage(wrong));
                     case RoseException known ->
                         exhaustion(known)
-                                .map(full -> told(OUT_OF_MEMORY, outOfMemory(full)))
+                                .map(full -> told(OUT_OF_MEMORY, outOfMemory(message(full))))
                                 .orElseGet(() -> told(known.exitCode(), message(known)));
-                    case OutOfMemoryError full -> told(OUT_OF_MEMORY, outOfMemory(full));
+                    case OutOfMemoryError full -> told(OUT_OF_MEMORY, outOfMemory(message(full)));
                     default -> told(BUG, bug(failure));
                 };
         if (root.trace() && code != SIGPIPE) {
@@ -73,8 +73,9 @@ final class Failures {
                 .findFirst();
     }
 
-    private static String outOfMemory(OutOfMemoryError full) {
-        return "out of memory (" + message(full) + "): give the JVM more with ROSEINFER_JAVA_OPTS=-Xmx<n>g, or ask for"
+    /** What to do about memory that has run out, in one line. */
+    static String outOfMemory(String seen) {
+        return "out of memory (" + seen + "): give the JVM more with ROSEINFER_JAVA_OPTS=-Xmx<n>g, or ask for"
                 + " less with --kv-blocks, --max-batch-size or a smaller model";
     }
 

@@ -20,7 +20,15 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
-        System.exit(run(process(), args));
+        Terminal terminal = process();
+        HeapWatch.start(terminal, () -> endWithoutMemory(terminal));
+        System.exit(run(terminal, args));
+    }
+
+    /** Halts, as threads that clean up at an exit would need the memory that there is not. */
+    private static void endWithoutMemory(Terminal terminal) {
+        terminal.note(Failures.outOfMemory("the heap is full, and collecting garbage takes nine tenths of the time"));
+        Runtime.getRuntime().halt(Failures.OUT_OF_MEMORY);
     }
 
     /** {@code java -jar} starts us without our libraries, which cannot be in the jar of a library. */

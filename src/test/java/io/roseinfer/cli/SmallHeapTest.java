@@ -28,9 +28,31 @@ class SmallHeapTest {
         }
     }
 
+    @Test
+    void a_heap_that_stays_just_short_of_full_ends_the_process() throws Exception {
+        Process process = new ProcessBuilder(
+                        java(),
+                        "-Xmx32m",
+                        "-XX:+UseSerialGC",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        FullHeapMain.class.getName())
+                .inheritIO()
+                .start();
+        try {
+            assertThat(process.waitFor()).isEqualTo(FullHeapMain.ENDED_BY_WATCH);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static String java() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
     private static Process start(String heap, String... flags) throws IOException {
         ProcessBuilder command = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                java(),
                 heap,
                 "-XX:+UseSerialGC",
                 "--add-modules=jdk.incubator.vector",

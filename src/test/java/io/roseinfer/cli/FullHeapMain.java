@@ -1,0 +1,40 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.base.Clock;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** A process whose live objects leave the heap just short of full, and which goes on allocating garbage. */
+final class FullHeapMain {
+    static final int ENDED_BY_WATCH = 77;
+
+    private static final int PIECE_BYTES = 1024;
+
+    private static final List<byte[]> LIVE = new ArrayList<>(1 << 20);
+
+    private FullHeapMain() {}
+
+    public static void main(String[] args) {
+        Terminal terminal = new Terminal(
+                new PrintWriter(System.out), new PrintWriter(System.err), false, Map.of(), Map.of(), Clock.system());
+        HeapWatch.start(terminal, () -> Runtime.getRuntime().halt(ENDED_BY_WATCH));
+        fill();
+        LIVE.subList(LIVE.size() - 100, LIVE.size()).clear();
+        byte[][] garbage = new byte[10][];
+        for (int i = 0; ; i = (i + 1) % garbage.length) {
+            garbage[i] = new byte[PIECE_BYTES];
+        }
+    }
+
+    private static void fill() {
+        try {
+            while (true) {
+                LIVE.add(new byte[PIECE_BYTES]);
+            }
+        } catch (OutOfMemoryError full) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.cli.HeapWatch.Reading;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class HeapWatchTest {
+    private static final long SECOND = 1_000_000_000L;
+
+    private final HeapWatch watch = new HeapWatch();
+
+    /** How many seconds pass until the watch gives up; 60 if it never does. */
+    private int secondsUntilExhausted(double collecting, double free) {
+        return IntStream.range(0, 60)
+                .filter(second ->
+                        watch.isExhausted(new Reading(second * SECOND, (long) (second * SECOND * collecting), free)))
+                .findFirst()
+                .orElse(60);
+    }
+
+    @Test
+    void a_full_heap_that_is_being_collected_all_the_time_is_given_up_after_ten_seconds() {
+        assertThat(secondsUntilExhausted(0.95, 0.01)).isEqualTo(10);
+    }
+
+    @Test
+    void a_full_heap_is_left_alone_while_collecting_leaves_time_for_work() {
+        assertThat(secondsUntilExhausted(0.85, 0.01)).isEqualTo(60);
+    }
+
+    @Test
+    void much_collecting_is_left_alone_while_the_heap_has_room() {
+        assertThat(secondsUntilExhausted(0.95, 0.10)).isEqualTo(60);
+    }
+
+    @Test
+    void room_in_the_heap_begins_the_ten_seconds_again() {
+        assertThat(watch.isExhausted(new Reading(0, 0, 0.01))).isFalse();
+        assertThat(watch.isExhausted(new Reading(9 * SECOND, 9 * SECOND, 0.2))).isFalse();
+        assertThat(watch.isExhausted(new Reading(10 * SECOND, 10 * SECOND, 0.01)))
+                .isFalse();
+        assertThat(watch.isExhausted(new Reading(19 * SECOND, 19 * SECOND, 0.01)))
+                .isFalse();
+        assertThat(watch.isExhausted(new Reading(20 * SECOND, 20 * SECOND, 0.01)))
+                .isTrue();
+    }
+
+    @Test
+    void an_idle_time_before_the_collecting_does_not_hide_it_for_ever() {
+        assertThat(watch.isExhausted(new Reading(0, 0, 0.01))).isFalse();
+        assertThat(watch.isExhausted(new Reading(10 * SECOND, SECOND, 0.01))).isFalse();
+        assertThat(watch.isExhausted(new Reading(20 * SECOND, 11 * SECOND, 0.01)))
+                .isTrue();
+    }
+}
