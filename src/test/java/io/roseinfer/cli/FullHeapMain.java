@@ -1,5 +1,7 @@
 package io.roseinfer.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.roseinfer.base.Clock;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -18,7 +20,12 @@ final class FullHeapMain {
 
     public static void main(String[] args) {
         Terminal terminal = new Terminal(
-                new PrintWriter(System.out), new PrintWriter(System.err), false, Map.of(), Map.of(), Clock.system());
+                new PrintWriter(System.out, true, UTF_8),
+                new PrintWriter(System.err, true, UTF_8),
+                false,
+                Map.of(),
+                Map.of(),
+                Clock.system());
         HeapWatch.start(terminal, () -> Runtime.getRuntime().halt(ENDED_BY_WATCH));
         fill();
         LIVE.subList(LIVE.size() - 100, LIVE.size()).clear();
