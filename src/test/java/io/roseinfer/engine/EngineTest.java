@@ -7,6 +7,7 @@ import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
@@ -258,19 +259,41 @@ class EngineTest {
     }
 
     @Test
-    void close_with_grace_gives_up_when_the_time_is_over() throws Exception {
+    void close_with_grace_ends_what_still_runs_when_the_time_is_over() throws Exception {
         Gate gate = new Gate();
-        Engine engine = Models.engine(Models.options(), gate.atStep(0));
-        TokenStream stream = engine.submit(Models.request(50, 1));
-        gate.reached.await();
-        Thread.ofVirtual().start(() -> {
-            while (!Thread.currentThread().isInterrupted()
-                    && stream.finishReason().isEmpty()) {
+        EngineOptions options = Models.options();
+        // The clock is read once for the time of grace and once more when that is over: only then does the first step
+        // go on.
+        Thread closing = Thread.currentThread();
+        AtomicInteger readings = new AtomicInteger();
+        AtomicBoolean closed = new AtomicBoolean();
+        Clock clock = () -> {
+            if (closed.get() && Thread.currentThread() == closing && readings.incrementAndGet() == 2) {
                 gate.open.countDown();
             }
-        });
-        engine.close(Duration.ZERO);
-        assertThat(stream.completion().finishReason()).isIn(FinishReason.CANCELLED, FinishReason.LENGTH);
+            return 1;
+        };
+        Engine engine = Engine.open(Models.runner(options, gate.atStep(0)), Optional.empty(), options, clock);
+        TokenStream stream = engine.submit(Models.request(50, 1));
+        gate.reached.await();
+        closed.set(true);
+        assertThat(engine.close(Duration.ZERO)).isFalse();
+        assertThat(stream.completion().finishReason()).isEqualTo(FinishReason.CANCELLED);
+        assertThat(stream.completion().ids()).hasSizeLessThan(50);
+    }
+
+    @Test
+    void an_idle_engine_parks_its_thread_and_serves_what_comes_then() {
+        AtomicReference<Thread> worker = new AtomicReference<>(Thread.currentThread());
+        SimOptions seen = SimOptions.defaults().withOnStep(step -> worker.set(Thread.currentThread()));
+        try (Engine engine = Models.engine(Models.options(), seen)) {
+            for (int i = 0; i < 3; i++) {
+                assertThat(engine.generate(Models.request(5, i)).ids()).hasSize(5);
+                while (worker.get().getState() != Thread.State.WAITING) {
+                    Thread.onSpinWait();
+                }
+            }
+        }
     }
 
     @Test

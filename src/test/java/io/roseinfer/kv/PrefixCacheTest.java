@@ -3,6 +3,7 @@ package io.roseinfer.kv;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,6 +54,38 @@ class PrefixCacheTest {
         computed(pool, new int[] {1, 1, 1, 1, 5, 5, 5, 5, 9});
         BlockTable other = new BlockTable(pool, 9);
         assertThat(other.reuse(new int[] {5, 5, 5, 5, 5, 5, 5, 5, 9}, 9)).isZero();
+    }
+
+    /** With 64 blocks there are 128 buckets, so that among the 64 entries some are in one chain. */
+    @Test
+    void entries_of_one_bucket_are_told_apart_and_forgotten_one_by_one() {
+        long seed = 20;
+        Random random = new Random(seed);
+        PrefixCache cache = new PrefixCache(64, 1);
+        int[] token = new int[64];
+        for (int block = 0; block < 64; block++) {
+            token[block] = block;
+            cache.publish(block, PrefixCache.ROOT, token, block);
+            assertThat(cache.layDown(block)).isTrue();
+        }
+        for (int round = 0; round < 10_000; round++) {
+            int forgotten = cache.evictOldest();
+            int fresh = random.nextInt(1_000_000);
+            boolean isKnown = IntStream.of(token).anyMatch(known -> known == fresh) && token[forgotten] != fresh;
+            int[] wanted = {token[forgotten], fresh};
+            assertThat(cache.find(PrefixCache.ROOT, wanted, 0))
+                    .as("seed %d round %d", seed, round)
+                    .isEqualTo(KvBlockPool.NONE);
+            if (!isKnown) {
+                token[forgotten] = fresh;
+            }
+            cache.publish(forgotten, PrefixCache.ROOT, token, forgotten);
+            assertThat(cache.layDown(forgotten)).isTrue();
+            int asked = random.nextInt(64);
+            assertThat(cache.find(PrefixCache.ROOT, token, asked))
+                    .as("seed %d round %d", seed, round)
+                    .isEqualTo(asked);
+        }
     }
 
     @Test
