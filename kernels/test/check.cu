@@ -265,21 +265,6 @@ static void check_damaged_value(Kernels& kernels, const Model<T>& model, int blo
     }
 }
 
-static void check_copy_blocks(Kernels& kernels) {
-    const int layers = 3, blocks = 9, bytes = 48 * 16;
-    DeviceArray<int> pool = random_array<int>(layers * blocks * bytes / 4, 5, 0, 1e6f);
-    std::vector<int> wanted = pool.download();
-    DeviceArray<int> copies(std::vector<int>{4, 0, 7, 8});
-    kernels("copy_blocks", {dim3(2, layers), 256, 0, 1, false}, static_cast<const int*>(copies.get()),
-            reinterpret_cast<char*>(pool.get()), static_cast<unsigned long long>(blocks * bytes), bytes);
-    for (int layer = 0; layer < layers; layer++) {
-        auto block = [&](int b) { return wanted.begin() + (layer * blocks + b) * (bytes / 4); };
-        std::copy(block(4), block(5), block(0));
-        std::copy(block(7), block(8), block(8));
-    }
-    report(pool.download() == wanted, "copy blocks", "the pools differ");
-}
-
 // Rows of every awkward count and context, one token each.
 static std::vector<int> decode_lengths(int rows) {
     std::vector<int> lengths;
@@ -421,7 +406,6 @@ int main(int argc, char** argv) {
     if (wanted("sampler")) {
         check_sampler(kernels, quick, report);
         check_long_completion(kernels, report);
-        check_copy_blocks(kernels);
     }
     if (wanted("f32")) check_type<float>(kernels, quick, hopper);
     if (wanted("f16")) check_type<rose::f16>(kernels, quick, hopper);

@@ -4,8 +4,6 @@ package io.roseinfer.backend;
 public enum Operator {
     /** From submitting the step until its first operator begins. */
     START,
-    /** Copying KV blocks that are written to and shared. */
-    COPY_BLOCKS,
     /** Token and position embeddings. */
     EMBEDDING,
     /** The layer norms of the blocks. */

@@ -12,8 +12,7 @@ import java.lang.foreign.ValueLayout;
  * <p>A step has {@code tokens()} tokens in {@code rows()} rows. Row r has the tokens {@code rowStart(r) … rowStart(r + 1) - 1};
  * after the step its sequence holds {@code contextLength(r)} tokens, kept in the blocks {@code block(blockStart(r)) …
  * block(blockStart(r + 1) - 1)}. Token t stands at {@code position(t)} of its sequence, its key and value go to {@code slot(t)} =
- * block id · block size + offset. Sample s is taken from the last token of row {@code sampleRow(s)}. Before anything else, the
- * contents of block {@code copySource(c)} are copied to block {@code copyTarget(c)}.
+ * block id · block size + offset. Sample s is taken from the last token of row {@code sampleRow(s)}.
  *
  * <p>A token id below zero stands for a token that is still on the device: {@code ~id} is the index of its sample in the step
  * before. Only runners with {@link ModelRunner#maxInFlight()} above 1 ever see one.
@@ -32,7 +31,6 @@ public final class StepInputs {
     private final long contextLengths;
     private final long blockStarts;
     private final long sampleRows;
-    private final long copies;
     private final long blocks;
     private final SampleRequest[] sampling;
 
@@ -40,7 +38,6 @@ public final class StepInputs {
     private int rowCount;
     private int blockCount;
     private int sampleCount;
-    private int copyCount;
 
     /**
      * Lays the arrays out in one allocation.
@@ -72,8 +69,6 @@ public final class StepInputs {
         next += 4L * (maxRows + 1);
         this.sampleRows = next;
         next += 4L * maxRows;
-        this.copies = next;
-        next += 8L * maxRows;
         this.blocks = next;
         this.sampling = new SampleRequest[maxRows];
     }
@@ -81,7 +76,7 @@ public final class StepInputs {
     /** Bytes that inputs of these limits occupy. */
     public static long bytes(RunnerLimits limits, int maxBlocksPerRow) {
         long rows = limits.maxRows();
-        return 4L * (3L * limits.maxTokens() + 6 * rows + 2 + rows * maxBlocksPerRow);
+        return 4L * (3L * limits.maxTokens() + 4 * rows + 2 + rows * maxBlocksPerRow);
     }
 
     /** Empties the inputs; the memory stays as it is. */
@@ -90,17 +85,8 @@ public final class StepInputs {
         rowCount = 0;
         blockCount = 0;
         sampleCount = 0;
-        copyCount = 0;
         set(rowStarts, 0, 0);
         set(blockStarts, 0, 0);
-    }
-
-    /** Asks for the contents of one block to be copied to another before the step computes. */
-    public void addCopy(int sourceBlock, int targetBlock) {
-        Check.that(copyCount < maxRows, "more block copies than rows");
-        set(copies, 2 * copyCount, sourceBlock);
-        set(copies, 2 * copyCount + 1, targetBlock);
-        copyCount++;
     }
 
     /** Opens a row; its tokens and blocks are added next, then {@link #endRow}. */
@@ -155,10 +141,6 @@ public final class StepInputs {
         return sampleCount;
     }
 
-    public int copies() {
-        return copyCount;
-    }
-
     public int tokenId(int token) {
         return get(tokenIds, token);
     }
@@ -200,14 +182,6 @@ public final class StepInputs {
 
     public SampleRequest sampling(int sample) {
         return sampling[sample];
-    }
-
-    public int copySource(int copy) {
-        return get(copies, 2 * copy);
-    }
-
-    public int copyTarget(int copy) {
-        return get(copies, 2 * copy + 1);
     }
 
     private int get(long array, int index) {

@@ -25,9 +25,6 @@ final class StepPacker {
 
     void pack(StepPlan plan, StepInputs inputs) {
         inputs.clear();
-        for (int copy = 0; copy < plan.copies(); copy++) {
-            inputs.addCopy(plan.copySource(copy), plan.copyTarget(copy));
-        }
         for (int row = 0; row < plan.rows(); row++) {
             packRow(plan, row, inputs);
         }

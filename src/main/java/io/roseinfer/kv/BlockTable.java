@@ -102,40 +102,6 @@ public final class BlockTable {
         }
     }
 
-    /** A table that shares every block of this one; the caller owns it. */
-    public BlockTable fork() {
-        BlockTable copy = new BlockTable(pool, blocks.length * pool.blockSize());
-        for (int i = 0; i < size; i++) {
-            pool.retain(blocks[i]);
-            copy.blocks[i] = blocks[i];
-        }
-        copy.size = size;
-        copy.published = published;
-        copy.lastSerial = lastSerial;
-        return copy;
-    }
-
-    /** Whether writing this token's slot would change a block that others hold too. */
-    public boolean isShared(int token) {
-        return pool.references(blocks[token / pool.blockSize()]) > 1;
-    }
-
-    /**
-     * Replaces the shared block of a token by a block of its own (copy on write). The caller must copy the contents of the old
-     * block, {@link #block} before this call, to the new one before anything is written.
-     *
-     * @return the new block, or {@link KvBlockPool#NONE} if there is none and nothing was changed
-     */
-    public int unshare(int token) {
-        int index = token / pool.blockSize();
-        int block = pool.allocate();
-        if (block != KvBlockPool.NONE) {
-            pool.release(blocks[index]);
-            blocks[index] = block;
-        }
-        return block;
-    }
-
     /** Lets go of every block, the last one first. */
     public void release() {
         while (size > 0) {

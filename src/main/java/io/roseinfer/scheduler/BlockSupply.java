@@ -22,26 +22,13 @@ final class BlockSupply {
     }
 
     /** Gives the next token of an active sequence a slot of its own; false if it was preempted or has to sit this step out. */
-    boolean makeRoom(StepPlan plan, Sequence sequence) {
+    boolean makeRoom(Sequence sequence) {
         BlockTable table = sequence.table();
         while (!table.grow(sequence.plannedLength())) {
             if (!preemptFor(sequence)) {
                 return false;
             }
         }
-        int token = sequence.computed;
-        if (!table.isShared(token)) {
-            return true;
-        }
-        int source = table.block(token / pool.blockSize());
-        int target = table.unshare(token);
-        while (target == KvBlockPool.NONE) {
-            if (!preemptFor(sequence)) {
-                return false;
-            }
-            target = table.unshare(token);
-        }
-        plan.addCopy(source, target);
         return true;
     }
 

@@ -187,7 +187,7 @@ public final class Scheduler {
             if (sequence == null || !isReady(sequence, plan.step())) {
                 return;
             }
-            if (blocks.makeRoom(plan, sequence)) {
+            if (blocks.makeRoom(sequence)) {
                 roster.decoding.rotate();
                 plan.addRow(sequence, 1);
                 retireIfFull(sequence);

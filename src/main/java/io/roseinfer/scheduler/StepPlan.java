@@ -24,14 +24,12 @@ public final class StepPlan {
     private final int[] pendingSamples;
     private final int[] samples;
     private final int[] yielded;
-    private final int[] copies;
     private final int maxTokens;
 
     private long step;
     private int rows;
     private int tokens;
     private int sampleCount;
-    private int copyCount;
     private int prefillTokens;
     private int decodeRows;
 
@@ -42,7 +40,6 @@ public final class StepPlan {
         pendingSamples = new int[maxRows];
         samples = new int[maxRows];
         yielded = new int[maxRows];
-        copies = new int[2 * maxRows];
         this.maxTokens = maxTokens;
     }
 
@@ -51,7 +48,6 @@ public final class StepPlan {
         rows = 0;
         tokens = 0;
         sampleCount = 0;
-        copyCount = 0;
         prefillTokens = 0;
         decodeRows = 0;
     }
@@ -81,12 +77,6 @@ public final class StepPlan {
             sequence.expectToken(sampleCount);
             sampleCount++;
         }
-    }
-
-    void addCopy(int sourceBlock, int targetBlock) {
-        copies[2 * copyCount] = sourceBlock;
-        copies[2 * copyCount + 1] = targetBlock;
-        copyCount++;
     }
 
     void setYielded(int row, int token) {
@@ -151,17 +141,5 @@ public final class StepPlan {
     /** After the step was applied: the token the row's sequence got, or {@link #NO_TOKEN}. */
     public int yielded(int row) {
         return yielded[row];
-    }
-
-    public int copies() {
-        return copyCount;
-    }
-
-    public int copySource(int copy) {
-        return copies[2 * copy];
-    }
-
-    public int copyTarget(int copy) {
-        return copies[2 * copy + 1];
     }
 }

@@ -145,11 +145,6 @@ final class WatchedRunner implements ModelRunner {
 
     private void write(StepInputs in) {
         int blockSize = kv().blockSize();
-        for (int copy = 0; copy < in.copies(); copy++) {
-            int target = in.copyTarget(copy);
-            System.arraycopy(contents, in.copySource(copy) * blockSize, contents, target * blockSize, blockSize);
-            dirty[target] = true;
-        }
         for (int row = 0; row < in.rows(); row++) {
             for (int token = in.rowStart(row); token < in.rowStart(row + 1); token++) {
                 int id = in.tokenId(token);

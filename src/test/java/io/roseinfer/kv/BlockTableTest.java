@@ -38,30 +38,4 @@ class BlockTableTest {
             assertThat(table.slot(token)).isEqualTo(table.block(token / 4) * 4 + token % 4);
         }
     }
-
-    @Test
-    void unshare_gives_the_writer_a_block_of_its_own_and_leaves_the_other_alone() {
-        KvBlockPool pool = new KvBlockPool(4, 4, false);
-        BlockTable original = new BlockTable(pool, 8);
-        original.grow(6);
-        BlockTable fork = original.fork();
-        assertThat(fork.isShared(6)).isTrue();
-        int shared = fork.block(1);
-        int own = fork.unshare(6);
-        assertThat(own).isNotEqualTo(shared);
-        assertThat(fork.block(1)).isEqualTo(own);
-        assertThat(original.block(1)).isEqualTo(shared);
-        assertThat(original.isShared(6)).isFalse();
-        pool.check(List.of(original, fork));
-    }
-
-    @Test
-    void unshare_changes_nothing_when_the_pool_is_empty() {
-        KvBlockPool pool = new KvBlockPool(2, 4, false);
-        BlockTable original = new BlockTable(pool, 8);
-        original.grow(8);
-        BlockTable fork = original.fork();
-        assertThat(fork.unshare(5)).isEqualTo(KvBlockPool.NONE);
-        pool.check(List.of(original, fork));
-    }
 }

@@ -317,20 +317,6 @@ class SchedulerTest {
         assertThat(log.getLast()).isEqualTo("1:" + known);
     }
 
-    @Test
-    void a_forked_table_is_copied_before_it_is_written() {
-        Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(10));
-        Sequence sequence = add(scheduler, 5, 4);
-        step(scheduler);
-        var fork = sequence.table().fork();
-        int shared = sequence.table().block(1);
-        StepPlan plan = scheduler.plan();
-        assertThat(plan.copies()).isOne();
-        assertThat(plan.copySource(0)).isEqualTo(shared);
-        assertThat(plan.copyTarget(0)).isEqualTo(sequence.table().block(1)).isNotEqualTo(shared);
-        fork.release();
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void with_steps_in_flight_every_sequence_still_gets_all_its_tokens(int maxInFlight) {

@@ -56,7 +56,6 @@ final class ForwardPass {
     /** One worker's part of a step: keys and values of all tokens, and in {@link Scratch#last} the tokens to sample from. */
     void run(int worker, StepInputs step, int[] blocks) {
         workers[worker].times.end(Operator.START);
-        copyBlocks(worker, step);
         for (int first = 0; first < step.tokens(); first += Scratch.TOKENS) {
             int count = Math.min(Scratch.TOKENS, step.tokens() - first);
             embed(worker, step, first, count);
@@ -95,16 +94,6 @@ final class ForwardPass {
     /** What the step multiplies by after a layer. */
     private PackedMatrix after(int layer) {
         return layer + 1 < spec.layers() ? weights.layers().get(layer + 1).qkv().matrix() : weights.head();
-    }
-
-    private void copyBlocks(int worker, StepInputs step) {
-        if (step.copies() == 0) {
-            return;
-        }
-        for (int copy = worker; copy < step.copies(); copy += team.size()) {
-            pool.copy(step.copySource(copy), step.copyTarget(copy));
-        }
-        meetAfter(Operator.COPY_BLOCKS, worker, weights.first());
     }
 
     private void embed(int worker, StepInputs step, int first, int count) {

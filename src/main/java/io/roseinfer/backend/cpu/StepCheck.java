@@ -16,10 +16,6 @@ final class StepCheck {
         for (int sample = 0; sample < step.samples(); sample++) {
             Check.index(step.sampleRow(sample), step.rows(), "sampled row");
         }
-        for (int copy = 0; copy < step.copies(); copy++) {
-            Check.index(step.copySource(copy), kv.blocks(), "block copied from");
-            Check.index(step.copyTarget(copy), kv.blocks(), "block copied to");
-        }
     }
 
     private static void row(StepInputs step, int row, ModelSpec spec, KvGeometry kv) {

@@ -155,10 +155,6 @@ final class CudaModelRunner implements ModelRunner {
         Step step = captured != null ? captured.step() : step(place, in);
         place.mails = step.layout().samples();
         upload(place, in, step.layout());
-        if (in.copies() > 0) {
-            long list = step.layout().copies(in.blockStart(in.rows()));
-            on.forward().copyBlocks(in.copies(), on.buffers().inputs()[place.turn] + list);
-        }
         if (captured != null) {
             captured.graph().replay(on.stream());
         } else {

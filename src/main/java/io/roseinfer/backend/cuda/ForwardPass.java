@@ -105,19 +105,6 @@ final class ForwardPass {
         this.reports = reports.clone();
     }
 
-    /** Copies whole blocks in all layers, before anything else of the step. */
-    void copyBlocks(int copies, long list) {
-        launcher.kernel("copy_blocks")
-                .grid(copies, spec.layers())
-                .block(256)
-                .afterAll()
-                .address(list)
-                .address(buffers.pool())
-                .address(layerBytes)
-                .integer((int) shape.layerBlockBytes(blockSize))
-                .launch();
-    }
-
     void run(Step step) {
         embed(step);
         for (int i = 0; i < spec.layers(); i++) {

@@ -40,18 +40,13 @@ final class InputPacker {
             Check.index(in.block(i), kv.blocks(), "block");
         }
         in.copyBlocks(to, layout.blocks());
-        long copies = layout.copies(blocks);
-        for (int i = 0; i < in.copies(); i++) {
-            set(to, copies, 2 * i, Check.index(in.copySource(i), kv.blocks(), "block copied from"));
-            set(to, copies, 2 * i + 1, Check.index(in.copyTarget(i), kv.blocks(), "block copied to"));
-        }
-        return layout.bytes(blocks, in.copies(), samples(in, layout, to));
+        return layout.bytes(blocks, samples(in, layout, to));
     }
 
     /** Returns how many tokens of requests were written for their penalties. */
     private int samples(StepInputs in, StepLayout layout, MemorySegment to) {
         int blocks = in.blockStart(in.rows());
-        long history = layout.history(blocks, in.copies());
+        long history = layout.history(blocks);
         int historyTokens = 0;
         for (int sample = 0; sample < in.samples(); sample++) {
             int row = Check.index(in.sampleRow(sample), in.rows(), "sampled row");
@@ -60,7 +55,7 @@ final class InputPacker {
             long at = layout.requests() + (long) StepLayout.REQUEST_BYTES * sample;
             request(request, in.contextLength(row), to, at);
             if (request.params().hasPenalties()) {
-                int start = layout.historyIndex(blocks, in.copies()) + historyTokens;
+                int start = layout.historyIndex(blocks) + historyTokens;
                 int length = in.contextLength(row);
                 history(to, at, start, length, Math.min(request.history().promptLength(), length));
                 tokensOf(in, row, request.history(), to, history + 4L * historyTokens);

@@ -135,7 +135,6 @@ final class RunnerLoader {
         return new StepLayout(Math.max(limits.maxTokens(), rows), rows, rows)
                 .bytes(
                         Math.toIntExact(perRow * rows),
-                        rows,
                         Math.multiplyExact(rows, weights.spec().contextLength()));
     }
 

@@ -2,8 +2,8 @@ package io.roseinfer.backend.cuda;
 
 /**
  * Where each array of a step's inputs lies in the one piece that goes up: offsets in bytes, fixed by three numbers, so that a
- * graph captured for them finds its arrays where they were. What varies in length comes last: the block lists, the copies, and the
- * tokens of requests whose penalties look at them, which the kernel finds by an index counted from the block lists.
+ * graph captured for them finds its arrays where they were. What varies in length comes last: the block lists, and the tokens
+ * of requests whose penalties look at them, which the kernel finds by an index counted from the block lists.
  */
 record StepLayout(int tokens, int rows, int samples) {
     /** Bytes of one sample's parameters on the device. */
@@ -50,21 +50,17 @@ record StepLayout(int tokens, int rows, int samples) {
         return sampleRows() + 4L * samples;
     }
 
-    long copies(int blocks) {
+    long history(int blocks) {
         return blocks() + 4L * blocks;
     }
 
-    long history(int blocks, int copies) {
-        return copies(blocks) + 8L * copies;
-    }
-
     /** Where in {@link #history} the first token is, as the sampling kernel counts. */
-    int historyIndex(int blocks, int copies) {
-        return blocks + 2 * copies;
+    int historyIndex(int blocks) {
+        return blocks;
     }
 
-    /** All of it. */
-    long bytes(int blocks, int copies, int historyTokens) {
-        return history(blocks, copies) + 4L * historyTokens;
+    /** Bytes of all arrays. */
+    long bytes(int blocks, int historyTokens) {
+        return history(blocks) + 4L * historyTokens;
     }
 }

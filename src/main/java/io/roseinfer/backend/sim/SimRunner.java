@@ -98,10 +98,6 @@ public final class SimRunner implements ModelRunner {
     }
 
     private void run(StepInputs in, StepOutputs out) {
-        int blockSize = kv.blockSize();
-        for (int copy = 0; copy < in.copies(); copy++) {
-            System.arraycopy(slots, in.copySource(copy) * blockSize, slots, in.copyTarget(copy) * blockSize, blockSize);
-        }
         for (int token = 0; token < in.tokens(); token++) {
             slots[in.slot(token)] = resolved(in.tokenId(token));
         }

@@ -169,24 +169,6 @@ class CpuRunnerInvarianceTest {
     }
 
     @Test
-    void a_copied_block_continues_like_its_source() {
-        try (StepDriver driver = driver(model, OPTIONS, LIMITS)) {
-            poison(driver);
-            List<Sampled> expected = driver.alone(prompt, 64, 0);
-            Sequence source = new Sequence(prompt);
-            driver.add(source, prompt.length - 1, false).step();
-            Sequence fork = new Sequence(prompt);
-            fork.computed = source.computed;
-            fork.blocks = new int[source.blocks.length];
-            for (int i = 0; i < fork.blocks.length; i++) {
-                fork.blocks[i] = i;
-                driver.inputs.addCopy(source.blocks[i], i);
-            }
-            assertThat(driver.add(fork, 1, true).step()).isEqualTo(expected);
-        }
-    }
-
-    @Test
     void a_row_whose_logits_are_not_finite_fails_alone() {
         TestModel broken = TestModel.random(model.spec, 21);
         int width = model.spec.width();

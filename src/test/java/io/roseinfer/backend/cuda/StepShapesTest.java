@@ -383,7 +383,6 @@ class StepShapesTest {
         SamplingParams penalised = new SamplingParams(0.5f, 7, 0.9f, 0.1f, 1.3f, 0.2f, -0.1f, -1);
         StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
         in.clear();
-        in.addCopy(3, 4);
         for (int row = 0; row < 3; row++) {
             in.beginRow();
             in.addToken(~row, 2, 16 * row + 2);
@@ -397,7 +396,7 @@ class StepShapesTest {
         memory.fill((byte) 0x55);
         long bytes = new InputPacker(50_257, new KvGeometry(16, 10, 1)).pack(in, layout, 1, memory);
 
-        assertThat(bytes).isEqualTo(layout.history(3, 1) + 12);
+        assertThat(bytes).isEqualTo(layout.history(3) + 12);
         long request = layout.requests() + StepLayout.REQUEST_BYTES;
         assertThat(memory.get(ValueLayout.JAVA_LONG, request)).isEqualTo(1);
         assertThat(memory.asSlice(request + 8, 28).toArray(ValueLayout.JAVA_FLOAT))

@@ -9,7 +9,7 @@ import java.lang.foreign.ValueLayout;
  *
  * <p>Keys lie transposed so that a vector holds the same dimension of neighbouring tokens: scores then need no sum across lanes,
  * and each is one chain of multiply-adds over the head's dimensions. Values lie by token, so the weighted sum is one chain over
- * the tokens. Neither depends on the block size. A block is one piece of memory: copying it is one copy.
+ * the tokens. Neither depends on the block size.
  */
 public final class KvPool {
     /** Bytes of the memory behind the last block: a vector of keys may begin at a block's last slot. */
@@ -75,10 +75,6 @@ public final class KvPool {
         }
         long values = values(slot / blockSize, layer, head) + 4L * offset * headSize;
         MemorySegment.copy(source, value, memory, FLOAT, values, headSize);
-    }
-
-    public void copy(int sourceBlock, int targetBlock) {
-        MemorySegment.copy(memory, sourceBlock * blockBytes, memory, targetBlock * blockBytes, blockBytes);
     }
 
     /** Fills a block with NaN, so that a read of a slot nobody wrote shows. */
