@@ -142,19 +142,21 @@ final class Admission {
         return sequence.mustBeNext() || (strict && !sequence.deferred);
     }
 
-    /** Ends the iteration: who still waits while one that came later was admitted has been passed over once more. */
-    void end() {
-        boolean anyWaits = false;
+    /**
+     * Ends the iteration: who still waits while one that came later was admitted has been passed over once more.
+     *
+     * @param waiting the queue, without those that were admitted
+     */
+    void end(SequenceList waiting) {
         for (int i = 0; i < inSight; i++) {
             Sequence sequence = Objects.requireNonNull(window[i]);
-            anyWaits |= sequence.isWaiting();
             if (sequence.isWaiting() && sequence.arrival < newestAdmitted) {
                 sequence.timesPassedOver++;
             }
             window[i] = null;
         }
-        // Without a head those that start over have left no room for one.
-        isHeld = strict && (head == null ? anyWaits : head.isWaiting());
+        // Without a head, those that start over took all the room or the whole window: the one behind them has yet to be offered.
+        isHeld = strict && (head == null ? !waiting.isEmpty() : head.isWaiting());
         head = null;
     }
 }

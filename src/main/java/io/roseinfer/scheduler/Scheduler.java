@@ -234,7 +234,7 @@ public final class Scheduler {
             }
             candidate = admission.next();
         }
-        admission.end();
+        admission.end(roster.waiting);
     }
 
     private boolean hasPlace(StepPlan plan, int budget, int firstRow) {
