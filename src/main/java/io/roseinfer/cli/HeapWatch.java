@@ -1,8 +1,9 @@
 package io.roseinfer.cli;
 
+import io.roseinfer.base.Clock;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
-import java.util.Optional;
+import java.util.List;
 
 /**
  * A limit on the time that garbage collection may take while the heap is nearly full. The serial collector has none: just short of
@@ -10,12 +11,9 @@ import java.util.Optional;
  */
 final class HeapWatch {
     private static final double NEARLY_FULL = 0.05;
-    private static final double MOST_COLLECTING = 0.9;
+    private static final double MOST_COLLECTING = 0.8;
     private static final long WINDOW_NANOS = 10_000_000_000L;
     private static final long INTERVAL_MILLIS = 1000;
-
-    /** Below this share of free heap the collector's times are read; above it the watch costs one subtraction a second. */
-    private static final double LOOK_CLOSER = 0.25;
 
     /**
      * A look at the heap.
@@ -26,51 +24,62 @@ final class HeapWatch {
      */
     record Reading(long nanos, long collectingNanos, double free) {}
 
-    private Optional<Reading> windowStart = Optional.empty();
+    private boolean isNearlyFull;
+    private long startNanos;
+    private long startCollectingNanos;
 
     /**
      * Whether the process should end: for {@value #WINDOW_NANOS} ns the heap was nearly full whenever it was looked at, and
-     * collecting took nine tenths of the time.
+     * collecting took four fifths of the time.
      */
     boolean isExhausted(Reading now) {
-        if (now.free() > NEARLY_FULL) {
-            windowStart = Optional.empty();
-            return false;
+        boolean wasNearlyFull = isNearlyFull;
+        isNearlyFull = now.free() <= NEARLY_FULL;
+        long nanos = now.nanos() - startNanos;
+        long collectingNanos = now.collectingNanos() - startCollectingNanos;
+        boolean isComplete = isNearlyFull && wasNearlyFull && nanos >= WINDOW_NANOS;
+        if (isComplete || !wasNearlyFull) {
+            startNanos = now.nanos();
+            startCollectingNanos = now.collectingNanos();
         }
-        Reading start = windowStart.orElse(now);
-        long nanos = now.nanos() - start.nanos();
-        boolean isComplete = nanos >= WINDOW_NANOS;
-        windowStart = Optional.of(isComplete ? now : start);
-        return isComplete && now.collectingNanos() - start.collectingNanos() >= MOST_COLLECTING * nanos;
+        return isComplete && collectingNanos >= MOST_COLLECTING * nanos;
     }
 
     /** Watches the heap of this process on a thread of its own, and runs {@code end} when it is exhausted. */
     static void start(Terminal terminal, Runnable end) {
-        Thread.ofPlatform().daemon().name("heap-watch").start(() -> {
-            HeapWatch watch = new HeapWatch();
-            while (!watch.isExhausted(read(terminal.clock().nanos()))) {
-                try {
-                    Thread.sleep(INTERVAL_MILLIS);
-                } catch (InterruptedException e) {
-                    return;
-                }
+        Thread.ofPlatform().daemon().name("heap-watch").start(() -> watch(terminal.clock(), end));
+    }
+
+    private static void watch(Clock clock, Runnable end) {
+        // Loaded while there is room.
+        List<GarbageCollectorMXBean> collectors = ManagementFactory.getGarbageCollectorMXBeans();
+        HeapWatch watch = new HeapWatch();
+        try {
+            while (!watch.isExhausted(clock, collectors)) {
+                Thread.sleep(INTERVAL_MILLIS);
             }
             end.run();
-        });
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
-    private static Reading read(long nanos) {
+    private boolean isExhausted(Clock clock, List<GarbageCollectorMXBean> collectors) {
+        try {
+            return isExhausted(read(clock.nanos(), collectors));
+        } catch (OutOfMemoryError full) {
+            // There are others who get one now, and it ends them; if not, there is the next look.
+            return false;
+        }
+    }
+
+    private static Reading read(long nanos, List<GarbageCollectorMXBean> collectors) {
+        long collectingMillis = 0;
+        for (GarbageCollectorMXBean collector : collectors) {
+            collectingMillis += collector.getCollectionTime();
+        }
         Runtime runtime = Runtime.getRuntime();
         double used = (double) (runtime.totalMemory() - runtime.freeMemory());
-        double free = 1 - used / runtime.maxMemory();
-        return new Reading(nanos, free < LOOK_CLOSER ? collectingNanos() : 0, free);
-    }
-
-    private static long collectingNanos() {
-        long millis = 0;
-        for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
-            millis += collector.getCollectionTime();
-        }
-        return millis * 1_000_000;
+        return new Reading(nanos, collectingMillis * 1_000_000, 1 - used / runtime.maxMemory());
     }
 }

@@ -27,7 +27,8 @@ public final class Main {
 
     /** Halts, as threads that clean up at an exit would need the memory that there is not. */
     private static void endWithoutMemory(Terminal terminal) {
-        terminal.note(Failures.outOfMemory("the heap is full, and collecting garbage takes nine tenths of the time"));
+        terminal.note(
+                Failures.outOfMemory("the heap is full, and collecting garbage takes four fifths of the time or more"));
         Runtime.getRuntime().halt(Failures.OUT_OF_MEMORY);
     }
 

@@ -155,7 +155,8 @@ final class Admission {
             }
             window[i] = null;
         }
-        // Without a head, those that start over took all the room or the whole window: the one behind them has yet to be offered.
+        // Without a head, those that start over took all the room or the whole window: the one behind them has yet to
+        // be offered.
         isHeld = strict && (head == null ? !waiting.isEmpty() : head.isWaiting());
         head = null;
     }

@@ -27,7 +27,7 @@ class HeapWatchTest {
 
     @Test
     void a_full_heap_is_left_alone_while_collecting_leaves_time_for_work() {
-        assertThat(secondsUntilExhausted(0.85, 0.01)).isEqualTo(60);
+        assertThat(secondsUntilExhausted(0.75, 0.01)).isEqualTo(60);
     }
 
     @Test

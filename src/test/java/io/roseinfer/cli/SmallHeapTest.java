@@ -32,7 +32,7 @@ class SmallHeapTest {
     void a_heap_that_stays_just_short_of_full_ends_the_process() throws Exception {
         Process process = new ProcessBuilder(
                         java(),
-                        "-Xmx32m",
+                        "-Xmx160m",
                         "-XX:+UseSerialGC",
                         "-cp",
                         System.getProperty("java.class.path"),
