@@ -23,9 +23,9 @@ import io.roseinfer.format.DownloadListener;
 import io.roseinfer.format.HubSettings;
 import io.roseinfer.format.ModelHub;
 import io.roseinfer.format.ModelRef;
-import io.roseinfer.model.Gpt2Shapes;
-import io.roseinfer.model.ModelFiles;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.family.Families;
+import io.roseinfer.model.family.ModelFiles;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ public final class Roseinfer {
     /**
      * Loads a model with default settings and serves it; closing the engine frees everything.
      *
-     * @param model a directory, a hub id such as {@code gpt2}, {@code builtin:tiny} or {@code random:gpt2}
+     * @param model a directory, a hub id, {@code builtin:tiny} or {@code random:NAME}; see {@link ModelRef}
      * @throws io.roseinfer.base.RoseException if the model cannot be found, read or loaded; the message says what to do
      */
     public static Engine open(String model) {
@@ -105,7 +105,7 @@ public final class Roseinfer {
             Settings.Cuda cuda = backend instanceof CudaBackend ? settings.cuda() : Settings.Cuda.defaults();
             ProfilerRanges ranges = cuda.profilerRanges() ? ranges(settings, warnings) : ProfilerRanges.NONE;
             EngineOptions engine = cuda.pagedAttention() ? asked : contiguous(asked, files.spec());
-            ModelRunner loaded = backend.load(files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
+            ModelRunner loaded = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
             ModelRunner runner = ranges.equals(ProfilerRanges.NONE) ? loaded : new RangedRunner(loaded, ranges);
             warnings.addAll(backend.warnings());
             return new LoadedModel(backend, runner, files.tokenizer(), engine, warnings);
@@ -172,7 +172,7 @@ public final class Roseinfer {
     }
 
     private static ModelFiles files(Settings settings, DownloadListener downloads) {
-        return switch (ModelRef.parse(settings.model())) {
+        return switch (ModelRef.parse(settings.model(), Families.known())) {
             case ModelRef.Directory directory -> ModelFiles.openDirectory(settings.model(), directory.path());
             case ModelRef.Hub hub ->
                 hub(settings, downloads)
@@ -182,7 +182,7 @@ public final class Roseinfer {
                                 directory -> ModelFiles.openDirectory(settings.model(), directory));
             case ModelRef.Builtin builtin -> ModelFiles.openBuiltin(builtin.name());
             case ModelRef.RandomShape random ->
-                ModelFiles.random(Gpt2Shapes.named(random.shape()).orElseThrow(), settings.weightSeed());
+                ModelFiles.random(random.shape(), settings.weightSeed());
             case ModelRef.RandomConfig random ->
                 ModelFiles.random(settings.model(), random.config(), settings.weightSeed());
         };

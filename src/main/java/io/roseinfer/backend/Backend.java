@@ -1,6 +1,7 @@
 package io.roseinfer.backend;
 
-import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Weights;
 import java.util.List;
 import java.util.Optional;
 
@@ -36,9 +37,10 @@ public interface Backend extends AutoCloseable {
     /**
      * Loads a model: packs the weights the way this device wants them and allocates everything the runner will ever need.
      *
+     * @throws io.roseinfer.base.RoseException.BadModel if the model has what this device cannot run
      * @throws io.roseinfer.base.RoseException.InsufficientMemory if it does not fit
      */
-    ModelRunner load(Gpt2Weights weights, RunnerLimits limits);
+    ModelRunner load(ModelSpec spec, Weights weights, RunnerLimits limits);
 
     @Override
     void close();

@@ -10,7 +10,13 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.OnlineScheduler;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.Activation;
+import io.roseinfer.model.BlockSpec;
+import io.roseinfer.model.BlockSpec.Attention;
+import io.roseinfer.model.BlockSpec.Mlp;
+import io.roseinfer.model.BlockSpec.Norm;
+import io.roseinfer.model.BlockSpec.Residual;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Positions;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
@@ -79,8 +85,7 @@ public final class StepCostBenchmark {
         int fillSteps = Math.ceilDiv(running, Math.min(MOST_PREFILLS, scheduler.prefillMaxBatchSize())) + 8;
         int newTokens = fillSteps + 2 * steps + mostAdmissionSteps();
         int context = PROMPT_TOKENS + newTokens;
-        ModelSpec spec = new ModelSpec(
-                "none", VOCABULARY, context, 8, 1, 1, 8, Activation.RELU, 1e-5f, true, false, true, List.of());
+        ModelSpec spec = unread(context);
         int blocks = Math.multiplyExact(running, Math.ceilDiv(context, options.blockSize()) + 1);
         EngineOptions engine = options.withScheduler(scheduler).withKvBlocks(blocks);
         try (ModelRunner runner = devices.open(spec, EngineLimits.runnerLimits(engine, spec))) {
@@ -101,6 +106,19 @@ public final class StepCostBenchmark {
             return StepCost.of(
                     running, waiting, decoding, waiting == 0 ? List.of() : admitting(online, running + waiting));
         }
+    }
+
+    /** A model that a simulated device runs: only its vocabulary and its context matter. */
+    private static ModelSpec unread(int context) {
+        Norm norm = Norm.layer(1e-5f);
+        BlockSpec block = new BlockSpec(
+                Attention.plain(1, 8, 1),
+                new Mlp(8, Activation.RELU, false),
+                norm,
+                new Positions.Learned(),
+                Residual.SEQUENTIAL);
+        return new ModelSpec(
+                "none", VOCABULARY, context, 8, 1, List.of(block), ModelSpec.Head.plain(norm, true), List.of());
     }
 
     /** As many of the newest steps as are measured. */

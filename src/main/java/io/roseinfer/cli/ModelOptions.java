@@ -10,6 +10,8 @@ import io.roseinfer.backend.ProfilerRanges;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.family.Families;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -19,12 +21,20 @@ import picocli.CommandLine.Option;
 
 /** Which model, on which device. The one class that talks to the composition root. */
 final class ModelOptions {
+    /** What may follow {@code random:}, for the help. */
+    static final class RandomShapes implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Families.known().randomShapes().iterator();
+        }
+    }
+
     @Option(
             names = {"--model", "--hf-model-id"},
             paramLabel = "<REF>",
-            description = {
-                "A directory in Hugging Face layout, a hub id, builtin:tiny, or random:gpt2[-medium|-large|-xl]."
-            })
+            completionCandidates = RandomShapes.class,
+            description = "A directory in Hugging Face layout, a hub id, builtin:tiny, or random:SHAPE, where SHAPE is one of"
+                    + " ${COMPLETION-CANDIDATES} or the path of a config.json.")
     private String model = "builtin:tiny";
 
     @Option(

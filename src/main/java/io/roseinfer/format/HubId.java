@@ -2,7 +2,6 @@ package io.roseinfer.format;
 
 import io.roseinfer.base.RoseException.BadInput;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -11,18 +10,11 @@ import java.util.stream.Stream;
  * The name of a model repository on a Hugging Face hub: {@code owner/name}, or a bare {@code name} for the few old ones.
  *
  * @param text the id as the hub's addresses and the cache's folders spell it
+ * @param otherText the other id of the same model, if it has moved
  */
-public record HubId(String text) {
+public record HubId(String text, Optional<String> otherText) {
     private static final int MAX_CHARS = 96;
     private static final Pattern PART = Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?");
-
-    /** Bare names that live on under an owner; the hub redirects, but a cache may hold either. */
-    private static final Map<String, String> MOVED = Map.of(
-            "gpt2", "openai-community/gpt2",
-            "gpt2-medium", "openai-community/gpt2-medium",
-            "gpt2-large", "openai-community/gpt2-large",
-            "gpt2-xl", "openai-community/gpt2-xl",
-            "distilgpt2", "distilbert/distilgpt2");
 
     /**
      * Checks the spelling by the hub's own rules, so that an id is safe in a path and in an address.
@@ -38,6 +30,11 @@ public record HubId(String text) {
         }
     }
 
+    /** The id of a model that has but one. */
+    public HubId(String text) {
+        this(text, Optional.empty());
+    }
+
     static boolean isId(String text) {
         String[] parts = text.split("/", -1);
         return text.length() <= MAX_CHARS
@@ -50,12 +47,7 @@ public record HubId(String text) {
 
     /** This id and the other one of the same model, if it has moved; this one first. */
     List<HubId> spellings() {
-        Optional<String> other = MOVED.entrySet().stream()
-                .filter(move -> move.getValue().equals(text))
-                .map(Map.Entry::getKey)
-                .findFirst()
-                .or(() -> Optional.ofNullable(MOVED.get(text)));
-        return other.map(id -> List.of(this, new HubId(id))).orElse(List.of(this));
+        return otherText.map(id -> List.of(this, new HubId(id, Optional.of(text)))).orElse(List.of(this));
     }
 
     /** The cache's folder for it: {@code models--owner--name}. */

@@ -10,9 +10,6 @@ import java.util.stream.Stream;
 
 /** What the text after {@code --model} means. */
 public sealed interface ModelRef {
-    /** The shapes that {@code random:} knows by name. */
-    List<String> RANDOM_SHAPES = List.of("gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl");
-
     /** The models shipped in the jar. */
     List<String> BUILTIN_NAMES = List.of("tiny");
 
@@ -40,7 +37,7 @@ public sealed interface ModelRef {
         }
     }
 
-    /** Seeded random weights in one of {@link #RANDOM_SHAPES}. */
+    /** Seeded random weights in a shape that is known by name. */
     record RandomShape(String shape) implements ModelRef {
         @Override
         public String toString() {
@@ -59,18 +56,19 @@ public sealed interface ModelRef {
     /**
      * Reads a model reference. An existing directory wins over a hub id of the same spelling.
      *
+     * @param known the names there are
      * @throws BadInput if it is malformed
      * @throws BadModel if it looks like a path and there is no such directory
      */
-    static ModelRef parse(String text) {
+    static ModelRef parse(String text, KnownModels known) {
         if (text.isBlank()) {
-            throw new BadInput("the model is empty; " + allowed());
+            throw new BadInput("the model is empty; " + allowed(known));
         }
         if (text.startsWith("builtin:")) {
             return builtin(text.substring("builtin:".length()));
         }
         if (text.startsWith("random:")) {
-            return random(text.substring("random:".length()));
+            return random(text.substring("random:".length()), known);
         }
         Path path = path(text);
         if (Files.isDirectory(path)) {
@@ -84,12 +82,12 @@ public sealed interface ModelRef {
             throw new BadModel("model " + Quoted.name(text) + ": no such directory: looked for "
                     + FileFailure.shown(path.toAbsolutePath())
                     + (text.startsWith("~") ? " ('~' is for the shell to expand)" : "")
-                    + "; " + allowed());
+                    + "; " + allowed(known));
         }
         if (!HubId.isId(text)) {
-            throw new BadInput("model " + Quoted.name(text) + " is neither a directory nor a hub id; " + allowed());
+            throw new BadInput("model " + Quoted.name(text) + " is neither a directory nor a hub id; " + allowed(known));
         }
-        return new Hub(new HubId(text));
+        return new Hub(known.hubId(text));
     }
 
     private static ModelRef builtin(String name) {
@@ -100,8 +98,8 @@ public sealed interface ModelRef {
         return new Builtin(name);
     }
 
-    private static ModelRef random(String shape) {
-        if (RANDOM_SHAPES.contains(shape)) {
+    private static ModelRef random(String shape, KnownModels known) {
+        if (known.randomShapes().contains(shape)) {
             return new RandomShape(shape);
         }
         Path config = path(shape);
@@ -109,7 +107,7 @@ public sealed interface ModelRef {
             return new RandomConfig(config);
         }
         throw new BadInput("random:" + Quoted.escape(shape) + " is no known shape and no file; allowed are random:"
-                + String.join(", random:", RANDOM_SHAPES) + " or random:PATH of a config.json");
+                + String.join(", random:", known.randomShapes()) + " or random:PATH of a config.json");
     }
 
     private static boolean looksLikePath(String text) {
@@ -127,9 +125,11 @@ public sealed interface ModelRef {
         }
     }
 
-    private static String allowed() {
-        return "allowed are a directory, a hub id such as gpt2 or owner/name, builtin:"
-                + String.join(", builtin:", BUILTIN_NAMES) + ", random:" + String.join(", random:", RANDOM_SHAPES)
+    private static String allowed(KnownModels known) {
+        String bareId = known.movedIds().stream().findFirst().map(moved -> moved.bare() + " or ").orElse("");
+        return "allowed are a directory, a hub id such as " + bareId + "owner/name, builtin:"
+                + String.join(", builtin:", BUILTIN_NAMES) + ", random:"
+                + String.join(", random:", known.randomShapes())
                 + " and random:PATH of a config.json";
     }
 }

@@ -1,22 +1,21 @@
 package io.roseinfer.model;
 
+import io.roseinfer.base.Check;
+import io.roseinfer.model.BlockSpec.Attention;
+import io.roseinfer.model.BlockSpec.Mlp;
+import io.roseinfer.model.BlockSpec.Norm;
 import java.util.List;
 
 /**
- * The shape and the constants of a GPT-2 style model: everything a forward pass needs to know besides the weights.
+ * The shape and the constants of a decoder-only transformer: everything a forward pass needs to know besides the weights.
  *
  * @param name what reports call the model
  * @param vocabularySize rows of the token embedding, and the width of the logits
  * @param contextLength most tokens a sequence may have, prompt and completion together
- * @param width size of the residual stream, {@code n_embd}
- * @param layers number of transformer blocks
- * @param heads attention heads; divides {@code width}
- * @param innerWidth width between the two MLP matrices, {@code n_inner}
- * @param activation the MLP's nonlinearity
- * @param layerNormEpsilon added to the variance under the root
- * @param scaleAttention whether scores are divided by √headSize
- * @param scaleAttentionByLayer whether scores are also divided by the layer's number, counted from one
- * @param tiedHead whether the token embedding is also the output matrix
+ * @param width size of the residual stream
+ * @param embeddingScale what a row of the token embedding is multiplied by; 1 in most models
+ * @param blocks at least one; the heads' numbers and size, and the MLP, are the same in all of them
+ * @param head from the residual stream to logits
  * @param endOfText ids that end a completion, each below {@code vocabularySize}; may be empty
  */
 public record ModelSpec(
@@ -24,66 +23,86 @@ public record ModelSpec(
         int vocabularySize,
         int contextLength,
         int width,
-        int layers,
-        int heads,
-        int innerWidth,
-        Activation activation,
-        float layerNormEpsilon,
-        boolean scaleAttention,
-        boolean scaleAttentionByLayer,
-        boolean tiedHead,
+        float embeddingScale,
+        List<BlockSpec> blocks,
+        Head head,
         List<Integer> endOfText) {
 
+    /**
+     * From the residual stream to logits.
+     *
+     * @param norm over the residual stream, behind the last block
+     * @param tied whether the token embedding is also the output matrix
+     * @param softCap c, where a logit l becomes c·tanh(l / c); infinite where logits stay as they are
+     */
+    public record Head(Norm norm, boolean tied, float softCap) {
+        /** A head without a cap. */
+        public static Head plain(Norm norm, boolean tied) {
+            return new Head(norm, tied, Float.POSITIVE_INFINITY);
+        }
+    }
+
     public ModelSpec {
+        blocks = List.copyOf(blocks);
         endOfText = List.copyOf(endOfText);
+        Check.that(!blocks.isEmpty(), "a model has no blocks");
+        for (BlockSpec block : blocks) {
+            Check.that(isLike(block, blocks.getFirst()), "the blocks of a model are not of one size");
+        }
     }
 
-    /** Width of one attention head. */
-    public int headSize() {
-        return width / heads;
+    private static boolean isLike(BlockSpec block, BlockSpec first) {
+        return block.attention().heads() == first.attention().heads()
+                && block.attention().kvHeads() == first.attention().kvHeads()
+                && block.attention().headSize() == first.attention().headSize()
+                && block.mlp().equals(first.mlp())
+                && block.positions() instanceof Positions.Learned == first.positions() instanceof Positions.Learned;
     }
 
-    /** What the scores of a layer (counted from zero) are multiplied by before the softmax. */
-    public float attentionScale(int layer) {
-        double scale = scaleAttention ? 1.0 / Math.sqrt(headSize()) : 1.0;
-        return (float) (scaleAttentionByLayer ? scale / (layer + 1) : scale);
+    /** Number of transformer blocks. */
+    public int layers() {
+        return blocks.size();
+    }
+
+    /** The block of a layer, counted from zero. */
+    public BlockSpec block(int layer) {
+        return blocks.get(layer);
+    }
+
+    /** The attention of the first block: that of every block in the numbers and the size of its heads. */
+    public Attention attention() {
+        return blocks.getFirst().attention();
+    }
+
+    /** The MLP of every block. */
+    public Mlp mlp() {
+        return blocks.getFirst().mlp();
+    }
+
+    /** Whether the token embedding is also the output matrix. */
+    public boolean tiedHead() {
+        return head.tied();
+    }
+
+    /** Whether a row per position is added to the token embedding. */
+    public boolean learnsPositions() {
+        return blocks.getFirst().positions() instanceof Positions.Learned;
     }
 
     /** The same model with other ids that end a completion. */
     public ModelSpec withEndOfText(List<Integer> ids) {
-        return with(tiedHead, ids);
+        return new ModelSpec(name, vocabularySize, contextLength, width, embeddingScale, blocks, head, ids);
     }
 
     /** The same model with the token embedding as its output matrix, or with one of its own. */
-    ModelSpec withTiedHead(boolean tied) {
-        return with(tied, endOfText);
+    public ModelSpec withTiedHead(boolean tied) {
+        Head other = new Head(head.norm(), tied, head.softCap());
+        return new ModelSpec(name, vocabularySize, contextLength, width, embeddingScale, blocks, other, endOfText);
     }
 
-    private ModelSpec with(boolean tied, List<Integer> ids) {
-        return new ModelSpec(
-                name,
-                vocabularySize,
-                contextLength,
-                width,
-                layers,
-                heads,
-                innerWidth,
-                activation,
-                layerNormEpsilon,
-                scaleAttention,
-                scaleAttentionByLayer,
-                tied,
-                ids);
-    }
-
-    /** Number of weights, the tied matrix counted once. */
-    public long parameters() {
-        long total = 0;
-        for (WeightSlot slot : WeightSlot.values()) {
-            if (slot != WeightSlot.HEAD || !tiedHead) {
-                total += slot.elements(this) * (slot.perLayer() ? layers : 1);
-            }
-        }
-        return total;
+    /** The same model without its last blocks. */
+    public ModelSpec withLayers(int layers) {
+        List<BlockSpec> first = blocks.subList(0, layers);
+        return new ModelSpec(name, vocabularySize, contextLength, width, embeddingScale, first, head, endOfText);
     }
 }

@@ -1,21 +1,20 @@
 package io.roseinfer.model;
 
-import io.roseinfer.format.WeightSource;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
 
 /** Tells a copy of the token embedding, which many tools save beside it, from an output matrix that was trained. */
-final class OwnHead {
+public final class OwnHead {
     private static final int CHUNK = 1 << 14;
 
     private OwnHead() {}
 
     /** Whether two tensors of one shape hold different values; their types may differ. */
-    static boolean differs(WeightSource source, String embedding, String head) {
+    public static boolean differs(StoredTensor embedding, StoredTensor head) {
         try (Arena arena = Arena.ofConfined()) {
-            Tensor first = source.read(embedding, arena);
-            Tensor second = source.read(head, arena);
+            Tensor first = embedding.read(arena);
+            Tensor second = head.read(arena);
             float[] left = new float[CHUNK];
             float[] right = new float[CHUNK];
             for (long from = 0; from < first.elements(); from += CHUNK) {

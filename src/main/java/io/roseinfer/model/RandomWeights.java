@@ -8,16 +8,19 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
- * Weights of a given shape made from a seed: for speed and parity work without a download. Near-normal values with GPT-2's
- * initial scales (0.02; output projections 0.02/√(2·layers); norm gains around 1), except that biases are not zero, so that
- * a forgotten bias shows.
+ * Weights of a given shape made from a seed: for speed and parity work without a download. Near-normal values with the initial
+ * scales that such models are trained from (0.02; what is added to the residual stream 0.02/√(2·layers); norm gains around 1),
+ * except that biases are not zero, so that a forgotten bias shows.
  *
  * <p>Element i of a tensor is a function of (seed, tensor name, i) in integer arithmetic and two float roundings, so any
  * language can make the same bits: the four 16-bit lanes of SplitMix64 output i of the tensor's stream are summed
@@ -30,48 +33,94 @@ public final class RandomWeights implements WeightSource {
 
     private static final int LANE_SUM_MEAN = 4 * 0xffff / 2;
 
-    private final ModelSpec spec;
+    private final String description;
     private final long seed;
-    private final Map<String, WeightSlot> slots = new LinkedHashMap<>();
+    private final Map<String, Info> tensors = new LinkedHashMap<>();
+    private final Set<String> gains = new HashSet<>();
+    /** Matrices whose outputs are added to the residual stream. */
+    private final Set<String> residuals = new HashSet<>();
 
-    public RandomWeights(ModelSpec spec, long seed) {
-        this.spec = spec;
+    private final double residualDeviation;
+
+    /**
+     * Makes every tensor that a family looks up.
+     *
+     * @param name the model's
+     * @param layout looks the tensors of one model up; a tied head has none of its own
+     */
+    public RandomWeights(String name, long seed, Function<TensorFinder, Weights> layout) {
+        this.description = "random:" + name + " (seed " + seed + ")";
         this.seed = seed;
-        for (WeightSlot slot : WeightSlot.values()) {
-            if (slot == WeightSlot.HEAD && spec.tiedHead()) {
-                continue;
-            }
-            for (int layer = 0; layer < (slot.perLayer() ? spec.layers() : 1); layer++) {
-                slots.put(slot.tensorName(layer), slot);
-            }
+        Weights weights = layout.apply(new Declaration());
+        residualDeviation = INITIAL_DEVIATION / Math.sqrt(2.0 * weights.blocks().size());
+        for (Weights.Block block : weights.blocks()) {
+            norms(block).forEach(this::addGain);
+            Stream.of(block.output(), block.down())
+                    .flatMap(matrix -> matrix.parts().stream())
+                    .forEach(part -> residuals.add(part.tensor().name()));
+        }
+        addGain(weights.norm());
+    }
+
+    private static Stream<Weights.Norm> norms(Weights.Block block) {
+        return Stream.of(
+                        Stream.of(block.attentionNorm(), block.mlpNorm()),
+                        block.headNorms().stream().flatMap(norms -> Stream.of(norms.queries(), norms.keys())),
+                        block.postNorms().stream().flatMap(norms -> Stream.of(norms.attention(), norms.mlp())))
+                .flatMap(norms -> norms);
+    }
+
+    private void addGain(Weights.Norm norm) {
+        if (norm.gain().offset() == 0) {
+            norm.gain().parts().forEach(part -> gains.add(part.tensor().name()));
+        }
+    }
+
+    /** Takes down what is looked up. */
+    private final class Declaration implements TensorFinder {
+        @Override
+        public boolean has(String name) {
+            return tensors.containsKey(name);
+        }
+
+        @Override
+        public StoredTensor find(String name, long... shape) {
+            tensors.put(name, new Info(DType.F32, shape));
+            return new StoredTensor(RandomWeights.this, name);
+        }
+
+        @Override
+        public String description() {
+            return description;
         }
     }
 
     @Override
     public String description() {
-        return "random:" + spec.name() + " (seed " + seed + ")";
+        return description;
     }
 
     @Override
     public Set<String> names() {
-        return slots.keySet();
+        return tensors.keySet();
     }
 
     @Override
     public Optional<Info> info(String name) {
-        return Optional.ofNullable(slots.get(name)).map(slot -> new Info(DType.F32, slot.shape(spec)));
+        return Optional.ofNullable(tensors.get(name));
     }
 
     @Override
     public Tensor read(String name, Arena arena) {
-        WeightSlot slot = slots.get(name);
-        if (slot == null) {
+        Info info = tensors.get(name);
+        if (info == null) {
             throw new NoSuchElementException(name);
         }
-        long elements = slot.elements(spec);
+        long elements = Tensor.elementCount(info.shape());
         MemorySegment memory = arena.allocate(4 * elements, 64);
-        fill(memory, elements, key(name), mean(slot), (float) (deviation(slot) / LANE_SUM_DEVIATION));
-        return new Tensor(DType.F32, slot.shape(spec), memory);
+        double deviation = residuals.contains(name) ? residualDeviation : INITIAL_DEVIATION;
+        fill(memory, elements, key(name), gains.contains(name) ? 1 : 0, (float) (deviation / LANE_SUM_DEVIATION));
+        return new Tensor(DType.F32, info.shape(), memory);
     }
 
     private static void fill(MemorySegment memory, long elements, long key, float mean, float scale) {
@@ -80,20 +129,6 @@ public final class RandomWeights implements WeightSource {
             int sum = (int) ((bits & 0xffff) + (bits >>> 16 & 0xffff) + (bits >>> 32 & 0xffff) + (bits >>> 48));
             memory.set(ValueLayout.JAVA_FLOAT, 4 * i, mean + (sum - LANE_SUM_MEAN) * scale);
         }
-    }
-
-    private static float mean(WeightSlot slot) {
-        return switch (slot) {
-            case ATTENTION_NORM_GAIN, MLP_NORM_GAIN, FINAL_NORM_GAIN -> 1;
-            default -> 0;
-        };
-    }
-
-    private double deviation(WeightSlot slot) {
-        return switch (slot) {
-            case ATTENTION_OUTPUT, MLP_OUTPUT -> INITIAL_DEVIATION / Math.sqrt(2.0 * spec.layers());
-            default -> INITIAL_DEVIATION;
-        };
     }
 
     private long key(String name) {

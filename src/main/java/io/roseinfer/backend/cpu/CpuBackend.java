@@ -7,7 +7,8 @@ import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.panama.VectorKernels;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
 import io.roseinfer.base.RoseException.BackendUnavailable;
-import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -99,8 +100,8 @@ public final class CpuBackend implements Backend {
     }
 
     @Override
-    public ModelRunner load(Gpt2Weights weights, RunnerLimits limits) {
-        return RunnerLoader.load(weights, limits, options.precision(), kernels, threads, memory.bytes());
+    public ModelRunner load(ModelSpec spec, Weights weights, RunnerLimits limits) {
+        return RunnerLoader.load(spec, weights, limits, options.precision(), kernels, threads, memory.bytes());
     }
 
     @Override

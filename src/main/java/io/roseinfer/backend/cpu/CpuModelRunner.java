@@ -19,14 +19,11 @@ import org.jspecify.annotations.Nullable;
 
 /** A model on the processor: a team of workers that runs one step at a time over memory allocated at load. */
 final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
-    private final ModelSpec spec;
-    private final RunnerLimits limits;
+    private final RunnerPlan plan;
     private final KvGeometry geometry;
     private final Arena arena;
     private final WorkerTeam team;
     private final KvPool pool;
-    private final Precision precision;
-    private final List<MemoryUse> memory;
     private final ForwardPass forward;
     private final HeadPass head;
     private final KernelWarmUp warmUp;
@@ -39,38 +36,23 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
     private @Nullable StepOutputs outputs;
     private boolean closed;
 
-    /** Takes ownership of {@code arena} and {@code team}. */
-    CpuModelRunner(
-            ModelSpec spec,
-            RunnerLimits limits,
-            KvGeometry geometry,
-            Arena arena,
-            WorkerTeam team,
-            KvPool pool,
-            ForwardPass forward,
-            HeadPass head,
-            Precision precision,
-            KernelWarmUp warmUp,
-            StepWork work,
-            List<MemoryUse> memory) {
-        this.spec = spec;
-        this.limits = limits;
-        this.geometry = geometry;
+    /** Takes ownership of {@code arena}, {@code team} and what the passes warm up. */
+    CpuModelRunner(RunnerPlan plan, Arena arena, WorkerTeam team, KvPool pool, Passes passes) {
+        this.plan = plan;
+        this.geometry = plan.kv();
         this.arena = arena;
         this.team = team;
         this.pool = pool;
-        this.forward = forward;
-        this.head = head;
-        this.precision = precision;
-        this.warmUp = warmUp;
-        this.work = work;
-        this.memory = List.copyOf(memory);
-        this.blocks = new int[Math.multiplyExact(limits.maxRows(), geometry.blocksFor(spec.contextLength()))];
+        this.forward = passes.forward();
+        this.head = passes.head();
+        this.warmUp = passes.warmUp();
+        this.work = passes.work();
+        this.blocks = new int[Math.multiplyExact(plan.limits().maxRows(), plan.blocksPerContext())];
     }
 
     @Override
     public ModelSpec spec() {
-        return spec;
+        return plan.spec();
     }
 
     @Override
@@ -80,7 +62,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
 
     @Override
     public RunnerLimits limits() {
-        return limits;
+        return plan.limits();
     }
 
     @Override
@@ -90,12 +72,12 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
 
     @Override
     public StepInputs newInputs() {
-        return new StepInputs(openArena(), limits, geometry.blocksFor(spec.contextLength()));
+        return new StepInputs(openArena(), limits(), plan.blocksPerContext());
     }
 
     @Override
     public StepOutputs newOutputs() {
-        return new StepOutputs(limits.maxRows());
+        return new StepOutputs(limits().maxRows());
     }
 
     @Override
@@ -105,7 +87,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
         if (recorder != null) {
             recorder.begin();
         }
-        StepCheck.check(step, spec, geometry);
+        StepCheck.check(step, spec(), geometry);
         int used = step.blockStart(step.rows());
         for (int i = 0; i < used; i++) {
             blocks[i] = step.block(i);
@@ -156,7 +138,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
 
     @Override
     public Optional<Precision> precision() {
-        return Optional.of(precision);
+        return Optional.of(plan.precision());
     }
 
     @Override
@@ -167,7 +149,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
 
     @Override
     public List<MemoryUse> memory() {
-        return memory;
+        return plan.memory().uses();
     }
 
     /**

@@ -115,7 +115,7 @@ final class ForwardPass {
         for (int m = worker; m < count; m += team.size()) {
             own.kernels
                     .rows()
-                    .layerNorm(scratch.residual, m * width, norm.gain(), norm.bias(), spec.layerNormEpsilon(), own.row);
+                    .layerNorm(scratch.residual, m * width, norm.gain(), norm.bias(), norm.epsilon(), own.row);
             if (quantized) {
                 quantizeRow(own, own.row, 0, width, m, count);
             } else {
@@ -179,7 +179,7 @@ final class ForwardPass {
         int panel;
         while ((panel = team.claim(matrix.panels(), worker)) != WorkerTeam.NONE) {
             multiply(own, scratch.normed, count, linear, panel);
-            own.kernels.rows().activate(spec.activation(), own.sums, count * COLUMNS);
+            own.kernels.rows().activate(spec.mlp().activation(), own.sums, count * COLUMNS);
             int input = panel * COLUMNS;
             int columns = matrix.columns(panel);
             for (int m = 0; m < count; m++) {
@@ -188,7 +188,7 @@ final class ForwardPass {
                         m * COLUMNS,
                         columns,
                         scratch.inner,
-                        spec.innerWidth(),
+                        spec.mlp().inner(),
                         input,
                         m,
                         count,
@@ -202,14 +202,14 @@ final class ForwardPass {
      * neighbouring heads of a row, whose keys and values lie side by side.
      */
     private void attend(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
-        int groups = Math.min(team.size(), spec.heads());
+        int groups = Math.min(team.size(), spec.attention().heads());
         int item;
         while ((item = team.claim(step.rows() * groups, worker)) != WorkerTeam.NONE) {
             int row = item / groups;
             int from = Math.max(step.rowStart(row), first);
             int to = Math.min(step.rowStart(row + 1), first + count);
-            int end = (item % groups + 1) * spec.heads() / groups;
-            for (int head = item % groups * spec.heads() / groups; from < to && head < end; head++) {
+            int end = (item % groups + 1) * spec.attention().heads() / groups;
+            for (int head = item % groups * spec.attention().heads() / groups; from < to && head < end; head++) {
                 workers[worker].view.move(blocks, step.blockStart(row), layer, head);
                 append(step, layer, head, first, from, to);
                 attendHead(workers[worker], step, layer, head, first, count, from, to);
@@ -225,15 +225,15 @@ final class ForwardPass {
     private void append(StepInputs step, int layer, int head, int first, int from, int to) {
         int width = spec.width();
         for (int t = from; t < to; t++) {
-            int key = (t - first) * 3 * width + width + head * spec.headSize();
+            int key = (t - first) * 3 * width + width + head * spec.attention().headSize();
             pool.append(step.slot(t), layer, head, scratch.qkv, key, key + width);
         }
     }
 
     private void attendHead(Worker own, StepInputs step, int layer, int head, int first, int count, int from, int to) {
         int width = spec.width();
-        int headSize = spec.headSize();
-        float scale = spec.attentionScale(layer);
+        int headSize = spec.attention().headSize();
+        float scale = spec.block(layer).attention().scale();
         for (int t = from; t < to; t += Attention.MAX_QUERIES) {
             int queries = Math.min(Attention.MAX_QUERIES, to - t);
             int query = (t - first) * 3 * width + head * headSize;

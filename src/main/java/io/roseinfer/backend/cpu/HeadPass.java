@@ -61,7 +61,7 @@ final class HeadPass {
                             (first + m) * width,
                             norm.gain(),
                             norm.bias(),
-                            spec.layerNormEpsilon(),
+                            norm.epsilon(),
                             own.row);
             RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, own.tallestTile());
         }

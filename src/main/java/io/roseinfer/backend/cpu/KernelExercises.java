@@ -51,7 +51,7 @@ final class KernelExercises {
         matrices = formats.stream().map(each -> matrix(each, memory)).toList();
         int count = Math.ceilDiv(CONTEXT, blockSize);
         long poolBytes = poolBytes(spec, blockSize);
-        pool = new KvPool(zeros(memory, poolBytes), 1, 1, spec.headSize(), blockSize);
+        pool = new KvPool(zeros(memory, poolBytes), 1, 1, spec.attention().headSize(), blockSize);
         blocks = IntStream.range(0, count).toArray();
     }
 
@@ -68,7 +68,7 @@ final class KernelExercises {
     }
 
     private static long poolBytes(ModelSpec spec, int blockSize) {
-        return KvPool.bytes(Math.ceilDiv(CONTEXT, blockSize) * KvPool.blockBytes(1, 1, spec.headSize(), blockSize));
+        return KvPool.bytes(Math.ceilDiv(CONTEXT, blockSize) * KvPool.blockBytes(1, 1, spec.attention().headSize(), blockSize));
     }
 
     private static PackedMatrix matrix(WeightFormat format, SegmentAllocator memory) {
@@ -114,7 +114,7 @@ final class KernelExercises {
     private void attention(Attention attention, List<Runnable> calls) {
         KvView view = new KvView(pool);
         view.move(blocks, 0, 0, 0);
-        int headSize = spec.headSize();
+        int headSize = spec.attention().headSize();
         float[] queries = new float[Attention.MAX_QUERIES * headSize];
         float[] output = new float[Attention.MAX_QUERIES * headSize];
         for (int count : new int[] {1, Attention.MAX_QUERIES}) {
@@ -131,9 +131,9 @@ final class KernelExercises {
         float[] gain = new float[spec.width()];
         float[] normed = new float[spec.width()];
         Arrays.fill(row, 0, spec.width() / 2, 1f);
-        calls.add(() -> kernels.rows().layerNorm(row, 0, gain, gain, spec.layerNormEpsilon(), normed));
+        calls.add(() -> kernels.rows().layerNorm(row, 0, gain, gain, spec.head().norm().epsilon(), normed));
         float[] inner = new float[2 * PackedMatrix.COLUMNS];
-        calls.add(() -> kernels.rows().activate(spec.activation(), inner, inner.length));
+        calls.add(() -> kernels.rows().activate(spec.mlp().activation(), inner, inner.length));
         if (formats.contains(WeightFormat.INT4)) {
             int[] words = new int[QuantizedRows.words(spec.width())];
             calls.add(() -> kernels.rows().quantize(row, 0, spec.width(), words));

@@ -5,8 +5,8 @@ import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.WeightSlot;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -26,12 +26,16 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
     static MemoryPlan of(ModelSpec spec, RunnerLimits limits, KvGeometry kv, WeightFormat format, int threads) {
         String suffix = suffix(format);
         String headSuffix = suffix(format.ofHead());
-        long embedding = matrix(spec, format, WeightSlot.TOKEN_EMBEDDING);
-        long head = spec.tiedHead() ? 0 : matrix(spec, format, WeightSlot.HEAD);
+        int width = spec.width();
+        Attention heads = spec.attention();
+        int inner = spec.mlp().inner();
+        long embedding = PackedMatrix.bytes(format.ofHead(), width, spec.vocabularySize());
+        long head = spec.tiedHead() ? 0 : embedding;
         long attention = spec.layers()
-                * (matrix(spec, format, WeightSlot.QKV) + matrix(spec, format, WeightSlot.ATTENTION_OUTPUT));
+                * (PackedMatrix.bytes(format, width, heads.qkvWidth())
+                        + PackedMatrix.bytes(format, heads.queryWidth(), width));
         long mlp = spec.layers()
-                * (matrix(spec, format, WeightSlot.MLP_INNER) + matrix(spec, format, WeightSlot.MLP_OUTPUT));
+                * (PackedMatrix.bytes(format, width, spec.mlp().outputs()) + PackedMatrix.bytes(format, inner, width));
         List<MemoryUse> uses = new ArrayList<>();
         uses.add(new MemoryUse("KV pool", kv.bytes()));
         uses.add(new MemoryUse("token embedding" + headSuffix, embedding));
@@ -56,19 +60,13 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         return " (" + format.name().toLowerCase(Locale.ROOT) + ")";
     }
 
-    private static long matrix(ModelSpec spec, WeightFormat format, WeightSlot slot) {
-        long[] shape = slot.shape(spec);
-        boolean byOutput = slot == WeightSlot.TOKEN_EMBEDDING || slot == WeightSlot.HEAD;
-        return byOutput
-                ? PackedMatrix.bytes(format.ofHead(), (int) shape[1], (int) shape[0])
-                : PackedMatrix.bytes(format, (int) shape[0], (int) shape[1]);
-    }
-
     private static long vectors(ModelSpec spec, WeightFormat format) {
-        long perLayer = 9L * spec.width() + spec.innerWidth();
-        long once = (long) spec.contextLength() * spec.width() + 2L * spec.width();
+        long width = spec.width();
+        long products = spec.attention().qkvWidth() + (long) spec.mlp().outputs() + 2 * width;
+        long perLayer = products + 4 * width;
+        long once = (spec.learnsPositions() ? spec.contextLength() * width : 0) + 2 * width;
         long headScales = spec.vocabularySize() * (spec.tiedHead() ? 1L : 2L);
-        long layerScales = spec.layers() * (5L * spec.width() + spec.innerWidth());
+        long layerScales = spec.layers() * products;
         return 4
                 * (once
                         + spec.layers() * perLayer

@@ -8,8 +8,8 @@ import java.util.List;
 record ModelWeights(
         PackedMatrix tokenEmbedding, float[] positions, List<Layer> layers, Norm finalNorm, PackedMatrix head) {
 
-    /** Gain and bias of a layer normalisation. */
-    record Norm(float[] gain, float[] bias) {}
+    /** Gain and bias of a layer normalisation, and what is added to the variance. */
+    record Norm(float[] gain, float[] bias, float epsilon) {}
 
     /** y = x·matrix + bias. */
     record Linear(PackedMatrix matrix, float[] bias) {}

@@ -4,13 +4,13 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
-import io.roseinfer.tensor.Tensor;
+import io.roseinfer.model.OpenMatrix;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * Brings a tensor into the layout of a {@link PackedMatrix}, panel by panel; panels may be packed by different threads.
+ * Brings a matrix into the layout of a {@link PackedMatrix}, panel by panel; panels may be packed by different threads.
  *
  * <p>INT8 is symmetric with one scale per output: the largest magnitude becomes 127. An output that holds NaN or infinity gets a
  * scale that is not finite, so that the fault shows in its sums instead of vanishing. INT4 is {@link Int4Packer}'s.
@@ -21,14 +21,11 @@ final class PanelPacker {
     /** Outputs whose weights are all smaller become zero: their scale would lose bits. */
     private static final float INT8_VANISHING = 1e-25f;
 
-    private final Tensor tensor;
-    private final boolean byOutput;
+    private final OpenMatrix matrix;
     private final PackedMatrix packed;
 
-    /** Packs {@code tensor}, stored [outputs, inputs] if {@code byOutput} and [inputs, outputs] if not. */
-    PanelPacker(Tensor tensor, boolean byOutput, PackedMatrix packed) {
-        this.tensor = tensor;
-        this.byOutput = byOutput;
+    PanelPacker(OpenMatrix matrix, PackedMatrix packed) {
+        this.matrix = matrix;
         this.packed = packed;
     }
 
@@ -38,35 +35,12 @@ final class PanelPacker {
         if (packed.columns(panel) < COLUMNS) {
             Arrays.fill(buffer, 0, used, 0f);
         }
-        if (byOutput) {
-            transpose(panel, buffer);
-        } else {
-            gather(panel, buffer);
-        }
+        matrix.copyTo(panel * COLUMNS, packed.columns(panel), buffer, COLUMNS);
         switch (packed.format()) {
             case F32 ->
                 MemorySegment.copy(buffer, 0, packed.memory(), ValueLayout.JAVA_FLOAT, packed.panelStart(panel), used);
             case BF16, INT8 -> encode(panel, buffer);
             case INT4 -> new Int4Packer().pack(buffer, packed, panel);
-        }
-    }
-
-    private void gather(int panel, float[] buffer) {
-        long first = (long) panel * COLUMNS;
-        int columns = packed.columns(panel);
-        for (int k = 0; k < packed.inputs(); k++) {
-            tensor.copyTo((long) k * packed.outputs() + first, buffer, k * COLUMNS, columns);
-        }
-    }
-
-    private void transpose(int panel, float[] buffer) {
-        int inputs = packed.inputs();
-        float[] row = new float[inputs];
-        for (int c = 0; c < packed.columns(panel); c++) {
-            tensor.copyTo(((long) panel * COLUMNS + c) * inputs, row, 0, inputs);
-            for (int k = 0; k < inputs; k++) {
-                buffer[k * COLUMNS + c] = row[k];
-            }
         }
     }
 

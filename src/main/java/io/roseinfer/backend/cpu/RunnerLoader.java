@@ -6,15 +6,19 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.RoseException.InsufficientMemory;
-import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Trait;
+import io.roseinfer.model.Weights;
 import io.roseinfer.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /** Builds a runner: plans its memory, refuses what cannot fit, packs the weights and wires the passes. */
 final class RunnerLoader {
@@ -24,68 +28,73 @@ final class RunnerLoader {
     /** Weights that last-level caches do not hold. */
     private static final long LARGE_BYTES = 64L << 20;
 
+    /** What a model may have beyond the plain block. */
+    private static final Set<Trait> SUPPORTED = Set.of();
+
     private RunnerLoader() {}
 
     /**
      * Builds a runner.
      *
      * @param availableBytes memory that can be had
+     * @throws BadModel if the model has what the kernels cannot run
      * @throws InsufficientMemory if that is too little, before any of it is taken
      */
     static CpuModelRunner load(
-            Gpt2Weights weights,
+            ModelSpec spec,
+            Weights weights,
             RunnerLimits limits,
             Precision precision,
             List<Kernels.Factory> kernels,
             int threads,
             long availableBytes) {
-        WeightFormat format = format(precision, weights);
-        KvGeometry kv = geometry(weights.spec(), limits);
-        MemoryPlan plan = MemoryPlan.of(weights.spec(), limits, kv, format, threads);
-        if (plan.bytes() > availableBytes) {
-            throw tooLarge(weights, kv, plan, (availableBytes >> 20) + " MiB of memory available");
+        Trait.require(spec, SUPPORTED, "cpu");
+        RunnerPlan plan = plan(spec, limits, format(precision, weights), threads);
+        if (plan.memory().bytes() > availableBytes) {
+            throw tooLarge(weights, plan, (availableBytes >> 20) + " MiB of memory available");
         }
         Arena arena = Arena.ofShared();
         WorkerTeam team = new WorkerTeam(threads);
         try {
-            return build(weights, limits, kv, format, kernels, arena, team, plan);
+            return build(plan, weights, kernels, arena, team);
         } catch (OutOfMemoryError e) {
             release(team, arena);
-            throw tooLarge(weights, kv, plan, "too little memory free (" + e.getMessage() + ")");
+            throw tooLarge(weights, plan, "too little memory free (" + e.getMessage() + ")");
         } catch (RuntimeException | Error e) {
             release(team, arena);
             throw e;
         }
     }
 
+    private static RunnerPlan plan(ModelSpec spec, RunnerLimits limits, WeightFormat format, int threads) {
+        KvGeometry kv = geometry(spec, limits);
+        return new RunnerPlan(spec, limits, kv, format, MemoryPlan.of(spec, limits, kv, format, threads));
+    }
+
     private static CpuModelRunner build(
-            Gpt2Weights weights,
-            RunnerLimits limits,
-            KvGeometry kv,
-            WeightFormat format,
-            List<Kernels.Factory> kernels,
-            Arena arena,
-            WorkerTeam team,
-            MemoryPlan plan) {
-        ModelSpec spec = weights.spec();
-        List<Kernels.Factory> kinds = kinds(kernels, plan.matrixBytes());
+            RunnerPlan plan, Weights weights, List<Kernels.Factory> kernels, Arena arena, WorkerTeam team) {
+        ModelSpec spec = plan.spec();
+        RunnerLimits limits = plan.limits();
+        KvGeometry kv = plan.kv();
+        WeightFormat format = plan.format();
+        Attention heads = spec.attention();
+        List<Kernels.Factory> kinds = kinds(kernels, plan.memory().matrixBytes());
         MemorySegment kvMemory = LargeMemory.allocate(arena, KvPool.bytes(kv.bytes()));
         team.run(worker -> touch(kvMemory, worker, team.size()));
-        KvPool pool = new KvPool(kvMemory, spec.layers(), spec.heads(), spec.headSize(), kv.blockSize());
+        KvPool pool = new KvPool(kvMemory, spec.layers(), heads.kvHeads(), heads.headSize(), kv.blockSize());
         Scratch scratch = new Scratch(spec, limits, format);
         Worker[] workers = new Worker[team.size()];
         for (int i = 0; i < workers.length; i++) {
             workers[i] = new Worker(spec, limits, sets(kinds, spec), pool);
         }
-        SegmentAllocator weightMemory =
-                SegmentAllocator.slicingAllocator(LargeMemory.allocate(arena, plan.matrixBytes()));
-        ModelWeights packed = new WeightLoader(weights, format, weightMemory, team).load();
+        SegmentAllocator weightMemory = SegmentAllocator.slicingAllocator(
+                LargeMemory.allocate(arena, plan.memory().matrixBytes()));
+        ModelWeights packed = new WeightLoader(spec, weights, format, weightMemory, team).load();
         ForwardPass forward = new ForwardPass(spec, packed, pool, team, workers, scratch);
         HeadPass head = new HeadPass(spec, packed, team, workers, scratch);
         KernelWarmUp warmUp = new KernelWarmUp(kinds, new KernelExercises(spec, format, kv.blockSize(), arena));
-        StepWork work = new StepWork(spec, packed);
-        return new CpuModelRunner(
-                spec, limits, kv, arena, team, pool, forward, head, precision(format), warmUp, work, plan.uses());
+        Passes passes = new Passes(forward, head, new StepWork(spec, packed), warmUp);
+        return new CpuModelRunner(plan, arena, team, pool, passes);
     }
 
     /** Leaves out what would be compiled for nothing. */
@@ -107,7 +116,7 @@ final class RunnerLoader {
     }
 
     /** See {@link CpuOptions#precision()}. */
-    static WeightFormat format(Precision precision, Gpt2Weights weights) {
+    static WeightFormat format(Precision precision, Weights weights) {
         return switch (precision) {
             case AUTO -> weights.matrixType() == DType.BF16 ? WeightFormat.BF16 : WeightFormat.F32;
             case FP32, FP16 -> WeightFormat.F32;
@@ -117,18 +126,10 @@ final class RunnerLoader {
         };
     }
 
-    private static Precision precision(WeightFormat format) {
-        return switch (format) {
-            case F32 -> Precision.FP32;
-            case BF16 -> Precision.BF16;
-            case INT8 -> Precision.INT8;
-            case INT4 -> Precision.INT4;
-        };
-    }
-
     /** The pool asked for, or room for every row's whole context within {@link #DEFAULT_KV_BYTES}; one context at least. */
     static KvGeometry geometry(ModelSpec spec, RunnerLimits limits) {
-        long bytes = KvPool.blockBytes(spec.layers(), spec.heads(), spec.headSize(), limits.blockSize());
+        Attention heads = spec.attention();
+        long bytes = KvPool.blockBytes(spec.layers(), heads.kvHeads(), heads.headSize(), limits.blockSize());
         long perContext = Math.ceilDiv(spec.contextLength(), limits.blockSize());
         long blocks = limits.kvBlocks();
         if (blocks == 0) {
@@ -143,15 +144,15 @@ final class RunnerLoader {
         arena.close();
     }
 
-    private static InsufficientMemory tooLarge(Gpt2Weights weights, KvGeometry kv, MemoryPlan plan, String seen) {
+    private static InsufficientMemory tooLarge(Weights weights, RunnerPlan plan, String seen) {
         return new InsufficientMemory(String.format(
                 Locale.ROOT,
                 "%s needs %d MiB on the cpu, %d MiB of it for %d KV blocks; there is %s; use a smaller --kv-blocks,"
                         + " --max-batch-size or a narrower --dtype",
                 weights.description(),
-                megabytes(plan.bytes()),
-                megabytes(kv.bytes()),
-                kv.blocks(),
+                megabytes(plan.memory().bytes()),
+                megabytes(plan.kv().bytes()),
+                plan.kv().blocks(),
                 seen));
     }
 

@@ -42,7 +42,7 @@ final class Scratch {
         quantized = new int[quantized(spec, tokens, format)];
         qkv = new float[tokens * 3 * width];
         attended = new float[tokens * width];
-        inner = new float[tokens * spec.innerWidth()];
+        inner = new float[tokens * spec.mlp().inner()];
         last = new float[limits.maxRows() * width];
         logits = new float[Math.multiplyExact(logitRows, spec.vocabularySize())];
     }
@@ -53,14 +53,14 @@ final class Scratch {
     }
 
     private static int quantized(ModelSpec spec, int tokens, WeightFormat format) {
-        int widest = Math.max(spec.width(), spec.innerWidth());
+        int widest = Math.max(spec.width(), spec.mlp().inner());
         return format == WeightFormat.INT4 ? Math.multiplyExact(tokens, QuantizedRows.words(widest)) : 0;
     }
 
     static long bytes(ModelSpec spec, RunnerLimits limits, WeightFormat format) {
         int tokens = Math.min(TOKENS, limits.maxTokens());
         long width = spec.width();
-        long activations = tokens * (5 * width + spec.innerWidth()) + (mostRows(limits) + limits.maxRows()) * width;
+        long activations = tokens * (5 * width + spec.mlp().inner()) + (mostRows(limits) + limits.maxRows()) * width;
         return 4L
                 * (quantized(spec, tokens, format)
                         + activations

@@ -6,48 +6,57 @@ import io.roseinfer.backend.cpu.ModelWeights.Norm;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.BlockSpec;
+import io.roseinfer.model.Matrix;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.WeightSlot;
-import io.roseinfer.tensor.Tensor;
+import io.roseinfer.model.Vector;
+import io.roseinfer.model.Weights;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
- * Reads a checkpoint into {@link ModelWeights}, one tensor at a time, so that a checkpoint and its packed form never stand in
+ * Reads a checkpoint into {@link ModelWeights}, one matrix at a time, so that a checkpoint and its packed form never stand in
  * memory together. The whole team packs each matrix.
  */
 final class WeightLoader {
-    private final Gpt2Weights weights;
+    private static final float[] NO_BIAS = {};
+
+    private final ModelSpec spec;
+    private final Weights weights;
     private final WeightFormat format;
     private final SegmentAllocator target;
     private final WorkerTeam team;
     private final float[][] panelBuffers;
 
     /** Loads into memory of {@code target} that all workers may write. */
-    WeightLoader(Gpt2Weights weights, WeightFormat format, SegmentAllocator target, WorkerTeam team) {
+    WeightLoader(ModelSpec spec, Weights weights, WeightFormat format, SegmentAllocator target, WorkerTeam team) {
+        this.spec = spec;
         this.weights = weights;
         this.format = format;
         this.target = target;
         this.team = team;
-        ModelSpec spec = weights.spec();
-        this.panelBuffers = new float[team.size()][Math.max(spec.width(), spec.innerWidth()) * PackedMatrix.COLUMNS];
+        this.panelBuffers = new float[team.size()][mostInputs(spec) * PackedMatrix.COLUMNS];
+    }
+
+    private static int mostInputs(ModelSpec spec) {
+        return Math.max(spec.width(), Math.max(spec.attention().queryWidth(), spec.mlp().inner()));
     }
 
     ModelWeights load() {
         try {
-            PackedMatrix embedding = matrix(WeightSlot.TOKEN_EMBEDDING, 0);
-            PackedMatrix head = weights.spec().tiedHead() ? embedding : matrix(WeightSlot.HEAD, 0);
+            PackedMatrix embedding = matrix(weights.embedding(), format.ofHead());
+            PackedMatrix head = weights.tiedHead() ? embedding : matrix(weights.head(), format.ofHead());
             List<Layer> layers = new ArrayList<>();
-            for (int layer = 0; layer < weights.spec().layers(); layer++) {
-                layers.add(layer(layer));
+            for (int layer = 0; layer < spec.layers(); layer++) {
+                layers.add(layer(weights.blocks().get(layer), spec.block(layer)));
             }
-            float[] positions = vector(WeightSlot.POSITION_EMBEDDING, 0);
-            Norm finalNorm = norm(WeightSlot.FINAL_NORM_GAIN, WeightSlot.FINAL_NORM_BIAS, 0);
-            return new ModelWeights(embedding, positions, layers, finalNorm, head);
+            float[] positions = weights.positions().map(WeightLoader::table).orElse(NO_BIAS);
+            Norm norm = norm(weights.norm(), spec.head().norm());
+            return new ModelWeights(embedding, positions, layers, norm, head);
         } catch (InternalError e) {
             // How the JVM reports a page of a mapped file that can no longer be read.
             throw new BadModel(
@@ -57,51 +66,52 @@ final class WeightLoader {
         }
     }
 
-    private Layer layer(int layer) {
+    private Layer layer(Weights.Block block, BlockSpec of) {
         return new Layer(
-                norm(WeightSlot.ATTENTION_NORM_GAIN, WeightSlot.ATTENTION_NORM_BIAS, layer),
-                linear(WeightSlot.QKV, WeightSlot.QKV_BIAS, layer),
-                linear(WeightSlot.ATTENTION_OUTPUT, WeightSlot.ATTENTION_OUTPUT_BIAS, layer),
-                norm(WeightSlot.MLP_NORM_GAIN, WeightSlot.MLP_NORM_BIAS, layer),
-                linear(WeightSlot.MLP_INNER, WeightSlot.MLP_INNER_BIAS, layer),
-                linear(WeightSlot.MLP_OUTPUT, WeightSlot.MLP_OUTPUT_BIAS, layer));
+                norm(block.attentionNorm(), of.norm()),
+                linear(block.qkv()),
+                linear(block.output()),
+                norm(block.mlpNorm(), of.norm()),
+                linear(block.inner()),
+                linear(block.down()));
     }
 
-    private Norm norm(WeightSlot gain, WeightSlot bias, int layer) {
-        return new Norm(vector(gain, layer), vector(bias, layer));
+    private static Norm norm(Weights.Norm norm, BlockSpec.Norm of) {
+        return new Norm(norm.gain().read(), bias(norm.bias()), of.epsilon());
     }
 
-    private Linear linear(WeightSlot matrix, WeightSlot bias, int layer) {
-        return new Linear(matrix(matrix, layer), vector(bias, layer));
+    private Linear linear(Matrix matrix) {
+        return new Linear(matrix(matrix, format), bias(matrix.bias()));
     }
 
-    private float[] vector(WeightSlot slot, int layer) {
+    private static float[] bias(Optional<Vector> bias) {
+        return bias.map(Vector::read).orElse(NO_BIAS);
+    }
+
+    /** Every row of a matrix that is looked up by row. */
+    private static float[] table(Matrix matrix) {
+        float[] rows = new float[Math.multiplyExact(matrix.outputs(), matrix.inputs())];
         try (Arena reading = Arena.ofConfined()) {
-            Tensor tensor = weights.read(slot, layer, reading);
-            float[] values = new float[Math.toIntExact(tensor.elements())];
-            tensor.copyTo(0, values, 0, values.length);
-            return values;
+            matrix.open(reading).copyRows(rows);
         }
+        return rows;
     }
 
-    private PackedMatrix matrix(WeightSlot slot, int layer) {
+    private PackedMatrix matrix(Matrix matrix, WeightFormat own) {
+        int inputs = matrix.inputs();
+        int outputs = matrix.outputs();
+        MemorySegment memory = target.allocate(PackedMatrix.bytes(own, inputs, outputs), 64);
+        int scales = own == WeightFormat.INT8 ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0;
+        PackedMatrix packed = new PackedMatrix(own, inputs, outputs, memory, new float[scales]);
         try (Arena reading = Arena.ofShared()) {
-            Tensor tensor = weights.read(slot, layer, reading);
-            boolean byOutput = slot == WeightSlot.TOKEN_EMBEDDING || slot == WeightSlot.HEAD;
-            int outputs = Math.toIntExact(tensor.dimension(byOutput ? 0 : 1));
-            int inputs = Math.toIntExact(tensor.dimension(byOutput ? 1 : 0));
-            WeightFormat own = byOutput ? format.ofHead() : format;
-            MemorySegment memory = target.allocate(PackedMatrix.bytes(own, inputs, outputs), 64);
-            int scales = own == WeightFormat.INT8 ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0;
-            PackedMatrix packed = new PackedMatrix(own, inputs, outputs, memory, new float[scales]);
-            PanelPacker packer = new PanelPacker(tensor, byOutput, packed);
+            PanelPacker packer = new PanelPacker(matrix.open(reading), packed);
             team.run(worker -> {
                 int end = team.share(packed.panels(), worker + 1);
                 for (int panel = team.share(packed.panels(), worker); panel < end; panel++) {
                     packer.pack(panel, panelBuffers[worker]);
                 }
             });
-            return packed;
         }
+        return packed;
     }
 }

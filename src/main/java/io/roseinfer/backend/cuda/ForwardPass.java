@@ -122,7 +122,7 @@ final class ForwardPass {
         Layer layer = weights.layers().get(block);
         long pool = buffers.pool() + block * layerBytes;
         switch (part) {
-            case QKV -> qkv(step, layer.qkv(), pool, spec.attentionScale(block) * LOG2_E);
+            case QKV -> qkv(step, layer.qkv(), pool, spec.block(block).attention().scale() * LOG2_E);
             case ATTENTION -> attention(step, pool);
             case ATTENTION_OUTPUT ->
                 residual(step, step.kernels().attentionOutput(), layer.attentionOutput(), buffers.attended());
@@ -190,7 +190,7 @@ final class ForwardPass {
         StepLayout in = step.layout();
         Attention kind = step.kernels().attention();
         if (kind == Attention.GENERIC) {
-            attend("attention_generic", in.tokens(), Math.ceilDiv(spec.heads(), 4), 0, step, pool)
+            attend("attention_generic", in.tokens(), Math.ceilDiv(spec.attention().heads(), 4), 0, step, pool)
                     .integer(shape.headPad())
                     .integer(blockSize)
                     .integer(in.rows())
@@ -198,13 +198,13 @@ final class ForwardPass {
         }
         if (kind != Attention.GENERIC && kind != Attention.PREFILL) {
             int stages = step.kernels().attentionStages();
-            attend(step.kernels().singleAttention(), spec.heads(), in.rows(), stages * 4096, step, pool)
+            attend(step.kernels().singleAttention(), spec.attention().heads(), in.rows(), stages * 4096, step, pool)
                     .block(step.kernels().singleThreads())
                     .integer(stages)
                     .launch();
         }
         if (kind.prefills()) {
-            attend("attention_prefill", spec.heads(), in.tokens() / 64 + in.rows(), 0, step, pool)
+            attend("attention_prefill", spec.attention().heads(), in.tokens() / 64 + in.rows(), 0, step, pool)
                     .integer(blockSize)
                     .integer(in.rows())
                     .integer(kind == Attention.PREFILL ? 0 : 1)
@@ -226,7 +226,7 @@ final class ForwardPass {
                 .address(input(step, in.blocks()))
                 .address(buffers.attended())
                 .integer(buffers.panelRows())
-                .integer(spec.heads());
+                .integer(spec.attention().heads());
     }
 
     private void activation(Step step, Projection matrix) {
@@ -241,7 +241,7 @@ final class ForwardPass {
                         step.layout().tokens(),
                         fused)
                 .address(buffers.hidden())
-                .integer(number(spec.activation()))
+                .integer(number(spec.mlp().activation()))
                 .launch();
     }
 
@@ -317,7 +317,7 @@ final class ForwardPass {
                 .integer(rows)
                 .integer(spec.width())
                 .integer(shape.stride())
-                .real(spec.layerNormEpsilon())
+                .real(spec.head().norm().epsilon())
                 .address(samples ? input(step, step.layout().sampleRows()) : 0)
                 .address(input(step, step.layout().rowStarts()))
                 .address(buffers.normalized())
@@ -361,7 +361,7 @@ final class ForwardPass {
                 .address(buffers.moments())
                 .integer(momentParts)
                 .real(spec.width())
-                .real(spec.layerNormEpsilon());
+                .real(spec.head().norm().epsilon());
     }
 
     /** The nonlinearity in {@code numeric.cuh}. */

@@ -13,11 +13,11 @@ record ModelShape(ModelSpec spec, ElementType type, int headPad) {
     private static final int LARGEST_HEAD = 256;
 
     static ModelShape of(ModelSpec spec, ElementType type) {
-        if (spec.headSize() > LARGEST_HEAD) {
-            throw new BadModel(spec.name() + " has heads of size " + spec.headSize() + "; the CUDA kernels take up to "
+        if (spec.attention().headSize() > LARGEST_HEAD) {
+            throw new BadModel(spec.name() + " has heads of size " + spec.attention().headSize() + "; the CUDA kernels take up to "
                     + LARGEST_HEAD + "; use --device cpu");
         }
-        return new ModelShape(spec, type, roundUp(spec.headSize(), 16));
+        return new ModelShape(spec, type, roundUp(spec.attention().headSize(), 16));
     }
 
     static int roundUp(int value, int multiple) {
@@ -26,7 +26,7 @@ record ModelShape(ModelSpec spec, ElementType type, int headPad) {
 
     /** All padded heads side by side. */
     int attention() {
-        return spec.heads() * headPad;
+        return spec.attention().heads() * headPad;
     }
 
     /** Columns of the residual stream in memory. */
@@ -39,7 +39,7 @@ record ModelShape(ModelSpec spec, ElementType type, int headPad) {
     }
 
     int paddedInner() {
-        return roundUp(spec.innerWidth(), TILE);
+        return roundUp(spec.mlp().inner(), TILE);
     }
 
     int paddedVocabulary() {

@@ -5,14 +5,18 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.InsufficientMemory;
-import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Weights;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Builds a runner: loads the kernels, uploads the weights, gives what is left to the KV pool, captures the graphs. */
 final class RunnerLoader {
-    private final Gpt2Weights weights;
+    /** The device a model goes to, and what runs on it. */
+    record Target(CudaSystem system, CudaDevice device, KernelImages images) {}
+
+    private final Weights weights;
     private final RunnerLimits limits;
     private final String device;
     private final int multiprocessors;
@@ -27,22 +31,23 @@ final class RunnerLoader {
 
     private RunnerLoader(
             Releases releases,
-            Gpt2Weights weights,
+            ModelSpec spec,
+            Weights weights,
             RunnerLimits limits,
             CudaOptions options,
-            CudaSystem system,
-            CudaDevice device,
-            KernelImages images) {
+            Target target) {
+        CudaDevice device = target.device();
         this.weights = weights;
         this.limits = limits;
         this.device = "device cuda:" + device.index();
         this.multiprocessors = device.multiprocessors();
         ElementType type = ElementType.of(options.precision(), weights.matrixType());
-        this.shape = ModelShape.of(weights.spec(), type);
+        this.shape = ModelShape.of(spec, type);
         this.releases = releases;
         this.context = releases.add(DeviceContext.open(device.index()), DeviceContext::close);
-        this.modules =
-                releases.add(KernelModules.load(images, system, KernelTarget.of(device), type), KernelModules::close);
+        this.modules = releases.add(
+                KernelModules.load(target.images(), target.system(), KernelTarget.of(device), type),
+                KernelModules::close);
         this.stream = new CudaStream(this.device, new LaunchLog(), releases);
         this.launcher = releases.add(new Launcher(modules, stream), Launcher::close);
         this.memory = releases.add(
@@ -53,14 +58,13 @@ final class RunnerLoader {
 
     /** Loads, or leaves the device as it was. */
     static CudaModelRunner load(
-            Gpt2Weights weights,
+            ModelSpec spec,
+            Weights weights,
             RunnerLimits limits,
             CudaOptions options,
             Clock clock,
-            CudaSystem system,
-            CudaDevice device,
-            KernelImages images) {
-        RunnerLoader loader = open(weights, limits, options, system, device, images);
+            Target target) {
+        RunnerLoader loader = open(spec, weights, limits, options, target);
         try {
             KernelChoice kernels = new KernelChoice(
                     loader.shape, limits.blockSize(), loader.modules.target().isHopper(), options.batchInvariant());
@@ -75,15 +79,10 @@ final class RunnerLoader {
     }
 
     private static RunnerLoader open(
-            Gpt2Weights weights,
-            RunnerLimits limits,
-            CudaOptions options,
-            CudaSystem system,
-            CudaDevice device,
-            KernelImages images) {
+            ModelSpec spec, Weights weights, RunnerLimits limits, CudaOptions options, Target target) {
         Releases releases = new Releases();
         try {
-            return new RunnerLoader(releases, weights, limits, options, system, device, images);
+            return new RunnerLoader(releases, spec, weights, limits, options, target);
         } catch (RuntimeException | Error e) {
             close(releases, e);
             throw e;
@@ -130,12 +129,12 @@ final class RunnerLoader {
     }
 
     private long inputBytes() {
-        long perRow = Math.ceilDiv(weights.spec().contextLength(), limits.blockSize());
+        long perRow = Math.ceilDiv(shape.spec().contextLength(), limits.blockSize());
         int rows = limits.maxRows();
         return new StepLayout(Math.max(limits.maxTokens(), rows), rows, rows)
                 .bytes(
                         Math.toIntExact(perRow * rows),
-                        Math.multiplyExact(rows, weights.spec().contextLength()));
+                        Math.multiplyExact(rows, shape.spec().contextLength()));
     }
 
     /** Gives back what was acquired, unless the device is lost with it; {@code cause} is why. */

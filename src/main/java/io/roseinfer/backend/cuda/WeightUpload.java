@@ -2,14 +2,19 @@ package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.cuda.DeviceWeights.Layer;
 import io.roseinfer.backend.cuda.DeviceWeights.Projection;
-import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.model.Matrix;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.WeightSlot;
+import io.roseinfer.model.StoredTensor;
+import io.roseinfer.model.Vector;
+import io.roseinfer.model.Weights;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Brings a checkpoint to the device: tensors go up as they are, and the kernels of {@code load.cu} widen, fold, pad and pack
@@ -34,7 +39,7 @@ final class WeightUpload {
         static final Source NONE = new Source(0, ElementType.F32);
     }
 
-    private final Gpt2Weights weights;
+    private final Weights weights;
     private final ModelSpec spec;
     private final ModelShape shape;
     private final DeviceMemory memory;
@@ -42,78 +47,45 @@ final class WeightUpload {
     /** Checkpoint tensors on the device, needed until the kernels that read them are done. */
     private final List<Long> passing = new ArrayList<>();
 
-    WeightUpload(Gpt2Weights weights, ModelShape shape, DeviceMemory memory, Launcher launcher) {
+    WeightUpload(Weights weights, ModelShape shape, DeviceMemory memory, Launcher launcher) {
         this.weights = weights;
-        this.spec = weights.spec();
+        this.spec = shape.spec();
         this.shape = shape;
         this.memory = memory;
         this.launcher = launcher;
     }
 
     DeviceWeights run() {
-        long tokens = embedding(WeightSlot.TOKEN_EMBEDDING, "token embedding");
-        long positions = embedding(WeightSlot.POSITION_EMBEDDING, "position embedding");
+        long tokens = table(weights.embedding(), "token embedding");
+        long positions = table(weights.positions().orElseThrow(), "position embedding");
         List<Layer> layers = new ArrayList<>();
-        for (int i = 0; i < spec.layers(); i++) {
-            layers.add(layer(i));
+        for (Weights.Block block : weights.blocks()) {
+            layers.add(layer(block));
         }
-        Norm norm = norm(WeightSlot.FINAL_NORM_GAIN, WeightSlot.FINAL_NORM_BIAS, 0);
-        Projection head = projection(
-                "output head",
-                upload(WeightSlot.HEAD, 0),
-                Source.NONE,
-                norm,
-                Heads.NEITHER,
-                false,
-                spec.width(),
-                spec.vocabularySize());
+        Norm norm = norm(weights.norm());
+        Projection head = projection("output head", weights.head(), norm, Heads.NEITHER);
         release();
         return new DeviceWeights(tokens, positions, layers, head);
     }
 
-    private Layer layer(int i) {
-        int width = spec.width();
-        Norm attention = norm(WeightSlot.ATTENTION_NORM_GAIN, WeightSlot.ATTENTION_NORM_BIAS, i);
-        Norm mlp = norm(WeightSlot.MLP_NORM_GAIN, WeightSlot.MLP_NORM_BIAS, i);
+    private Layer layer(Weights.Block block) {
+        Norm attention = norm(block.attentionNorm());
+        Norm mlp = norm(block.mlpNorm());
         Layer layer = new Layer(
-                block(WeightSlot.QKV, WeightSlot.QKV_BIAS, i, attention, Heads.OUTPUTS, width, 3 * width),
-                block(
-                        WeightSlot.ATTENTION_OUTPUT,
-                        WeightSlot.ATTENTION_OUTPUT_BIAS,
-                        i,
-                        Norm.NONE,
-                        Heads.INPUTS,
-                        width,
-                        width),
-                block(WeightSlot.MLP_INNER, WeightSlot.MLP_INNER_BIAS, i, mlp, Heads.NEITHER, width, spec.innerWidth()),
-                block(
-                        WeightSlot.MLP_OUTPUT,
-                        WeightSlot.MLP_OUTPUT_BIAS,
-                        i,
-                        Norm.NONE,
-                        Heads.NEITHER,
-                        spec.innerWidth(),
-                        width));
+                projection("attention weights", block.qkv(), attention, Heads.OUTPUTS),
+                projection("attention weights", block.output(), Norm.NONE, Heads.INPUTS),
+                projection("MLP weights", block.inner(), mlp, Heads.NEITHER),
+                projection("MLP weights", block.down(), Norm.NONE, Heads.NEITHER));
         release();
         return layer;
     }
 
-    private Projection block(
-            WeightSlot matrix, WeightSlot bias, int layer, Norm norm, Heads heads, int inputs, int outputs) {
-        boolean attention = matrix == WeightSlot.QKV || matrix == WeightSlot.ATTENTION_OUTPUT;
-        String name = attention ? "attention weights" : "MLP weights";
-        return projection(name, upload(matrix, layer), upload(bias, layer), norm, heads, true, inputs, outputs);
-    }
-
-    private Projection projection(
-            String name,
-            Source matrix,
-            Source bias,
-            Norm norm,
-            Heads heads,
-            boolean inputMajor,
-            int inputs,
-            int outputs) {
+    private Projection projection(String name, Matrix from, Norm norm, Heads heads) {
+        int inputs = from.inputs();
+        int outputs = from.outputs();
+        int inputMajor = from.layout() == Matrix.Layout.IN_OUT ? 1 : 0;
+        Source matrix = upload(stored(from));
+        Source bias = upload(from.bias());
         int paddedOutputs = ModelShape.roundUp(heads == Heads.OUTPUTS ? 3 * shape.attention() : outputs, 128);
         int paddedInputs = ModelShape.roundUp(heads == Heads.INPUTS ? shape.attention() : inputs, 128);
         Projection packed = new Projection(
@@ -123,19 +95,19 @@ final class WeightUpload {
                 memory.allocate("biases and column sums", 4L * paddedOutputs),
                 paddedOutputs,
                 paddedInputs);
-        int outputHead = heads == Heads.OUTPUTS ? spec.headSize() : 1;
+        int outputHead = heads == Heads.OUTPUTS ? spec.attention().headSize() : 1;
         int outputPad = heads == Heads.OUTPUTS ? shape.headPad() : 1;
         launch("pack_" + shape.type().suffix(), (long) paddedOutputs * paddedInputs)
                 .address(matrix.address())
                 .integer(matrix.type().number())
                 .integer(inputs)
                 .integer(outputs)
-                .integer(inputMajor ? 1 : 0)
+                .integer(inputMajor)
                 .address(norm.gain())
                 .integer(norm.gainType().number())
                 .integer(outputHead)
                 .integer(outputPad)
-                .integer(heads == Heads.INPUTS ? spec.headSize() : 1)
+                .integer(heads == Heads.INPUTS ? spec.attention().headSize() : 1)
                 .integer(heads == Heads.INPUTS ? shape.headPad() : 1)
                 .address(packed.panels())
                 .integer(paddedOutputs)
@@ -152,7 +124,7 @@ final class WeightUpload {
                 .integer(matrix.type().number())
                 .integer(inputs)
                 .integer(outputs)
-                .integer(inputMajor ? 1 : 0)
+                .integer(inputMajor)
                 .address(bias.address())
                 .integer(bias.type().number())
                 .address(norm.bias())
@@ -165,9 +137,11 @@ final class WeightUpload {
         return packed;
     }
 
-    private long embedding(WeightSlot slot, String name) {
-        Source source = upload(slot, 0);
-        long elements = Tensor.elementCount(slot.shape(spec));
+    /** A matrix that is looked up by row. */
+    private long table(Matrix rows, String name) {
+        Check.that(rows.layout() == Matrix.Layout.OUT_IN, "a table is not stored row by row");
+        Source source = upload(stored(rows));
+        long elements = (long) rows.outputs() * rows.inputs();
         long target = memory.allocate(name, elements * shape.type().bytes());
         launch("convert_" + shape.type().suffix(), elements)
                 .address(source.address())
@@ -186,15 +160,28 @@ final class WeightUpload {
                 .afterAll();
     }
 
-    private Norm norm(WeightSlot gain, WeightSlot bias, int layer) {
-        Source gains = upload(gain, layer);
-        Source biases = upload(bias, layer);
+    private Norm norm(Weights.Norm norm) {
+        Source gains = upload(Optional.of(norm.gain()));
+        Source biases = upload(norm.bias());
         return new Norm(gains.address(), gains.type(), biases.address(), biases.type());
     }
 
-    private Source upload(WeightSlot slot, int layer) {
+    private Source upload(Optional<Vector> vector) {
+        return vector.isEmpty() ? Source.NONE : upload(vector.get().asStored().orElseThrow(this::scattered));
+    }
+
+    private StoredTensor stored(Matrix matrix) {
+        return matrix.asStored().orElseThrow(this::scattered);
+    }
+
+    private BadModel scattered() {
+        return new BadModel(weights.description() + ": has matrices or biases that are put together from several tensors,"
+                + " which device cuda cannot load; use --device cpu");
+    }
+
+    private Source upload(StoredTensor stored) {
         try (Arena reading = Arena.ofShared()) {
-            Tensor tensor = weights.read(slot, layer, reading);
+            Tensor tensor = stored.read(reading);
             MemorySegment data = tensor.data().isNative()
                     ? tensor.data()
                     : reading.allocate(tensor.data().byteSize(), 64).copyFrom(tensor.data());

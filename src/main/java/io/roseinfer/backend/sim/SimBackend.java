@@ -3,7 +3,8 @@ package io.roseinfer.backend.sim;
 import io.roseinfer.backend.Backend;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
-import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Weights;
 
 /** Runs {@link SimRunner}s of a model's shape; the weights are not read. */
 public final class SimBackend implements Backend {
@@ -24,8 +25,8 @@ public final class SimBackend implements Backend {
     }
 
     @Override
-    public ModelRunner load(Gpt2Weights weights, RunnerLimits limits) {
-        return new SimRunner(weights.spec(), limits, options);
+    public ModelRunner load(ModelSpec spec, Weights weights, RunnerLimits limits) {
+        return new SimRunner(spec, limits, options);
     }
 
     @Override

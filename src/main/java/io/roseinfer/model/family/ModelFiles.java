@@ -1,9 +1,13 @@
-package io.roseinfer.model;
+package io.roseinfer.model.family;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.format.Checkpoint;
 import io.roseinfer.format.WeightSource;
+import io.roseinfer.model.ConfigJson;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.RandomWeights;
+import io.roseinfer.model.Weights;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
 import java.io.IOException;
@@ -17,10 +21,11 @@ import java.util.Optional;
 /**
  * A model as it comes from outside, checked and ready to be loaded: its shape, its weights, and its tokenizer if it has one.
  *
- * @param weights closing this record closes their source
+ * @param source where the weights are; closing this record closes it
  * @param warnings what was odd, but not wrong, about the files; one line each, usually none
  */
-public record ModelFiles(Gpt2Weights weights, Optional<Tokenizer> tokenizer, WeightSource source, List<String> warnings)
+public record ModelFiles(
+        ModelSpec spec, Weights weights, Optional<Tokenizer> tokenizer, WeightSource source, List<String> warnings)
         implements AutoCloseable {
     private static final String CONFIG = "config.json";
     private static final String GENERATION_CONFIG = "generation_config.json";
@@ -28,10 +33,6 @@ public record ModelFiles(Gpt2Weights weights, Optional<Tokenizer> tokenizer, Wei
 
     public ModelFiles {
         warnings = List.copyOf(warnings);
-    }
-
-    public ModelSpec spec() {
-        return weights.spec();
     }
 
     @Override
@@ -48,14 +49,15 @@ public record ModelFiles(Gpt2Weights weights, Optional<Tokenizer> tokenizer, Wei
     public static ModelFiles openDirectory(String name, Path directory) {
         List<String> warnings = new ArrayList<>();
         Path config = directory.resolve(CONFIG);
-        ModelSpec spec = Gpt2Config.parse(name, config.toString(), read(config), warnings);
+        Configured model = Configured.read(name, config.toString(), read(config), warnings);
         Path generation = directory.resolve(GENERATION_CONFIG);
         if (Files.exists(generation)) {
-            spec = withEndOfText(spec, generation.toString(), read(generation), warnings);
+            model = model.withGeneration(generation.toString(), read(generation), warnings);
         }
-        TokenizerChoice choice = TokenizerChoice.ofDirectory(directory, spec.vocabularySize());
+        TokenizerChoice choice = TokenizerChoice.ofDirectory(
+                model.family, directory, model.spec.vocabularySize());
         warnings.addAll(choice.warnings());
-        return checked(spec, Checkpoint.open(directory), choice.tokenizer(), warnings);
+        return checked(model, Checkpoint.open(directory), choice.tokenizer(), warnings);
     }
 
     /**
@@ -65,7 +67,7 @@ public record ModelFiles(Gpt2Weights weights, Optional<Tokenizer> tokenizer, Wei
      * @throws BadModel if it cannot be read, or describes no model that can be loaded
      */
     public static void requireSupported(String name, Path config) {
-        Gpt2Config.parse(name, config.toString(), read(config), new ArrayList<>());
+        Configured unused = Configured.read(name, config.toString(), read(config), new ArrayList<>());
     }
 
     /** Opens a model that is shipped in the jar. */
@@ -73,49 +75,68 @@ public record ModelFiles(Gpt2Weights weights, Optional<Tokenizer> tokenizer, Wei
         String root = BUILTIN_ROOT + name + "/";
         String title = "builtin:" + name;
         List<String> warnings = new ArrayList<>();
-        ModelSpec spec = Gpt2Config.parse(title, title + "/" + CONFIG, resource(root + CONFIG), warnings);
-        spec = withEndOfText(spec, title + "/" + GENERATION_CONFIG, resource(root + GENERATION_CONFIG), warnings);
+        Configured model = Configured.read(title, title + "/" + CONFIG, resource(root + CONFIG), warnings)
+                .withGeneration(title + "/" + GENERATION_CONFIG, resource(root + GENERATION_CONFIG), warnings);
         Tokenizer tokenizer = Tokenizers.fromTokenizerJson(resource(root + "tokenizer.json"), title);
         warnings.addAll(tokenizer.warnings());
         try (InputStream weights = open(root + "model.safetensors.zst")) {
-            return checked(spec, Checkpoint.openCompressed(title, weights), Optional.of(tokenizer), warnings);
+            return checked(model, Checkpoint.openCompressed(title, weights), Optional.of(tokenizer), warnings);
         } catch (IOException e) {
             throw new BadModel(title + ": cannot be read from the jar: " + e, e);
         }
     }
 
-    /** Makes seeded random weights of a shape, with GPT-2's tokenizer if the vocabulary has its size. */
-    public static ModelFiles random(ModelSpec spec, long seed) {
-        return random(spec, seed, new ArrayList<>());
+    /**
+     * Makes seeded random weights of a published shape.
+     *
+     * @param name as {@link Families#known} has it
+     */
+    public static ModelFiles random(String name, long seed) {
+        ModelSpec shape = Families.shape(name).orElseThrow();
+        return random(new Configured(Families.ofShape(shape), shape), seed, new ArrayList<>());
     }
 
     /** Makes seeded random weights of the shape that a {@code config.json} describes. */
     public static ModelFiles random(String name, Path config, long seed) {
         List<String> warnings = new ArrayList<>();
-        return random(Gpt2Config.parse(name, config.toString(), read(config), warnings), seed, warnings);
+        return random(Configured.read(name, config.toString(), read(config), warnings), seed, warnings);
     }
 
-    private static ModelFiles random(ModelSpec spec, long seed, List<String> warnings) {
-        return checked(spec, new RandomWeights(spec, seed), TokenizerChoice.gpt2For(spec.vocabularySize()), warnings);
+    private static ModelFiles random(Configured model, long seed, List<String> warnings) {
+        ModelSpec spec = model.spec;
+        WeightSource weights =
+                new RandomWeights(spec.name(), seed, tensors -> model.family.weights(spec, tensors));
+        return checked(model, weights, model.family.builtinVocabulary(spec.vocabularySize()), warnings);
     }
 
     private static ModelFiles checked(
-            ModelSpec spec, WeightSource source, Optional<Tokenizer> tokenizer, List<String> warnings) {
+            Configured model, WeightSource source, Optional<Tokenizer> tokenizer, List<String> warnings) {
         try {
-            Gpt2Weights weights = Gpt2Weights.bind(spec, source);
-            warnings.addAll(weights.warnings());
-            return new ModelFiles(weights, tokenizer, source, warnings);
+            Binding bound = Binding.of(model.family, model.spec, source);
+            warnings.addAll(bound.warnings());
+            return new ModelFiles(bound.spec(), bound.weights(), tokenizer, source, warnings);
         } catch (RuntimeException | Error e) {
             source.close();
             throw e;
         }
     }
 
-    private static ModelSpec withEndOfText(
-            ModelSpec spec, String source, byte[] generationConfig, List<String> warnings) {
-        return Gpt2Config.endOfText(source, generationConfig, spec.vocabularySize(), warnings)
-                .map(spec::withEndOfText)
-                .orElse(spec);
+    /** What the configuration files say. */
+    private record Configured(Family family, ModelSpec spec) {
+        static Configured read(String name, String source, byte[] utf8, List<String> warnings) {
+            ConfigJson config = new ConfigJson(source, utf8, warnings);
+            Family family = Families.of(config);
+            config.refuseUnsupported();
+            return new Configured(family, family.spec(name, config));
+        }
+
+        /** With the end of text of {@code generation_config.json}, which wins over {@code config.json} where it speaks. */
+        Configured withGeneration(String source, byte[] utf8, List<String> warnings) {
+            return new ConfigJson(source, utf8, warnings)
+                    .endOfText(spec.vocabularySize())
+                    .map(ids -> new Configured(family, spec.withEndOfText(ids)))
+                    .orElse(this);
+        }
     }
 
     private static byte[] read(Path file) {

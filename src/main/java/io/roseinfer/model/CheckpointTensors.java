@@ -1,0 +1,92 @@
+package io.roseinfer.model;
+
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.format.Quoted;
+import io.roseinfer.format.WeightSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** Looks tensors up in a checkpoint, and remembers which of its tensors were asked for and what was wrong with them. */
+public final class CheckpointTensors implements TensorFinder {
+    private static final int NAMED_PROBLEMS = 5;
+
+    private final WeightSource source;
+    private final List<String> problems = new ArrayList<>();
+    private final Set<String> used = new HashSet<>();
+
+    public CheckpointTensors(WeightSource source) {
+        this.source = source;
+    }
+
+    @Override
+    public boolean has(String name) {
+        return source.info(name).isPresent();
+    }
+
+    @Override
+    public StoredTensor find(String name, long... shape) {
+        used.add(name);
+        problem(name, shape).ifPresent(problems::add);
+        return new StoredTensor(source, name);
+    }
+
+    @Override
+    public String description() {
+        return source.description();
+    }
+
+    private Optional<String> problem(String name, long... expected) {
+        Optional<WeightSource.Info> found = source.info(name);
+        if (found.isEmpty()) {
+            return Optional.of("tensor " + name + " " + Arrays.toString(expected) + " is missing");
+        }
+        WeightSource.Info info = found.get();
+        if (!Arrays.equals(info.shape(), expected)) {
+            return Optional.of("tensor " + name + " has shape " + Arrays.toString(info.shape()) + ", "
+                    + Arrays.toString(expected) + " is needed");
+        }
+        return info.dtype().isWeightType()
+                ? Optional.empty()
+                : Optional.of(
+                        "tensor " + name + " is " + info.dtype() + ", supported weight types are F32, F16 and BF16");
+    }
+
+    /**
+     * Throws unless every tensor looked up so far can be read.
+     *
+     * @throws BadModel naming up to five tensors that are missing or have the wrong shape or type
+     */
+    public void requireSound() {
+        if (problems.isEmpty()) {
+            return;
+        }
+        int more = problems.size() - NAMED_PROBLEMS;
+        String named = String.join("; ", problems.subList(0, Math.min(NAMED_PROBLEMS, problems.size())));
+        throw new BadModel(source.description() + ": does not fit its config.json: " + named
+                + (more > 0 ? "; and " + more + " more" : "")
+                + "; config.json and the weights must come from the same model");
+    }
+
+    /**
+     * One line for all tensors that nothing has looked up, with up to five of their names: more layers than config.json has,
+     * another model's, a classifier.
+     *
+     * @param ignored which of them need no word
+     */
+    public Optional<String> unused(Predicate<String> ignored) {
+        List<String> unused = source.names().stream()
+                .filter(name -> !used.contains(name) && !ignored.test(name))
+                .toList();
+        if (unused.isEmpty()) {
+            return Optional.empty();
+        }
+        String count = unused.size() == 1 ? "1 tensor is" : unused.size() + " tensors are";
+        return Optional.of(source.description() + ": " + count + " not used: " + Quoted.names(unused)
+                + "; is config.json of the same model?");
+    }
+}

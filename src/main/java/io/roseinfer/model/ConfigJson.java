@@ -1,0 +1,163 @@
+package io.roseinfer.model;
+
+import io.roseinfer.base.Limits;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.base.StrictJson;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A Hugging Face {@code config.json} or {@code generation_config.json}, field by field. A field that is null counts as one that is
+ * absent; one that is there with a wrong value is refused with a {@link BadModel} that names it, what was seen and what is
+ * allowed.
+ */
+public final class ConfigJson {
+    private static final String END_OF_TEXT = "eos_token_id";
+
+    private final String source;
+    private final JsonNode json;
+    private final List<String> warnings;
+
+    /**
+     * Reads a file.
+     *
+     * @param source what messages call it
+     * @param utf8 its bytes
+     * @param warnings gets a line for each field that is odd, but not wrong
+     * @throws BadModel if it holds no JSON object
+     */
+    public ConfigJson(String source, byte[] utf8, List<String> warnings) {
+        this.source = source;
+        this.json = readObject(source, utf8);
+        this.warnings = warnings;
+    }
+
+    private static JsonNode readObject(String source, byte[] utf8) {
+        JsonNode json;
+        try {
+            json = StrictJson.parse(utf8);
+        } catch (JacksonException e) {
+            throw new BadModel(source + ": not valid JSON: " + e.getOriginalMessage(), e);
+        }
+        if (json == null || !json.isObject()) {
+            throw new BadModel(source + ": a JSON object is needed");
+        }
+        return json;
+    }
+
+    /** What to throw about a field of this file. */
+    public BadModel refusal(String complaint) {
+        return new BadModel(source + ": " + complaint);
+    }
+
+    /** Refuses what no family supports: weights that somebody else has quantized, and a second, encoding half. */
+    public void refuseUnsupported() {
+        if (isSet("quantization_config")) {
+            throw refusal("quantization_config is set (method "
+                    + json.get("quantization_config").path("quant_method").asString("unknown")
+                    + "); quantized checkpoints are not supported, use the original weights and --dtype int8");
+        }
+        if (flag("add_cross_attention", false)) {
+            throw refusal("add_cross_attention is true; encoder-decoder models are not supported");
+        }
+    }
+
+    /** Whether a field is there and not null. */
+    public boolean isSet(String field) {
+        return json.has(field) && !json.get(field).isNull();
+    }
+
+    /** A field's text; anything else is as good as absent. */
+    public String text(String field, String ifAbsent) {
+        return json.path(field).asString(ifAbsent);
+    }
+
+    /** A size from 1 to {@link Limits#MODEL_DIMENSION}. */
+    public int dimension(String field, int ifAbsent) {
+        return isSet(field) ? size(field, Limits.MODEL_DIMENSION) : ifAbsent;
+    }
+
+    /** Likewise, of a field that has two names. */
+    public int dimension(String field, String alias, int ifAbsent) {
+        return dimension(field, alias, ifAbsent, Limits.MODEL_DIMENSION);
+    }
+
+    /** Likewise, up to {@code most}. */
+    public int dimension(String field, String alias, int ifAbsent, int most) {
+        if (!isSet(field) && !isSet(alias)) {
+            return ifAbsent;
+        }
+        int size = size(isSet(field) ? field : alias, most);
+        if (isSet(alias) && size(alias, most) != size) {
+            throw refusal(field + " is " + size + " and " + alias + " is " + size(alias, most)
+                    + "; they are two names of one size, so leave out the wrong one");
+        }
+        return size;
+    }
+
+    private int size(String name, int most) {
+        JsonNode value = json.get(name);
+        if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1 || value.intValue() > most) {
+            throw refusal(name + " is " + value + "; it must be a whole number from 1 to " + most);
+        }
+        return value.intValue();
+    }
+
+    /** True or false. */
+    public boolean flag(String field, boolean ifAbsent) {
+        if (!isSet(field)) {
+            return ifAbsent;
+        }
+        JsonNode value = json.get(field);
+        if (!value.isBoolean()) {
+            throw refusal(field + " is " + value + "; it must be true or false");
+        }
+        return value.booleanValue();
+    }
+
+    /** What is added under the root of a norm: above 0, at most 1. */
+    public float epsilon(String field, float ifAbsent) {
+        JsonNode value = json.path(field);
+        if (value.isMissingNode()) {
+            return ifAbsent;
+        }
+        float epsilon = value.isNumber() ? (float) value.doubleValue(Double.NaN) : Float.NaN;
+        if (!(epsilon > 0 && epsilon <= 1)) {
+            throw refusal(field + " is " + value + "; it must be a number above 0, at most 1");
+        }
+        return epsilon;
+    }
+
+    /**
+     * The ids that end a completion, if the file says anything of them; null is none. One that the model cannot produce ends
+     * nothing and is left out, with a warning.
+     */
+    public Optional<List<Integer>> endOfText(int vocabularySize) {
+        if (!json.has(END_OF_TEXT)) {
+            return Optional.empty();
+        }
+        List<Integer> ids = new ArrayList<>();
+        if (isSet(END_OF_TEXT)) {
+            JsonNode value = json.get(END_OF_TEXT);
+            for (JsonNode id : value.isArray() ? value : List.of(value)) {
+                addTokenId(id, vocabularySize, ids);
+            }
+        }
+        return Optional.of(ids);
+    }
+
+    private void addTokenId(JsonNode value, int vocabulary, List<Integer> ids) {
+        if (!value.isIntegralNumber()) {
+            throw refusal("eos_token_id is " + value + "; it must be a token id, a list of token ids or null");
+        }
+        if (value.canConvertToInt() && value.intValue() >= 0 && value.intValue() < vocabulary) {
+            ids.add(value.intValue());
+        } else {
+            warnings.add(source + ": eos_token_id is " + value + ", but ids of this model are 0 to " + (vocabulary - 1)
+                    + "; it ends no completion");
+        }
+    }
+}

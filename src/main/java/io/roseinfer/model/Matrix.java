@@ -1,0 +1,52 @@
+package io.roseinfer.model;
+
+import io.roseinfer.base.Check;
+import io.roseinfer.tensor.DType;
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A matrix of a checkpoint, y = x·W + bias, and where its values are: nothing is read before {@link #open}. Its outputs are those
+ * of one tensor, or of several one after another, such as queries, keys and values that are stored apart.
+ *
+ * @param inputs length of x
+ * @param outputs length of y
+ */
+public record Matrix(List<Outputs> parts, int inputs, int outputs, Layout layout, Optional<Vector> bias) {
+    /** Which axis of a stored tensor comes first. */
+    public enum Layout {
+        /** [inputs, outputs]. */
+        IN_OUT,
+        /** [outputs, inputs]; a table with a row per output. */
+        OUT_IN
+    }
+
+    public Matrix {
+        parts = List.copyOf(parts);
+        int together = parts.stream().mapToInt(Outputs::count).sum();
+        Check.that(together == outputs, "a matrix of %d outputs has parts with %d", outputs, together);
+    }
+
+    /** A tensor that is a matrix as it stands. */
+    public static Matrix of(StoredTensor tensor, int inputs, int outputs, Layout layout, Optional<Vector> bias) {
+        return new Matrix(List.of(Outputs.whole(tensor, outputs)), inputs, outputs, layout, bias);
+    }
+
+    /** The tensor that is this matrix, element for element, if there is one. */
+    public Optional<StoredTensor> asStored() {
+        return parts.size() == 1 && parts.getFirst().isOneRun()
+                ? Optional.of(parts.getFirst().tensor())
+                : Optional.empty();
+    }
+
+    /** Opens its tensors for as long as the arena lives; those of a file are mapped, not copied. */
+    public OpenMatrix open(Arena arena) {
+        return new OpenMatrix(this, arena);
+    }
+
+    Stream<DType> types() {
+        return parts.stream().map(part -> part.tensor().dtype());
+    }
+}

@@ -1,0 +1,62 @@
+package io.roseinfer.model.family;
+
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.format.KnownModels;
+import io.roseinfer.model.ConfigJson;
+import io.roseinfer.model.ModelSpec;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** All families of models there are. */
+public final class Families {
+    private static final List<Family> ALL = List.of(new Gpt2());
+
+    private Families() {}
+
+    /**
+     * The family that a configuration is of.
+     *
+     * @throws BadModel if its {@code model_type} is none of ours
+     */
+    static Family of(ConfigJson config) {
+        String type = config.text("model_type", "");
+        return ALL.stream()
+                .filter(family -> family.modelTypes().contains(type))
+                .findFirst()
+                .orElseThrow(() -> config.refusal("model_type is " + (type.isEmpty() ? "missing" : "\"" + type + "\"")
+                        + "; supported is " + modelTypes()));
+    }
+
+    private static String modelTypes() {
+        return ALL.stream()
+                .flatMap(family -> family.modelTypes().stream().sorted())
+                .map(type -> "\"" + type + "\"")
+                .collect(Collectors.joining(", "));
+    }
+
+    /** The names that a reference to a model may be. */
+    public static KnownModels known() {
+        return new KnownModels(
+                shapes().map(ModelSpec::name).toList(),
+                ALL.stream().flatMap(family -> family.movedHubIds().stream()).toList());
+    }
+
+    /** The published shape of this name, if there is one. */
+    public static Optional<ModelSpec> shape(String name) {
+        return shapes().filter(shape -> shape.name().equals(name)).findFirst();
+    }
+
+    /** The family that published a shape. */
+    static Family ofShape(ModelSpec shape) {
+        return ALL.stream()
+                .filter(family -> family.shapes().contains(shape))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static Stream<ModelSpec> shapes() {
+        return ALL.stream().flatMap(family -> family.shapes().stream());
+    }
+}
