@@ -8,10 +8,7 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.Gpt2Shapes;
-import io.roseinfer.model.Gpt2Weights;
-import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.RandomWeights;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
@@ -60,17 +57,18 @@ public class CudaPromptBenchmark {
     /** Loads the model and packs the step once: running it again only writes the same keys and values again. */
     @Setup
     public void load() {
-        ModelSpec spec = Gpt2Shapes.named("gpt2").orElseThrow();
+        ModelFiles model = ModelFiles.random("gpt2", 0);
         CudaOptions options =
                 CudaOptions.defaults().withPrecision(Precision.FP16).withPromptGraphTokens(promptGraphTokens);
         int blocks = Math.ceilDiv(tokens, BLOCK);
         runner = CudaBackend.open(options, Clock.system())
                 .load(
-                        Gpt2Weights.bind(spec, new RandomWeights(spec, 0)),
+                        model.spec(),
+                        model.weights(),
                         new RunnerLimits(rows, rows * tokens, BLOCK, rows * blocks));
         outputs = runner.newOutputs();
         inputs = runner.newInputs();
-        pack(inputs, blocks, spec.vocabularySize());
+        pack(inputs, blocks, model.spec().vocabularySize());
     }
 
     private void pack(StepInputs in, int blocks, int vocabulary) {

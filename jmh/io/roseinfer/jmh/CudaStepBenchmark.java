@@ -8,10 +8,7 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.Gpt2Shapes;
-import io.roseinfer.model.Gpt2Weights;
-import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.RandomWeights;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
@@ -71,12 +68,13 @@ public class CudaStepBenchmark {
     /** Loads the model and packs the step once: running it again only writes the same keys and values again. */
     @Setup
     public void load() {
-        ModelSpec spec = Gpt2Shapes.named("gpt2").orElseThrow();
+        ModelFiles model = ModelFiles.random("gpt2", 0);
         int blocks = Math.ceilDiv(CONTEXT, BLOCK);
         CudaOptions options = CudaOptions.defaults().withPrecision(Precision.FP16);
         runner = CudaBackend.open(options, Clock.system())
                 .load(
-                        Gpt2Weights.bind(spec, new RandomWeights(spec, 0)),
+                        model.spec(),
+                        model.weights(),
                         new RunnerLimits(rows, rows, BLOCK, rows * blocks));
         inputs = runner.newInputs();
         outputs = runner.newOutputs();
@@ -84,7 +82,7 @@ public class CudaStepBenchmark {
         for (int row = 0; row < rows; row++) {
             inputs.beginRow();
             int slot = row * blocks * BLOCK + CONTEXT - 1;
-            inputs.addToken(row * 31 % spec.vocabularySize(), CONTEXT - 1, slot);
+            inputs.addToken(row * 31 % model.spec().vocabularySize(), CONTEXT - 1, slot);
             for (int block = 0; block < blocks; block++) {
                 inputs.addBlock(row * blocks + block);
             }

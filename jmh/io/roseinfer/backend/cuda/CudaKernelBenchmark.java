@@ -3,10 +3,7 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.Gpt2Shapes;
-import io.roseinfer.model.Gpt2Weights;
-import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.RandomWeights;
+import io.roseinfer.model.family.ModelFiles;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -46,12 +43,12 @@ public class CudaKernelBenchmark {
     /** Loads the model; the first that fails for want of a GPU says why. */
     @Setup
     public void load() {
-        ModelSpec spec = Gpt2Shapes.named("gpt2").orElseThrow();
+        ModelFiles model = ModelFiles.random("gpt2", 0);
         CudaOptions options =
                 CudaOptions.defaults().withPrecision(Precision.FP16).withGraphs(false);
         RunnerLimits limits = new RunnerLimits(rows, rows, BLOCK, rows * BLOCKS_PER_ROW);
         CudaBackend backend = CudaBackend.open(options, Clock.system());
-        runner = (CudaModelRunner) backend.load(Gpt2Weights.bind(spec, new RandomWeights(spec, 0)), limits);
+        runner = (CudaModelRunner) backend.load(model.spec(), model.weights(), limits);
         chains = new KernelChains(runner, rows);
     }
 

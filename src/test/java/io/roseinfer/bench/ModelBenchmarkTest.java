@@ -14,8 +14,8 @@ import io.roseinfer.bench.ModelPoint.Prefill;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.metrics.Summary;
-import io.roseinfer.model.Gpt2Shapes;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.family.Families;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ModelBenchmarkTest {
-    private static final ModelSpec SPEC = Gpt2Shapes.named("gpt2").orElseThrow();
+    private static final ModelSpec SPEC = Families.shape("gpt2").orElseThrow();
 
     private static ModelBenchmark.Settings settings(ModelPoint... points) {
         return new ModelBenchmark.Settings(List.of(points), 5, 20, 1, 3);

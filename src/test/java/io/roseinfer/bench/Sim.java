@@ -7,8 +7,8 @@ import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
-import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
 import java.util.Optional;
@@ -31,8 +31,10 @@ final class Sim {
     }
 
     static SimRunner runner(EngineOptions options, LongConsumer onStep) {
-        ModelSpec spec = new ModelSpec(
-                "sim", VOCABULARY, 64, 8, 1, 1, 8, Activation.RELU, 1e-5f, true, false, true, List.of(VOCABULARY - 1));
+        ModelSpec spec = SpecBuilder.named("sim")
+                .vocabulary(VOCABULARY)
+                .endOfText(VOCABULARY - 1)
+                .build();
         SimOptions sim = new SimOptions(0, 1, true, onStep);
         return new SimRunner(spec, EngineLimits.runnerLimits(options, spec), sim);
     }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.cli.CliRunner.Outcome;
-import io.roseinfer.model.ModelDirectory;
+import io.roseinfer.model.family.ModelDirectory;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.Writer;

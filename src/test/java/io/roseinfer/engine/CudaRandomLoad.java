@@ -6,7 +6,7 @@ import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
 import io.roseinfer.backend.cuda.CudaProbe;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -58,7 +58,7 @@ final class CudaRandomLoad {
                 EngineOptions.defaults().withScheduler(setup.scheduler()).withKvBlocks(KV_BLOCKS);
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 CudaBackend backend = CudaBackend.open(setup.cuda(), Clock.system());
-                ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()))) {
+                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()))) {
             freeBytes[0] = CudaProbe.freeBytes();
             RandomLoad load = new RandomLoad(runner, setup.scheduler(), block -> CudaProbe.poison(runner, block), seed);
             freeBytes[1] = CudaProbe.freeBytes();

@@ -7,9 +7,9 @@ import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.backend.cpu.KernelChoice;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.Activation;
-import io.roseinfer.model.Gpt2Weights;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.RandomWeights;
+import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.model.TestLayout;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
@@ -59,8 +59,7 @@ final class DecodeWindows {
         List<Long> windows = new ArrayList<>();
         try (CpuBackend backend = new CpuBackend(device);
                 ModelRunner runner = backend.load(
-                        Gpt2Weights.bind(spec(), new RandomWeights(spec(), 1)),
-                        EngineLimits.runnerLimits(options(), spec()));
+                        spec(), TestLayout.random(spec(), 1), EngineLimits.runnerLimits(options(), spec()));
                 ExecutorService readers = Executors.newFixedThreadPool(STREAMS - 1);
                 Engine engine = open(runner, profiled, clock)) {
             serveShort(engine);
@@ -106,8 +105,15 @@ final class DecodeWindows {
     }
 
     private static ModelSpec spec() {
-        return new ModelSpec(
-                "tiny", 61, CONTEXT, 128, 2, 2, 32, Activation.GELU_TANH, 1e-5f, true, false, true, List.of());
+        return SpecBuilder.named("small")
+                .vocabulary(61)
+                .context(CONTEXT)
+                .width(128)
+                .layers(2)
+                .heads(2)
+                .inner(32)
+                .activation(Activation.GELU_TANH)
+                .build();
     }
 
     private static EngineOptions options() {

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.AdmissionPolicy;
 import io.roseinfer.scheduler.FinishReason;
@@ -114,8 +114,10 @@ class EngineLimitsTest {
 
     @Test
     void no_more_alternatives_are_reported_than_the_vocabulary_has() {
-        ModelSpec spec = new ModelSpec(
-                "small", 8, Models.CONTEXT, 8, 1, 1, 8, Activation.RELU, 1e-5f, true, false, true, List.of());
+        ModelSpec spec = SpecBuilder.named("small")
+                .vocabulary(8)
+                .context(Models.CONTEXT)
+                .build();
         EngineOptions options = Models.options();
         SimRunner runner = new SimRunner(spec, EngineLimits.runnerLimits(options, spec), SimOptions.defaults());
         try (runner;

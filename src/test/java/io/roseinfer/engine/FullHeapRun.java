@@ -5,7 +5,7 @@ import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.InsufficientMemory;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;

@@ -3,9 +3,8 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
-import java.util.List;
+import io.roseinfer.model.SpecBuilder;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -20,8 +19,11 @@ final class Models {
     private Models() {}
 
     static ModelSpec spec() {
-        return new ModelSpec(
-                "sim", VOCABULARY, CONTEXT, 8, 1, 1, 8, Activation.RELU, 1e-5f, true, false, true, List.of(END));
+        return SpecBuilder.named("sim")
+                .vocabulary(VOCABULARY)
+                .context(CONTEXT)
+                .endOfText(END)
+                .build();
     }
 
     static SimRunner runner(EngineOptions options, SimOptions sim) {

@@ -9,7 +9,7 @@ import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.backend.cpu.CpuProbe;
 import io.roseinfer.backend.cpu.KernelChoice;
 import io.roseinfer.golden.Golden;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.scheduler.SchedulerOptions;
 import org.junit.jupiter.api.Test;
 
@@ -28,7 +28,7 @@ class RandomLoadTest {
         CpuOptions cpu = CpuOptions.defaults().withPrecision(Precision.FP32).withKernels(KernelChoice.VECTOR);
         try (ModelFiles files = Golden.read("odd-heads").open();
                 CpuBackend backend = new CpuBackend(cpu);
-                ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()))) {
+                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()))) {
             RandomLoad load = new RandomLoad(runner, OPTIONS, block -> CpuProbe.poison(runner, block), seed);
             for (int turn = 0; turn < 120; turn++) {
                 load.turn();

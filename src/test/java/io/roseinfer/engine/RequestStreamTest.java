@@ -3,7 +3,7 @@ package io.roseinfer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.StepOutputs;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Tokenizer;

@@ -3,8 +3,8 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.example.ShortestJobFirst;
-import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.AdmissionPolicy;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.WaitingRequest;
@@ -165,20 +165,11 @@ record SimulationSettings(
     }
 
     ModelSpec spec() {
-        return new ModelSpec(
-                "sim",
-                vocabularySize,
-                contextLength,
-                8,
-                1,
-                1,
-                8,
-                Activation.RELU,
-                1e-5f,
-                true,
-                false,
-                true,
-                List.of(endOfText()));
+        return SpecBuilder.named("sim")
+                .vocabulary(vocabularySize)
+                .context(contextLength)
+                .endOfText(endOfText())
+                .build();
     }
 
     /**

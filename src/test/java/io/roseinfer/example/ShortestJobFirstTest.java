@@ -7,8 +7,8 @@ import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.OnlineScheduler;
-import io.roseinfer.model.Gpt2Shapes;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.family.Families;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ class ShortestJobFirstTest {
                 .admission(new ShortestJobFirst())
                 .build();
         EngineOptions engine = EngineOptions.defaults().withScheduler(options);
-        ModelSpec spec = Gpt2Shapes.named("gpt2").orElseThrow();
+        ModelSpec spec = Families.shape("gpt2").orElseThrow();
         try (SimRunner device = new SimRunner(spec, EngineLimits.runnerLimits(engine, spec), SimOptions.defaults())) {
             OnlineScheduler scheduler = new OnlineScheduler(device, options);
             scheduler.enqueue(new int[] {1, 2, 3}, 30, SamplingParams.greedy(), 0, true);

@@ -12,6 +12,9 @@ import org.junit.jupiter.api.Test;
 
 /** Cache first, then the hub, and never the hub when offline. */
 class ModelHubTest extends HubTestBase {
+    private static final KnownModels MOVED =
+            new KnownModels(List.of(), List.of(new KnownModels.MovedId("old", "owner/old")));
+
 
     @Test
     void model_is_downloaded_once_and_then_served_from_the_cache_without_a_request() {
@@ -62,23 +65,22 @@ class ModelHubTest extends HubTestBase {
 
     @Test
     void moved_model_is_found_under_either_spelling() throws IOException {
-        Path snapshot = snapshot("models--openai-community--gpt2");
+        Path snapshot = snapshot("models--owner--old");
         Files.writeString(snapshot.resolve("config.json"), "{}");
         Files.createFile(snapshot.resolve(WEIGHTS));
-        assertThat(directory(settings().asOffline(), new HubId("gpt2"))).isEqualTo(snapshot);
-        assertThat(directory(settings().asOffline(), new HubId("openai-community/gpt2")))
-                .isEqualTo(snapshot);
+        assertThat(directory(settings().asOffline(), MOVED.hubId("old"))).isEqualTo(snapshot);
+        assertThat(directory(settings().asOffline(), MOVED.hubId("owner/old"))).isEqualTo(snapshot);
     }
 
     @Test
     void own_spelling_is_taken_before_the_other() throws IOException {
-        for (String folder : List.of("models--gpt2", "models--openai-community--gpt2")) {
+        for (String folder : List.of("models--old", "models--owner--old")) {
             Path snapshot = snapshot(folder);
             Files.writeString(snapshot.resolve("config.json"), "{}");
             Files.createFile(snapshot.resolve(WEIGHTS));
             Files.createFile(snapshot.resolve("tokenizer.json"));
         }
-        assertThat(directory(settings(), new HubId("gpt2"))).startsWith(cache.resolve("models--gpt2"));
+        assertThat(directory(settings(), MOVED.hubId("old"))).startsWith(cache.resolve("models--old"));
         assertThat(hub.seen()).isEmpty();
     }
 

@@ -5,32 +5,41 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.format.KnownModels.MovedId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ModelRefTest {
+    private static final KnownModels KNOWN =
+            new KnownModels(List.of("small", "small-wide"), List.of(new MovedId("old", "owner/old")));
+
     @TempDir
     private Path directory;
 
+    private static ModelRef parse(String text) {
+        return ModelRef.parse(text, KNOWN);
+    }
+
     @Test
     void existing_directory_is_a_directory() {
-        assertThat(ModelRef.parse(directory.toString())).isEqualTo(new ModelRef.Directory(directory));
+        assertThat(parse(directory.toString())).isEqualTo(new ModelRef.Directory(directory));
     }
 
     @Test
     void existing_directory_wins_over_a_hub_id_of_the_same_spelling() {
-        assertThat(ModelRef.parse("src")).isEqualTo(new ModelRef.Directory(Path.of("src")));
+        assertThat(parse("src")).isEqualTo(new ModelRef.Directory(Path.of("src")));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "openai-community/gpt2-medium", "distilbert/distilgpt2", "a", "A1/b_c-d.e"})
     void hub_id_keeps_its_spelling(String text) {
-        assertThat(ModelRef.parse(text))
+        assertThat(parse(text))
                 .isEqualTo(new ModelRef.Hub(new HubId(text)))
                 .hasToString(text);
     }
@@ -39,20 +48,25 @@ class ModelRefTest {
     void cache_folder_of_an_id_is_the_one_of_its_own_spelling() {
         assertThat(new HubId("gpt2").folderName()).isEqualTo("models--gpt2");
         assertThat(new HubId("distilbert/distilgpt2").folderName()).isEqualTo("models--distilbert--distilgpt2");
-        assertThat(new HubId("gpt2").spellings())
-                .containsExactly(new HubId("gpt2"), new HubId("openai-community/gpt2"));
+    }
+
+    @Test
+    void id_that_has_moved_has_two_spellings_its_own_first() {
+        assertThat(KNOWN.hubId("old").spellings()).extracting(HubId::text).containsExactly("old", "owner/old");
+        assertThat(KNOWN.hubId("owner/old").spellings()).extracting(HubId::text).containsExactly("owner/old", "old");
+        assertThat(KNOWN.hubId("owner/new").spellings()).extracting(HubId::text).containsExactly("owner/new");
     }
 
     @Test
     void built_in_model_is_known_by_name() {
-        assertThat(ModelRef.parse("builtin:tiny")).isEqualTo(new ModelRef.Builtin("tiny"));
+        assertThat(parse("builtin:tiny")).isEqualTo(new ModelRef.Builtin("tiny"));
         assertRefused("builtin:huge", "allowed are builtin:tiny");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"})
+    @ValueSource(strings = {"small", "small-wide"})
     void random_weights_take_a_known_shape(String shape) {
-        assertThat(ModelRef.parse("random:" + shape))
+        assertThat(parse("random:" + shape))
                 .isEqualTo(new ModelRef.RandomShape(shape))
                 .hasToString("random:" + shape);
     }
@@ -60,14 +74,14 @@ class ModelRefTest {
     @Test
     void random_weights_take_a_configuration_file() throws IOException {
         Path config = Files.createFile(directory.resolve("config.json"));
-        assertThat(ModelRef.parse("random:" + config)).isEqualTo(new ModelRef.RandomConfig(config));
+        assertThat(parse("random:" + config)).isEqualTo(new ModelRef.RandomConfig(config));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"random:", "random:gpt3", "random:/absent/config.json", "random:src"})
+    @ValueSource(strings = {"random:", "random:smaller", "random:/absent/config.json", "random:src"})
     void random_of_anything_else_is_refused(String text) {
         assertRefused(
-                text, "allowed are random:gpt2, random:gpt2-medium, random:gpt2-large, random:gpt2-xl or random:PATH");
+                text, "allowed are random:small, random:small-wide or random:PATH");
     }
 
     @ParameterizedTest
@@ -88,24 +102,24 @@ class ModelRefTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "  ", "gpt2 medium", "own--er/x", "/x\0", "owner/x.git", "-x", "owner/..", "hä/x"})
     void malformed_reference_is_refused(String text) {
-        assertThatThrownBy(() -> ModelRef.parse(text)).isInstanceOf(BadInput.class);
+        assertThatThrownBy(() -> parse(text)).isInstanceOf(BadInput.class);
     }
 
     @Test
     void refusal_lists_what_is_allowed() {
         assertRefused(
                 "gpt2 medium",
-                "allowed are a directory, a hub id such as gpt2 or owner/name, builtin:tiny, random:gpt2");
+                "allowed are a directory, a hub id such as old or owner/name, builtin:tiny, random:small");
     }
 
     private static void assertMissing(String text, String message) {
-        assertThatThrownBy(() -> ModelRef.parse(text))
+        assertThatThrownBy(() -> parse(text))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining(message);
     }
 
     private static void assertRefused(String text, String message) {
-        assertThatThrownBy(() -> ModelRef.parse(text))
+        assertThatThrownBy(() -> parse(text))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining(message);
     }

@@ -1,8 +1,7 @@
 package io.roseinfer.golden;
 
 import io.roseinfer.base.StrictJson;
-import io.roseinfer.model.Gpt2Shapes;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.io.IOException;
@@ -79,7 +78,7 @@ public final class Golden {
     public ModelFiles open() {
         return switch (name) {
             case "builtin-tiny" -> ModelFiles.openBuiltin("tiny");
-            case "gpt2-random" -> ModelFiles.random(Gpt2Shapes.named("gpt2").orElseThrow(), 0);
+            case "gpt2-random" -> ModelFiles.random("gpt2", 0);
             default -> ModelFiles.openDirectory(name, directory(name));
         };
     }

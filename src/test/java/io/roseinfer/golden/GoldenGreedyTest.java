@@ -15,9 +15,7 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
-import io.roseinfer.model.Gpt2Shapes;
-import io.roseinfer.model.ModelFiles;
-import io.roseinfer.model.RandomWeights;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.tensor.Tensor;
@@ -41,7 +39,7 @@ class GoldenGreedyTest {
                 .withKernels(KernelChoice.VECTOR);
         try (ModelFiles files = golden.open();
                 CpuBackend backend = new CpuBackend(cpu);
-                ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
                 Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
             use.accept(engine, files);
         }
@@ -102,9 +100,8 @@ class GoldenGreedyTest {
     void random_weights_are_the_ones_the_script_made() {
         JsonNode checksum = Golden.read("gpt2-random").expected().get("weights").get("checksum");
         try (Arena arena = Arena.ofConfined();
-                RandomWeights weights =
-                        new RandomWeights(Gpt2Shapes.named("gpt2").orElseThrow(), 0)) {
-            Tensor tensor = weights.read(checksum.get("tensor").asString(), arena);
+                ModelFiles files = ModelFiles.random("gpt2", 0)) {
+            Tensor tensor = files.source().read(checksum.get("tensor").asString(), arena);
             double sum = 0;
             for (long i = 0; i < tensor.elements(); i++) {
                 sum += tensor.get(i);

@@ -8,15 +8,20 @@ import java.lang.foreign.Arena;
 import org.junit.jupiter.api.Test;
 
 class RandomWeightsTest {
-    private static final ModelSpec GPT2 = Gpt2Shapes.named("gpt2").orElseThrow();
+    private static final ModelSpec SPEC =
+            SpecBuilder.named("m").width(64).layers(12).heads(4).build();
+
+    private static RandomWeights weights(long seed) {
+        return new RandomWeights("m", seed, tensors -> TestLayout.weights(SPEC, tensors));
+    }
 
     @Test
-    void values_have_gpt2s_initial_mean_and_deviation() {
+    void values_have_the_mean_and_the_deviation_that_training_starts_from() {
         try (Arena arena = Arena.ofConfined();
-                RandomWeights weights = new RandomWeights(GPT2, 0)) {
-            assertMoments(weights.read("h.0.attn.c_attn.weight", arena), 0, 0.02);
-            assertMoments(weights.read("h.3.mlp.c_proj.weight", arena), 0, 0.02 / Math.sqrt(24));
-            assertMoments(weights.read("h.3.ln_1.weight", arena), 1, 0.02);
+                RandomWeights weights = weights(0)) {
+            assertMoments(weights.read("blocks.0.qkv.matrix", arena), 0, 0.02);
+            assertMoments(weights.read("blocks.3.down.matrix", arena), 0, 0.02 / Math.sqrt(24));
+            assertMoments(weights.read("blocks.3.mlp-norm.gain", arena), 1, 0.02);
         }
     }
 
@@ -34,20 +39,23 @@ class RandomWeightsTest {
     @Test
     void the_seed_and_the_name_choose_the_values() {
         try (Arena arena = Arena.ofConfined()) {
-            float first = new RandomWeights(GPT2, 0).read("ln_f.bias", arena).get(0);
-            assertThat(new RandomWeights(GPT2, 0).read("ln_f.bias", arena).get(0))
+            float first = weights(0).read("norm.bias", arena).get(0);
+            assertThat(weights(0).read("norm.bias", arena).get(0))
                     .isEqualTo(first);
-            assertThat(new RandomWeights(GPT2, 1).read("ln_f.bias", arena).get(0))
+            assertThat(weights(1).read("norm.bias", arena).get(0))
                     .isNotEqualTo(first);
-            assertThat(new RandomWeights(GPT2, 0).read("h.0.ln_1.bias", arena).get(0))
+            assertThat(weights(0).read("blocks.0.mlp-norm.bias", arena).get(0))
                     .isNotEqualTo(first);
         }
     }
 
     @Test
     void a_tied_model_has_no_head_of_its_own_and_binds() {
-        RandomWeights weights = new RandomWeights(GPT2, 0);
-        assertThat(weights.info("lm_head.weight")).isEmpty();
-        assertThat(Gpt2Weights.bind(GPT2, weights).spec()).isEqualTo(GPT2);
+        RandomWeights weights = weights(0);
+        assertThat(weights.info("head.matrix")).isEmpty();
+        CheckpointTensors found = new CheckpointTensors(weights);
+        assertThat(TestLayout.weights(SPEC, found).tiedHead()).isTrue();
+        found.requireSound();
+        assertThat(found.unused(name -> false)).isEmpty();
     }
 }

@@ -29,6 +29,18 @@ public final class Families {
                         + "; supported is " + modelTypes()));
     }
 
+    /**
+     * The shape that a configuration of any family describes.
+     *
+     * @param name what the spec is called
+     * @throws BadModel naming the field, what was seen and what is allowed
+     */
+    static ModelSpec spec(String name, ConfigJson config) {
+        Family family = of(config);
+        config.refuseUnsupported();
+        return family.spec(name, config);
+    }
+
     private static String modelTypes() {
         return ALL.stream()
                 .flatMap(family -> family.modelTypes().stream().sorted())

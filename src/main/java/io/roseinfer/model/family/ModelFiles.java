@@ -125,9 +125,7 @@ public record ModelFiles(
     private record Configured(Family family, ModelSpec spec) {
         static Configured read(String name, String source, byte[] utf8, List<String> warnings) {
             ConfigJson config = new ConfigJson(source, utf8, warnings);
-            Family family = Families.of(config);
-            config.refuseUnsupported();
-            return new Configured(family, family.spec(name, config));
+            return new Configured(Families.of(config), Families.spec(name, config));
         }
 
         /** With the end of text of {@code generation_config.json}, which wins over {@code config.json} where it speaks. */

@@ -129,15 +129,15 @@ class AvailableMemoryTest {
     private static ModelRunner load(TestModel model, RunnerLimits limits, long available) {
         CpuOptions options = CpuOptions.defaults();
         return RunnerLoader.load(
-                model.weights(), limits, options.precision(), List.of(new ScalarKernels()), 1, available);
+                model.spec, model.weights(), limits, options.precision(), List.of(new ScalarKernels()), 1, available);
     }
 
     @Test
     void backend_asks_how_much_is_available_when_it_loads() throws IOException {
         write("proc/meminfo", "MemAvailable: 1 kB\n");
         CpuBackend backend = new CpuBackend(CpuOptions.defaults(), CpuFeatures.detect(), memory);
-        assertThatThrownBy(() ->
-                        backend.load(TestModel.random(TestModel.plain(), 1).weights(), new RunnerLimits(4, 32, 16, 0)))
+        TestModel model = TestModel.random(TestModel.plain(), 1);
+        assertThatThrownBy(() -> backend.load(model.spec, model.weights(), new RunnerLimits(4, 32, 16, 0)))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("there is 0 MiB of memory available");
     }

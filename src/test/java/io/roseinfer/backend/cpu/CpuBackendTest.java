@@ -17,10 +17,10 @@ import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.InsufficientMemory;
-import io.roseinfer.model.Activation;
-import io.roseinfer.model.ModelDirectory;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelDirectory;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.tensor.DType;
@@ -137,10 +137,20 @@ class CpuBackendTest {
         ModelSpec small = model.spec;
         KvGeometry all = RunnerLoader.geometry(small, LIMITS);
         assertThat(all.blocks()).isEqualTo(4 * 6);
-        ModelSpec gpt2 = TestModel.spec(50257, 1024, 768, 12, 12, 3072, Activation.GELU_TANH, true, false);
-        KvGeometry capped = RunnerLoader.geometry(gpt2, new RunnerLimits(64, 512, 16, 0));
+        ModelSpec large = SpecBuilder.named("large")
+                .context(1024)
+                .width(768)
+                .layers(12)
+                .heads(12)
+                .build();
+        KvGeometry capped = RunnerLoader.geometry(large, new RunnerLimits(64, 512, 16, 0));
         assertThat(capped.bytes()).isBetween((1L << 30) - capped.bytesPerBlock(), 1L << 30);
-        ModelSpec huge = TestModel.spec(50257, 8192, 4096, 48, 32, 16384, Activation.GELU_TANH, true, false);
+        ModelSpec huge = SpecBuilder.named("huge")
+                .context(8192)
+                .width(4096)
+                .layers(48)
+                .heads(32)
+                .build();
         KvGeometry one = RunnerLoader.geometry(huge, new RunnerLimits(64, 512, 16, 0));
         assertThat(one.blocks()).isEqualTo(512);
     }
@@ -149,7 +159,7 @@ class CpuBackendTest {
     void a_pool_that_cannot_fit_is_refused_before_anything_is_allocated() {
         CpuBackend backend = new CpuBackend(CpuOptions.defaults());
         RunnerLimits limits = new RunnerLimits(4, 32, 1024, 100_000_000);
-        assertThatThrownBy(() -> backend.load(model.weights(), limits))
+        assertThatThrownBy(() -> backend.load(model.spec, model.weights(), limits))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("100000000 KV blocks")
                 .hasMessageContaining("--kv-blocks");
@@ -157,7 +167,7 @@ class CpuBackendTest {
 
     @Test
     void memory_names_every_allocation_largest_first() {
-        try (ModelRunner runner = new CpuBackend(CpuOptions.defaults()).load(model.weights(), LIMITS)) {
+        try (ModelRunner runner = new CpuBackend(CpuOptions.defaults()).load(model.spec, model.weights(), LIMITS)) {
             assertThat(runner.memory())
                     .extracting(MemoryUse::name)
                     .contains("KV pool", "token embedding (f32)", "attention weights (f32)", "MLP weights (f32)");
@@ -171,7 +181,7 @@ class CpuBackendTest {
 
     @Test
     void a_runner_may_be_closed_twice_and_refuses_work_afterwards() {
-        ModelRunner runner = new CpuBackend(CpuOptions.defaults()).load(model.weights(), LIMITS);
+        ModelRunner runner = new CpuBackend(CpuOptions.defaults()).load(model.spec, model.weights(), LIMITS);
         StepDriver driver = new StepDriver(runner);
         driver.add(new Sequence(3), 1, true);
         runner.close();
@@ -184,7 +194,7 @@ class CpuBackendTest {
 
     @Test
     void closing_a_runner_lets_its_running_step_finish() {
-        ModelRunner runner = new CpuBackend(CpuOptions.defaults()).load(model.weights(), LIMITS);
+        ModelRunner runner = new CpuBackend(CpuOptions.defaults()).load(model.spec, model.weights(), LIMITS);
         StepDriver driver = new StepDriver(runner);
         driver.add(new Sequence(3), 1, true);
         runner.submit(driver.inputs, driver.outputs);
@@ -194,7 +204,7 @@ class CpuBackendTest {
 
     @Test
     void a_step_that_does_not_fit_the_pool_is_a_bug_and_touches_nothing() {
-        try (StepDriver driver = new StepDriver(new CpuBackend(CpuOptions.defaults()).load(model.weights(), LIMITS))) {
+        try (StepDriver driver = new StepDriver(new CpuBackend(CpuOptions.defaults()).load(model.spec, model.weights(), LIMITS))) {
             driver.inputs.beginRow();
             driver.inputs.addToken(3, 0, 0);
             driver.inputs.addBlock(driver.runner.kv().blocks());
@@ -212,7 +222,7 @@ class CpuBackendTest {
         CpuOptions options = new CpuOptions(2, Precision.FP32, kernels);
         SampleRequest request =
                 new SampleRequest(SamplingParams.random().withTopK(5).withLogprobs(3), 7, new Sequence(1));
-        try (StepDriver driver = new StepDriver(new CpuBackend(options).load(model.weights(), LIMITS))) {
+        try (StepDriver driver = new StepDriver(new CpuBackend(options).load(model.spec, model.weights(), LIMITS))) {
             long[] threads = stepThreads();
             assertThat(threads).hasSize(2);
             long perStretch = Long.MAX_VALUE;

@@ -9,9 +9,9 @@ import io.roseinfer.backend.StepDriver;
 import io.roseinfer.backend.StepDriver.Sampled;
 import io.roseinfer.backend.StepDriver.Sequence;
 import io.roseinfer.backend.StepOutputs.Status;
-import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.WeightSlot;
+import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.model.TestLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -31,7 +31,7 @@ class CpuRunnerInvarianceTest {
     private final int[] prompt = CpuRunnerReferenceTest.tokens(model.spec, 37);
 
     private static StepDriver driver(TestModel model, CpuOptions options, RunnerLimits limits) {
-        return new StepDriver(new CpuBackend(options).load(model.weights(), limits));
+        return new StepDriver(new CpuBackend(options).load(model.spec, model.weights(), limits));
     }
 
     private List<Sampled> run(CpuOptions options, RunnerLimits limits, int chunk) {
@@ -142,7 +142,14 @@ class CpuRunnerInvarianceTest {
 
     @Test
     void a_step_longer_than_a_tile_equals_the_same_tokens_in_chunks() {
-        ModelSpec spec = TestModel.spec(40, 600, 16, 2, 2, 20, Activation.RELU, true, false);
+        ModelSpec spec = SpecBuilder.named("test")
+                .vocabulary(40)
+                .context(600)
+                .width(16)
+                .layers(2)
+                .heads(2)
+                .inner(20)
+                .build();
         TestModel longModel = TestModel.random(spec, 5);
         int[] tokens = CpuRunnerReferenceTest.tokens(spec, 2 * Scratch.TOKENS + 19);
         RunnerLimits limits = new RunnerLimits(3, 600, 16, 0);
@@ -172,7 +179,7 @@ class CpuRunnerInvarianceTest {
     void a_row_whose_logits_are_not_finite_fails_alone() {
         TestModel broken = TestModel.random(model.spec, 21);
         int width = model.spec.width();
-        Arrays.fill(broken.tensor(WeightSlot.POSITION_EMBEDDING, 0), 20 * width, 21 * width, Float.NaN);
+        Arrays.fill(broken.tensor(TestLayout.POSITIONS), 20 * width, 21 * width, Float.NaN);
         int[] shorter = Arrays.copyOf(prompt, 20);
         try (StepDriver good = driver(model, OPTIONS, LIMITS);
                 StepDriver driver = driver(broken, OPTIONS, LIMITS)) {

@@ -9,6 +9,7 @@ import io.roseinfer.backend.StepDriver;
 import io.roseinfer.backend.StepDriver.Sampled;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.tensor.DType;
 import java.util.Arrays;
 import java.util.Random;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The whole runner against GPT-2 in 64-bit floats. */
+/** The whole runner against the model's equations in 64-bit floats. */
 class CpuRunnerReferenceTest {
     private static final int MORE = 5;
 
@@ -25,8 +26,19 @@ class CpuRunnerReferenceTest {
         return Stream.of(
                 TestModel.plain(),
                 TestModel.awkward(),
-                TestModel.spec(21, 40, 7, 1, 1, 5, Activation.RELU, true, false),
-                TestModel.spec(97, 64, 64, 2, 4, 130, Activation.GELU_TANH, false, false));
+                small(21, 40).width(7).inner(5).build(),
+                small(97, 64)
+                        .width(64)
+                        .layers(2)
+                        .heads(4)
+                        .inner(130)
+                        .activation(Activation.GELU_TANH)
+                        .untied()
+                        .build());
+    }
+
+    private static SpecBuilder small(int vocabulary, int context) {
+        return SpecBuilder.named("test").vocabulary(vocabulary).context(context);
     }
 
     @ParameterizedTest
@@ -64,11 +76,12 @@ class CpuRunnerReferenceTest {
     private static void assertAgrees(TestModel model, Precision precision, KernelChoice kernels, double tolerance) {
         CpuOptions options = new CpuOptions(2, precision, kernels);
         int[] prompt = tokens(model.spec, 19);
+        DoubleModel reference = new DoubleModel(model.spec, model.weights());
         try (CpuBackend backend = new CpuBackend(options);
-                StepDriver driver = new StepDriver(backend.load(model.weights(), new RunnerLimits(4, 32, 16, 0)))) {
+                StepDriver driver = new StepDriver(backend.load(model.spec, model.weights(), new RunnerLimits(4, 32, 16, 0)))) {
             int[] sequence = prompt;
             for (Sampled sampled : driver.alone(prompt, 32, MORE)) {
-                double[] expected = DoubleGpt2.logSoftmax(new DoubleGpt2(model).logits(sequence));
+                double[] expected = DoubleModel.logSoftmax(reference.logits(sequence));
                 for (int rank = 0; rank < StepDriver.TOPS; rank++) {
                     assertThat((double) sampled.logprobs().get(rank))
                             .as("after %d tokens, rank %d", sequence.length, rank)

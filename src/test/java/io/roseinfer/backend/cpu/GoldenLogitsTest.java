@@ -6,7 +6,7 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepDriver;
 import io.roseinfer.golden.Golden;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.tensor.Tensor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +18,7 @@ class GoldenLogitsTest {
 
     private static StepDriver driver(CpuBackend backend, ModelFiles files) {
         int context = files.spec().contextLength();
-        return new StepDriver(backend.load(files.weights(), new RunnerLimits(4, context, 16, 0)));
+        return new StepDriver(backend.load(files.spec(), files.weights(), new RunnerLimits(4, context, 16, 0)));
     }
 
     private static CpuBackend backend() {

@@ -6,11 +6,13 @@ import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
-import io.roseinfer.tensor.DType;
-import io.roseinfer.tensor.Tensor;
+import io.roseinfer.model.ArraySource;
+import io.roseinfer.model.Matrix;
+import io.roseinfer.model.Matrix.Layout;
+import io.roseinfer.model.StoredTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.util.Optional;
 import java.util.Random;
 
 /** Random operands for kernels, and the packing that the runner would do. */
@@ -33,14 +35,15 @@ final class KernelFixtures {
     /** Packs {@code values} of shape [outputs, inputs] if {@code byOutput}, else [inputs, outputs]. */
     static PackedMatrix pack(
             Arena arena, WeightFormat format, float[] values, int inputs, int outputs, boolean byOutput) {
-        MemorySegment source = arena.allocate(4L * values.length, 4);
-        MemorySegment.copy(values, 0, source, ValueLayout.JAVA_FLOAT, 0, values.length);
         long[] shape = byOutput ? new long[] {outputs, inputs} : new long[] {inputs, outputs};
+        StoredTensor tensor = new ArraySource().put("matrix", values, shape);
+        Layout layout = byOutput ? Layout.OUT_IN : Layout.IN_OUT;
+        Matrix matrix = Matrix.of(tensor, inputs, outputs, layout, Optional.empty());
         float[] scales =
                 new float[format == WeightFormat.INT8 ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0];
         MemorySegment memory = arena.allocate(PackedMatrix.bytes(format, inputs, outputs), 64);
         PackedMatrix packed = new PackedMatrix(format, inputs, outputs, memory, scales);
-        PanelPacker packer = new PanelPacker(new Tensor(DType.F32, shape, source), byOutput, packed);
+        PanelPacker packer = new PanelPacker(matrix.open(arena), packed);
         for (int panel = 0; panel < packed.panels(); panel++) {
             packer.pack(panel, new float[inputs * PackedMatrix.COLUMNS]);
         }

@@ -160,7 +160,7 @@ class KernelWarmUpTest {
     }
 
     private ModelRunner load(CpuOptions options) {
-        return new CpuBackend(options).load(model.weights(), new RunnerLimits(4, 64, 16, 0));
+        return new CpuBackend(options).load(model.spec, model.weights(), new RunnerLimits(4, 64, 16, 0));
     }
 
     private StepDriver driver(CpuOptions options) {
@@ -203,7 +203,7 @@ class KernelWarmUpTest {
                     .withKernels(cold ? KernelChoice.VECTOR : KernelChoice.BEST);
             TestModel model = TestModel.random(TestModel.plain(), 21);
             RunnerLimits limits = new RunnerLimits(MOST_ROWS, 2 * MOST_ROWS, 16, 2 * MOST_ROWS);
-            try (StepDriver driver = new StepDriver(new CpuBackend(options).load(model.weights(), limits))) {
+            try (StepDriver driver = new StepDriver(new CpuBackend(options).load(model.spec, model.weights(), limits))) {
                 if (!cold) {
                     driver.runner.warmUp(LONG);
                 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepDriver;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -146,7 +146,7 @@ class NarrowWeightsTest {
         CpuOptions options =
                 CpuOptions.defaults().withThreads(1).withPrecision(precision).withKernels(KernelChoice.VECTOR);
         StepDriver driver =
-                new StepDriver(new CpuBackend(options).load(files.weights(), new RunnerLimits(1, 1, 16, 512)));
+                new StepDriver(new CpuBackend(options).load(files.spec(), files.weights(), new RunnerLimits(1, 1, 16, 512)));
         driver.params = SamplingParams.greedy();
         return driver;
     }

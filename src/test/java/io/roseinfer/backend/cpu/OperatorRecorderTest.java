@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Operators by a clock that ticks once per reading, so that every reading counts. */
 class OperatorRecorderTest {
     private static final int BLOCK_SIZE = 16;
+    private static final TestModel MODEL = TestModel.random(TestModel.plain(), 1);
 
     private final AtomicLong ticks = new AtomicLong();
     private final Clock clock = ticks::incrementAndGet;
@@ -28,8 +29,7 @@ class OperatorRecorderTest {
     private static StepDriver driver(int threads) {
         CpuOptions options = new CpuOptions(threads, Precision.FP32, KernelChoice.SCALAR);
         RunnerLimits limits = new RunnerLimits(4, 64, BLOCK_SIZE, 0);
-        return new StepDriver(new CpuBackend(options)
-                .load(TestModel.random(TestModel.plain(), 1).weights(), limits));
+        return new StepDriver(new CpuBackend(options).load(MODEL.spec, MODEL.weights(), limits));
     }
 
     private static StepDriver.Sequence sequence(int length) {

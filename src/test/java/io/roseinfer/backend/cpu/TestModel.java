@@ -2,16 +2,19 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.format.WeightSource;
 import io.roseinfer.model.Activation;
-import io.roseinfer.model.Gpt2Weights;
+import io.roseinfer.model.CheckpointTensors;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.WeightSlot;
+import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.model.StoredTensor;
+import io.roseinfer.model.TensorFinder;
+import io.roseinfer.model.TestLayout;
+import io.roseinfer.model.Weights;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -21,8 +24,8 @@ import java.util.Set;
 /** A small model in arrays, with weights large enough that attention is far from uniform and a lost term shows. */
 final class TestModel implements WeightSource {
     final ModelSpec spec;
-    final DType dtype;
-    final Map<String, float[]> tensors = new LinkedHashMap<>();
+    private final DType dtype;
+    private final Map<String, float[]> tensors = new LinkedHashMap<>();
     private final Map<String, long[]> shapes = new LinkedHashMap<>();
 
     private TestModel(ModelSpec spec, DType dtype) {
@@ -36,37 +39,54 @@ final class TestModel implements WeightSource {
 
     static TestModel random(ModelSpec spec, long seed, DType dtype) {
         TestModel model = new TestModel(spec, dtype);
-        Random random = new Random(seed);
-        for (WeightSlot slot : WeightSlot.values()) {
-            if (slot == WeightSlot.HEAD && spec.tiedHead()) {
-                continue;
-            }
-            for (int layer = 0; layer < (slot.perLayer() ? spec.layers() : 1); layer++) {
-                model.add(slot, layer, random);
-            }
-        }
+        Weights unused = TestLayout.weights(spec, model.new Filler(new Random(seed)));
         return model;
     }
 
-    private void add(WeightSlot slot, int layer, Random random) {
-        long[] shape = slot.shape(spec);
-        float mean = slot.name().endsWith("GAIN") ? 1 : 0;
-        float deviation = shape.length == 1 ? 0.2f : 1.2f / (float) Math.sqrt((double) shape[slot.perLayer() ? 0 : 1]);
-        float[] values = new float[(int) Tensor.elementCount(shape)];
-        for (int i = 0; i < values.length; i++) {
-            float value = mean + deviation * (float) random.nextGaussian();
-            values[i] = dtype == DType.BF16 ? Tensor.bf16ToFloat(Tensor.floatToBf16(value)) : value;
+    /** Makes every tensor that is looked up. */
+    private final class Filler implements TensorFinder {
+        private final Random random;
+
+        Filler(Random random) {
+            this.random = random;
         }
-        tensors.put(slot.tensorName(layer), values);
-        shapes.put(slot.tensorName(layer), shape);
+
+        @Override
+        public boolean has(String name) {
+            return tensors.containsKey(name);
+        }
+
+        @Override
+        public StoredTensor find(String name, long... shape) {
+            float mean = name.endsWith(".gain") ? 1 : 0;
+            boolean table = name.equals("embedding.matrix") || name.equals("head.matrix") || name.equals(TestLayout.POSITIONS);
+            float deviation = shape.length == 1 ? 0.2f : 1.2f / (float) Math.sqrt((double) shape[table ? 1 : 0]);
+            float[] values = new float[(int) Tensor.elementCount(shape)];
+            for (int i = 0; i < values.length; i++) {
+                float value = mean + deviation * (float) random.nextGaussian();
+                values[i] = dtype == DType.BF16 ? Tensor.bf16ToFloat(Tensor.floatToBf16(value)) : value;
+            }
+            tensors.put(name, values);
+            shapes.put(name, shape);
+            return new StoredTensor(TestModel.this, name);
+        }
+
+        @Override
+        public String description() {
+            return TestModel.this.description();
+        }
     }
 
-    float[] tensor(WeightSlot slot, int layer) {
-        return Objects.requireNonNull(tensors.get(slot.tensorName(layer)));
+    /** The values of a tensor that {@link TestLayout} names, to change at will. */
+    float[] tensor(String name) {
+        return Objects.requireNonNull(tensors.get(name));
     }
 
-    Gpt2Weights weights() {
-        return Gpt2Weights.bind(spec, this);
+    Weights weights() {
+        CheckpointTensors found = new CheckpointTensors(this);
+        Weights weights = TestLayout.weights(spec, found);
+        found.requireSound();
+        return weights;
     }
 
     @Override
@@ -103,37 +123,29 @@ final class TestModel implements WeightSource {
 
     /** One head per vector, all widths whole. */
     static ModelSpec plain() {
-        return spec(61, 96, 48, 2, 3, 96, Activation.GELU_TANH, true, false);
+        return SpecBuilder.named("test")
+                .vocabulary(61)
+                .context(96)
+                .width(48)
+                .layers(2)
+                .heads(3)
+                .inner(96)
+                .activation(Activation.GELU_TANH)
+                .build();
     }
 
     /** Nothing divides anything: head size 33, inner width 101, vocabulary 53, an untied head, scores scaled by layer. */
     static ModelSpec awkward() {
-        return spec(53, 70, 66, 3, 2, 101, Activation.GELU_ERF, false, true);
-    }
-
-    static ModelSpec spec(
-            int vocabulary,
-            int context,
-            int width,
-            int layers,
-            int heads,
-            int inner,
-            Activation activation,
-            boolean tied,
-            boolean scaleByLayer) {
-        return new ModelSpec(
-                "test",
-                vocabulary,
-                context,
-                width,
-                layers,
-                heads,
-                inner,
-                activation,
-                1e-5f,
-                true,
-                scaleByLayer,
-                tied,
-                List.of());
+        return SpecBuilder.named("test")
+                .vocabulary(53)
+                .context(70)
+                .width(66)
+                .layers(3)
+                .heads(2)
+                .inner(101)
+                .activation(Activation.GELU_ERF)
+                .untied()
+                .scaleByLayer()
+                .build();
     }
 }

@@ -6,8 +6,9 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.format.WeightSource;
 import io.roseinfer.golden.Golden;
-import io.roseinfer.model.Gpt2Weights;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.OtherSource;
+import io.roseinfer.model.Weights;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.tensor.Tensor;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -66,8 +67,8 @@ class WeightLoaderTest {
         try (ModelFiles files = ModelFiles.openDirectory("m", directory);
                 CpuBackend backend = new CpuBackend(CpuOptions.defaults().withThreads(2))) {
             WeightSource cut = new Truncating(files.source(), directory.resolve("model.safetensors"));
-            Gpt2Weights weights = Gpt2Weights.bind(files.spec(), cut);
-            assertThatThrownBy(() -> backend.load(weights, new RunnerLimits(1, 8, 16, 0)))
+            Weights weights = OtherSource.of(files.weights(), cut);
+            assertThatThrownBy(() -> backend.load(files.spec(), weights, new RunnerLimits(1, 8, 16, 0)))
                     .isInstanceOf(BadModel.class)
                     .hasMessageContaining("model.safetensors")
                     .hasMessageContaining("truncated or replaced while it was read");

@@ -12,8 +12,7 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
-import io.roseinfer.model.Gpt2Shapes;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
@@ -61,9 +60,9 @@ class BatchInvarianceTest {
 
     private static List<Yield> run(Precision precision, EngineOptions options, Function<Engine, List<Yield>> use) {
         CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withBatchInvariant(true);
-        try (ModelFiles files = ModelFiles.random(Gpt2Shapes.named("gpt2").orElseThrow(), 0);
+        try (ModelFiles files = ModelFiles.random("gpt2", 0);
                 CudaBackend backend = CudaBackend.open(cuda, Clock.system());
-                ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
                 Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
             return use.apply(engine);
         }

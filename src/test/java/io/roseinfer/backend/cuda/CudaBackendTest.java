@@ -11,7 +11,7 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.InsufficientMemory;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import java.nio.charset.StandardCharsets;
 import org.bytedeco.cuda.cudart.CUmod_st;
 import org.bytedeco.javacpp.BytePointer;
@@ -27,7 +27,7 @@ class CudaBackendTest {
     private static long loadOnce(RunnerLimits limits) {
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 CudaBackend backend = open();
-                ModelRunner runner = backend.load(files.weights(), limits)) {
+                ModelRunner runner = backend.load(files.spec(), files.weights(), limits)) {
             assertThat(runner.memory())
                     .extracting(MemoryUse::name)
                     .contains("KV pool", "token embedding", "activations");
@@ -59,7 +59,7 @@ class CudaBackendTest {
     void load_poolLargerThanTheDevice_saysWhatToChange() {
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 CudaBackend backend = open()) {
-            assertThatThrownBy(() -> backend.load(files.weights(), new RunnerLimits(8, 512, 1024, 100_000_000)))
+            assertThatThrownBy(() -> backend.load(files.spec(), files.weights(), new RunnerLimits(8, 512, 1024, 100_000_000)))
                     .isInstanceOf(InsufficientMemory.class)
                     .hasMessageContaining("100000000 KV blocks of 1024 tokens need")
                     .hasMessageContaining("--kv-blocks");
@@ -70,7 +70,7 @@ class CudaBackendTest {
     void load_moreRowsThanCanBeLaunched_saysWhatToLower() {
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 CudaBackend backend = open()) {
-            assertThatThrownBy(() -> backend.load(files.weights(), new RunnerLimits(65_536, 65_536, 16, 1000)))
+            assertThatThrownBy(() -> backend.load(files.spec(), files.weights(), new RunnerLimits(65_536, 65_536, 16, 1000)))
                     .isInstanceOf(BadInput.class)
                     .hasMessageContaining("at most 65535 can be launched")
                     .hasMessageContaining("--max-batch-size");

@@ -11,7 +11,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.golden.Golden;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,7 +29,7 @@ class CudaContiguousTest {
             EngineOptions options = paged
                     ? EngineOptions.defaults()
                     : EngineOptions.defaults().withBlockSize(files.spec().contextLength());
-            try (ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+            try (ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
                     Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
                 List<TokenStream> streams = new ArrayList<>();
                 for (int prompt = 0; prompt < golden.prompts(); prompt++) {

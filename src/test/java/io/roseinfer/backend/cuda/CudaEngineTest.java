@@ -15,7 +15,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.golden.Golden;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
@@ -43,7 +43,7 @@ class CudaEngineTest {
         EngineOptions options = EngineOptions.defaults().withScheduler(scheduler);
         try (ModelFiles files = golden.open();
                 CudaBackend backend = CudaBackend.open(cuda, Clock.system());
-                ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
                 Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
             use.accept(engine, (CudaModelRunner) runner);
         }
@@ -260,7 +260,7 @@ class CudaEngineTest {
         List<String> onTheProcessor;
         try (ModelFiles files = golden.open();
                 CpuBackend backend = new CpuBackend(CpuOptions.defaults().withPrecision(Precision.FP32));
-                ModelRunner runner = backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
                 Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
             onTheProcessor = ids(together(engine, drawn(golden, -1)));
         }

@@ -7,11 +7,10 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.format.WeightSource;
-import io.roseinfer.model.Gpt2Shapes;
-import io.roseinfer.model.Gpt2Weights;
-import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.RandomWeights;
-import io.roseinfer.model.WeightSlot;
+import io.roseinfer.model.OtherSource;
+import io.roseinfer.model.Vector;
+import io.roseinfer.model.Weights;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.Optional;
@@ -25,7 +24,7 @@ import org.junit.jupiter.api.TestReporter;
 @RequiresCuda
 class CudaMemoryTest {
     private static final long MIB = 1L << 20;
-    private static final ModelSpec GPT2 = Gpt2Shapes.named("gpt2").orElseThrow();
+    private static final ModelFiles MODEL = ModelFiles.random("gpt2", 0);
 
     /** The driver's own unit of memory, and a little more: it may keep some for itself, or give back what it had kept before. */
     private static final long DRIVERS_OWN = 8 * MIB;
@@ -74,19 +73,20 @@ class CudaMemoryTest {
         }
     }
 
-    private static void load(WeightSource weights) {
+    private static void load(Weights weights) {
         try (CudaBackend backend = CudaBackend.open(CudaOptions.defaults(), Clock.system())) {
-            backend.load(Gpt2Weights.bind(GPT2, weights), new RunnerLimits(256, 1280, 16, 0))
+            backend.load(MODEL.spec(), weights, new RunnerLimits(256, 1280, 16, 0))
                     .close();
         }
     }
 
     @Test
     void load_errorWhileReadingTheLastTensor_comesOut_andNothingIsKept() {
-        RandomWeights random = new RandomWeights(GPT2, 0);
-        load(random);
+        load(MODEL.weights());
         long free = Driver.freeBytes();
-        WeightSource broken = new Broken(random, WeightSlot.FINAL_NORM_BIAS.tensorName(0));
+        Vector last = MODEL.weights().norm().bias().orElseThrow();
+        String name = last.asStored().orElseThrow().name();
+        Weights broken = OtherSource.of(MODEL.weights(), new Broken(MODEL.source(), name));
         assertThatThrownBy(() -> load(broken))
                 .isInstanceOf(AssertionError.class)
                 .hasMessage("as planned");
@@ -96,23 +96,22 @@ class CudaMemoryTest {
     /** Wherever memory runs out: at the weights, the pool, a module, the first launch of a kernel or the last graph. */
     @Test
     void load_withLessAndLessMemoryLeft_isRefusedForMemory_andNothingIsKept(TestReporter out) {
-        RandomWeights random = new RandomWeights(GPT2, 0);
-        load(random);
+        load(MODEL.weights());
         int refused = 0;
         for (long left : new long[] {1000, 700, 600, 560, 540, 520, 510, 500, 490, 480, 400, 200, 60, 8}) {
-            refused += loadWithOnly(left * MIB, random, out) ? 0 : 1;
+            refused += loadWithOnly(left * MIB, out) ? 0 : 1;
         }
         assertThat(refused).as("loads that were refused").isPositive();
     }
 
     /** Whether it fits. */
-    private static boolean loadWithOnly(long left, WeightSource weights, TestReporter out) {
+    private static boolean loadWithOnly(long left, TestReporter out) {
         long[] ballast = new long[1];
         long bytes = Math.max(Driver.freeBytes() - left, 1);
         assertThat(Driver.allocate(ballast, bytes)).isEqualTo(DriverStatus.SUCCESS);
         try {
             long free = Driver.freeBytes();
-            Optional<InsufficientMemory> refusal = refusal(weights);
+            Optional<InsufficientMemory> refusal = refusal();
             out.publishEntry(
                     left / MIB + " MiB left", refusal.map(Throwable::getMessage).orElse("fits"));
             assertThat(Driver.freeBytes())
@@ -124,9 +123,9 @@ class CudaMemoryTest {
         }
     }
 
-    private static Optional<InsufficientMemory> refusal(WeightSource weights) {
+    private static Optional<InsufficientMemory> refusal() {
         try {
-            load(weights);
+            load(MODEL.weights());
             return Optional.empty();
         } catch (InsufficientMemory e) {
             return Optional.of(e);

@@ -9,7 +9,7 @@ import io.roseinfer.golden.Difference;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.golden.GoldenLogits;
 import io.roseinfer.golden.GoldenLogits.Way;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.tensor.Tensor;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -52,7 +52,7 @@ class CudaParityTest {
         try (ModelFiles files = golden.open();
                 CudaBackend backend =
                         CudaBackend.open(CudaOptions.defaults().withPrecision(precision), Clock.system());
-                StepDriver driver = new StepDriver(backend.load(files.weights(), GoldenLogits.limits(files.spec())))) {
+                StepDriver driver = new StepDriver(backend.load(files.spec(), files.weights(), GoldenLogits.limits(files.spec())))) {
             return new GoldenLogits(golden, driver, CudaProbe::logits).compute(way);
         }
     }

@@ -6,17 +6,13 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.Gpt2Shapes;
-import io.roseinfer.model.Gpt2Weights;
-import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.RandomWeights;
+import io.roseinfer.model.family.ModelFiles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 
 /** What the graphs of prompts cost at load, of the GPT-2 124M shape; each test publishes it. */
 @RequiresCuda
 class CudaPromptGraphTest {
-    private static final ModelSpec GPT2 = Gpt2Shapes.named("gpt2").orElseThrow();
     private static final RunnerLimits LIMITS = new RunnerLimits(1, 1024, 16, 128);
     private static final long MOST_BYTES = 256L << 20;
 
@@ -26,10 +22,10 @@ class CudaPromptGraphTest {
         Clock clock = Clock.system();
         CudaOptions options =
                 CudaOptions.defaults().withPrecision(Precision.FP16).withPromptGraphTokens(promptGraphTokens);
-        Gpt2Weights weights = Gpt2Weights.bind(GPT2, new RandomWeights(GPT2, 0));
-        try (CudaBackend backend = CudaBackend.open(options, clock)) {
+        try (ModelFiles files = ModelFiles.random("gpt2", 0);
+                CudaBackend backend = CudaBackend.open(options, clock)) {
             long start = clock.nanos();
-            ModelRunner runner = backend.load(weights, LIMITS);
+            ModelRunner runner = backend.load(files.spec(), files.weights(), LIMITS);
             long nanos = clock.nanos() - start;
             long free = CudaProbe.freeBytes();
             runner.close();

@@ -12,7 +12,7 @@ import io.roseinfer.backend.StepOutputs.Status;
 import io.roseinfer.base.Clock;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.golden.GoldenLogits;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.Sampler;
 import io.roseinfer.sampling.SamplingParams;
@@ -55,7 +55,7 @@ class CudaSamplingTest {
         try (ModelFiles files = golden.open();
                 CudaBackend backend =
                         CudaBackend.open(CudaOptions.defaults().withPrecision(Precision.FP16), Clock.system());
-                StepDriver driver = new StepDriver(backend.load(files.weights(), GoldenLogits.limits(files.spec())))) {
+                StepDriver driver = new StepDriver(backend.load(files.spec(), files.weights(), GoldenLogits.limits(files.spec())))) {
             driver.params = params;
             Sequence sequence = new Sequence(golden.ids(0));
             for (int step = 0; step < STEPS; step++) {

@@ -9,7 +9,7 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.OnlineScheduler;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
@@ -55,7 +55,7 @@ class CudaVirtualThreadTest {
     }
 
     private static ModelRunner load(ModelFiles files, CudaBackend backend) {
-        return backend.load(files.weights(), EngineLimits.runnerLimits(OPTIONS, files.spec()));
+        return backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(OPTIONS, files.spec()));
     }
 
     private static int generate() {

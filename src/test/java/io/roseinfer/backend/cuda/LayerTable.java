@@ -12,18 +12,17 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.format.WeightSource;
 import io.roseinfer.golden.Difference;
 import io.roseinfer.golden.Golden;
-import io.roseinfer.model.Gpt2Weights;
-import io.roseinfer.model.ModelFiles;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.WeightSlot;
+import io.roseinfer.model.OtherSource;
+import io.roseinfer.model.Weights;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
@@ -43,17 +42,13 @@ final class LayerTable {
 
     /** A checkpoint that is read once and kept, since it is loaded many times over. */
     private static final class Kept implements WeightSource {
-        private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+        private final WeightSource source;
+        private final Arena arena;
+        private final Map<String, Tensor> tensors = new HashMap<>();
 
-        Kept(Gpt2Weights weights, Arena arena) {
-            ModelSpec spec = weights.spec();
-            for (WeightSlot slot : WeightSlot.values()) {
-                for (int layer = 0; layer < (slot.perLayer() ? spec.layers() : 1); layer++) {
-                    if (slot != WeightSlot.HEAD || !spec.tiedHead()) {
-                        tensors.put(slot.tensorName(layer), weights.read(slot, layer, arena));
-                    }
-                }
-            }
+        Kept(WeightSource source, Arena arena) {
+            this.source = source;
+            this.arena = arena;
         }
 
         @Override
@@ -63,53 +58,37 @@ final class LayerTable {
 
         @Override
         public Set<String> names() {
-            return tensors.keySet();
+            return source.names();
         }
 
         @Override
         public Optional<Info> info(String name) {
-            return Optional.ofNullable(tensors.get(name)).map(t -> new Info(t.dtype(), t.shape()));
+            return source.info(name);
         }
 
         @Override
-        public Tensor read(String name, Arena arena) {
-            return Objects.requireNonNull(tensors.get(name));
+        public Tensor read(String name, Arena unused) {
+            return tensors.computeIfAbsent(name, first -> source.read(first, arena));
         }
 
         @Override
         public void close() {}
     }
 
-    private static ModelSpec first(ModelSpec s, int layers) {
-        return new ModelSpec(
-                s.name(),
-                s.vocabularySize(),
-                s.contextLength(),
-                s.width(),
-                layers,
-                s.heads(),
-                s.innerWidth(),
-                s.activation(),
-                s.layerNormEpsilon(),
-                s.scaleAttention(),
-                s.scaleAttentionByLayer(),
-                s.tiedHead(),
-                s.endOfText());
-    }
-
     /** The logits behind every fourth token, row after row: computed in one step each, and token by token. */
     private static List<float[]> logits(
             Supplier<Backend> device,
-            Gpt2Weights weights,
+            ModelSpec spec,
+            Weights weights,
             int[] tokens,
             BiFunction<ModelRunner, Integer, float[]> read) {
-        RunnerLimits limits = new RunnerLimits(1, weights.spec().contextLength(), 16, 128);
+        RunnerLimits limits = new RunnerLimits(1, spec.contextLength(), 16, 128);
         int rows = tokens.length / EVERY;
-        int vocabulary = weights.spec().vocabularySize();
+        int vocabulary = spec.vocabularySize();
         float[] prefill = new float[rows * vocabulary];
         float[] decode = new float[rows * vocabulary];
         try (Backend backend = device.get();
-                StepDriver driver = new StepDriver(backend.load(weights, limits))) {
+                StepDriver driver = new StepDriver(backend.load(spec, weights, limits))) {
             StepDriver.Sequence sequence = new StepDriver.Sequence(tokens);
             for (int row = 0; row < rows; row++) {
                 int length = (row + 1) * EVERY;
@@ -138,20 +117,21 @@ final class LayerTable {
         System.arraycopy(greedy, 0, tokens, ids.length, 64 - ids.length);
         try (ModelFiles files = golden.open();
                 Arena arena = Arena.ofShared()) {
-            Kept kept = new Kept(files.weights(), arena);
+            Weights kept = OtherSource.of(files.weights(), new Kept(files.source(), arena));
             DType stored = files.weights().matrixType();
             System.out.printf("%n%s (%s), logits of CUDA less those of the CPU in fp32%n", name, stored);
             System.out.println("| blocks | largest logit | fp32 prefill | fp32 decode | fp16 prefill | fp16 decode"
                     + " | bf16 prefill | bf16 decode |");
             System.out.println("|---|---|---|---|---|---|---|---|");
             for (int layers = 1; layers <= files.spec().layers(); layers++) {
-                Gpt2Weights weights = Gpt2Weights.bind(first(files.spec(), layers), kept);
+                ModelSpec spec = files.spec().withLayers(layers);
+                Weights weights = kept.withLayers(layers);
                 CpuOptions fp32 = CpuOptions.defaults().withPrecision(Precision.FP32);
-                float[] expected = logits(() -> new CpuBackend(fp32), weights, tokens, CpuProbe::logits)
+                float[] expected = logits(() -> new CpuBackend(fp32), spec, weights, tokens, CpuProbe::logits)
                         .getFirst();
                 System.out.printf("| %d | %.2f |", layers, largest(expected));
                 for (Precision precision : new Precision[] {Precision.FP32, Precision.FP16, Precision.BF16}) {
-                    for (float[] seen : logits(() -> cuda(precision), weights, tokens, CudaProbe::logits)) {
+                    for (float[] seen : logits(() -> cuda(precision), spec, weights, tokens, CudaProbe::logits)) {
                         System.out.print(" " + Difference.of(seen, expected) + " |");
                     }
                 }

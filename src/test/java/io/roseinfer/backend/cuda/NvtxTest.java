@@ -16,7 +16,7 @@ import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
-import io.roseinfer.model.ModelFiles;
+import io.roseinfer.model.family.ModelFiles;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -108,7 +108,7 @@ class NvtxTest {
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 SimBackend backend = new SimBackend(SimOptions.defaults());
                 ModelRunner runner = new RangedRunner(
-                        backend.load(files.weights(), EngineLimits.runnerLimits(options, files.spec())), ranges);
+                        backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec())), ranges);
                 Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
             engine.generate(
                     GenerationRequest.ofTokens(5, 6, 7).withMaxNewTokens(4).withIgnoreEndOfText(true));

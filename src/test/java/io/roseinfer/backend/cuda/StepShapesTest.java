@@ -10,7 +10,7 @@ import io.roseinfer.backend.cuda.StepKernels.Attention;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.InsufficientMemory;
-import io.roseinfer.model.Gpt2Shapes;
+import io.roseinfer.model.family.Families;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Everything that is decided about a step before the device hears of it. */
 class StepShapesTest {
     private static final ModelShape GPT2 =
-            ModelShape.of(Gpt2Shapes.named("gpt2").orElseThrow(), ElementType.F16);
+            ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16);
     private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
 
     @Test

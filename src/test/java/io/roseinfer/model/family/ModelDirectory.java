@@ -1,6 +1,9 @@
-package io.roseinfer.model;
+package io.roseinfer.model.family;
 
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.model.ConfigJson;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.RandomWeights;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.io.IOException;
@@ -55,9 +58,11 @@ public final class ModelDirectory {
 
     private void fill() {
         byte[] json = config.toString().getBytes(StandardCharsets.UTF_8);
-        ModelSpec spec = Gpt2Config.parse("m", "config.json", json, new ArrayList<>());
+        ConfigJson parsed = new ConfigJson("config.json", json, new ArrayList<>());
+        ModelSpec spec = Families.spec("m", parsed);
         try (Arena arena = Arena.ofConfined();
-                RandomWeights random = new RandomWeights(spec, 1)) {
+                RandomWeights random = new RandomWeights(
+                        "m", 1, found -> Families.of(parsed).weights(spec, found))) {
             for (String name : random.names()) {
                 Tensor tensor = random.read(name, arena);
                 float[] values = new float[(int) tensor.elements()];

@@ -1,4 +1,4 @@
-package io.roseinfer.model;
+package io.roseinfer.model.family;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,7 +33,7 @@ class TokenizerChoiceTest {
             assertThat(files.warnings())
                     .singleElement()
                     .asString()
-                    .contains(directory.toString(), "using GPT-2's vocabulary", "vocab_size is " + vocabulary);
+                    .contains(directory.toString(), "using the built-in GPT-2 vocabulary", "vocab_size is " + vocabulary);
         }
     }
 

@@ -1,10 +1,13 @@
-package io.roseinfer.model;
+package io.roseinfer.model.family;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.tensor.Tensor;
+import io.roseinfer.model.ConfigJson;
+import io.roseinfer.model.Matrix;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.RandomWeights;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A spec held against weights that were made for another one. */
 class Gpt2WeightsTest {
+    private static final Family FAMILY = new Gpt2();
+
     @TempDir
     private Path directory;
 
@@ -24,16 +29,17 @@ class Gpt2WeightsTest {
         String json = """
                 {"model_type":"gpt2","n_embd":4,"n_head":2,"n_positions":8,"n_layer":%d,"vocab_size":%d,
                  "tie_word_embeddings":%b}""".formatted(layers, vocabulary, tied);
-        return Gpt2Config.parse("m", "m/config.json", json.getBytes(StandardCharsets.UTF_8), new ArrayList<>());
+        return Families.spec(
+                "m", new ConfigJson("m/config.json", json.getBytes(StandardCharsets.UTF_8), new ArrayList<>()));
     }
 
     private static RandomWeights weights(ModelSpec spec) {
-        return new RandomWeights(spec, 0);
+        return new RandomWeights(spec.name(), 0, tensors -> FAMILY.weights(spec, tensors));
     }
 
     @Test
     void missing_tensors_are_named_five_of_them_with_their_shapes_and_the_others_counted() {
-        assertThatThrownBy(() -> Gpt2Weights.bind(spec(2, 9, true), weights(spec(1, 9, true))))
+        assertThatThrownBy(() -> Binding.of(FAMILY, spec(2, 9, true), weights(spec(1, 9, true))))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("tensor h.1.ln_1.weight [4] is missing")
                 .hasMessageContaining("tensor h.1.attn.c_attn.weight [4, 12] is missing")
@@ -42,7 +48,7 @@ class Gpt2WeightsTest {
 
     @Test
     void tensor_of_another_shape_is_named_with_both_shapes() {
-        assertThatThrownBy(() -> Gpt2Weights.bind(spec(1, 9, true), weights(spec(1, 8, true))))
+        assertThatThrownBy(() -> Binding.of(FAMILY, spec(1, 9, true), weights(spec(1, 8, true))))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("tensor wte.weight has shape [8, 4], [9, 4] is needed")
                 .hasMessageNotContaining("more");
@@ -51,7 +57,7 @@ class Gpt2WeightsTest {
     @Test
     void tensors_that_nothing_reads_are_left_alone_with_one_warning() {
         ModelSpec spec = spec(1, 9, true);
-        Gpt2Weights bound = Gpt2Weights.bind(spec, weights(spec(3, 9, true)));
+        Binding bound = Binding.of(FAMILY, spec, weights(spec(3, 9, true)));
         assertThat(bound.spec()).isEqualTo(spec);
         assertThat(bound.warnings())
                 .singleElement()
@@ -81,18 +87,18 @@ class Gpt2WeightsTest {
 
     @Test
     void head_that_is_neither_there_nor_tied_is_missing() {
-        assertThatThrownBy(() -> Gpt2Weights.bind(spec(1, 9, false), weights(spec(1, 9, true))))
+        assertThatThrownBy(() -> Binding.of(FAMILY, spec(1, 9, false), weights(spec(1, 9, true))))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("tensor lm_head.weight [9, 4] is missing");
     }
 
     private static float[] head(ModelFiles files) {
+        Matrix head = files.weights().head();
+        float[] values = new float[head.outputs() * head.inputs()];
         try (Arena arena = Arena.ofConfined()) {
-            Tensor head = files.weights().read(WeightSlot.HEAD, arena);
-            float[] values = new float[(int) head.elements()];
-            head.copyTo(0, values, 0, values.length);
-            return values;
+            head.open(arena).copyRows(values);
         }
+        return values;
     }
 
     @ParameterizedTest

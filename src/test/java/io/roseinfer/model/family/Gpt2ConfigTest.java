@@ -1,9 +1,14 @@
-package io.roseinfer.model;
+package io.roseinfer.model.family;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.model.Activation;
+import io.roseinfer.model.BlockSpec.Norm;
+import io.roseinfer.model.ConfigJson;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Trait;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +22,8 @@ class Gpt2ConfigTest {
     private final List<String> warnings = new ArrayList<>();
 
     private ModelSpec parse(String json) {
-        return Gpt2Config.parse("m", "m/config.json", json.getBytes(StandardCharsets.UTF_8), warnings);
+        ConfigJson config = new ConfigJson("m/config.json", json.getBytes(StandardCharsets.UTF_8), warnings);
+        return Families.spec("m", config);
     }
 
     private ModelSpec with(String field) {
@@ -31,15 +37,15 @@ class Gpt2ConfigTest {
         assertThat(spec.contextLength()).isEqualTo(1024);
         assertThat(spec.width()).isEqualTo(768);
         assertThat(spec.layers()).isEqualTo(12);
-        assertThat(spec.heads()).isEqualTo(12);
-        assertThat(spec.innerWidth()).isEqualTo(3072);
-        assertThat(spec.activation()).isEqualTo(Activation.GELU_TANH);
-        assertThat(spec.layerNormEpsilon()).isEqualTo(1e-5f);
-        assertThat(spec.scaleAttention()).isTrue();
-        assertThat(spec.scaleAttentionByLayer()).isFalse();
+        assertThat(spec.attention().heads()).isEqualTo(12);
+        assertThat(spec.mlp().inner()).isEqualTo(3072);
+        assertThat(spec.mlp().activation()).isEqualTo(Activation.GELU_TANH);
+        assertThat(spec.blocks()).allSatisfy(block -> assertThat(block.norm()).isEqualTo(Norm.layer(1e-5f)));
+        assertThat(spec.head().norm()).isEqualTo(Norm.layer(1e-5f));
+        assertThat(spec.blocks()).allMatch(block -> block.attention().scale() == 0.125f);
+        assertThat(Trait.of(spec)).isEmpty();
         assertThat(spec.tiedHead()).isTrue();
         assertThat(spec.endOfText()).containsExactly(50256);
-        assertThat(spec.parameters()).isEqualTo(124_439_808);
     }
 
     @Test
@@ -48,18 +54,19 @@ class Gpt2ConfigTest {
                 {"model_type":"gpt2","vocab_size":1013,"n_positions":96,"n_embd":120,"n_layer":3,"n_head":5,
                  "n_inner":331,"activation_function":"relu","layer_norm_epsilon":1e-6,"scale_attn_weights":false,
                  "scale_attn_by_inverse_layer_idx":true,"tie_word_embeddings":false,"eos_token_id":[7,9]}""");
-        assertThat(spec.headSize()).isEqualTo(24);
-        assertThat(spec.innerWidth()).isEqualTo(331);
-        assertThat(spec.activation()).isEqualTo(Activation.RELU);
-        assertThat(spec.layerNormEpsilon()).isEqualTo(1e-6f);
-        assertThat(spec.attentionScale(1)).isEqualTo(0.5f);
+        assertThat(spec.attention().headSize()).isEqualTo(24);
+        assertThat(spec.mlp().inner()).isEqualTo(331);
+        assertThat(spec.mlp().activation()).isEqualTo(Activation.RELU);
+        assertThat(spec.blocks()).allSatisfy(block -> assertThat(block.norm()).isEqualTo(Norm.layer(1e-6f)));
+        assertThat(spec.head().norm()).isEqualTo(Norm.layer(1e-6f));
+        assertThat(spec.blocks()).extracting(block -> block.attention().scale()).containsExactly(1f, 0.5f, 1f / 3);
         assertThat(spec.tiedHead()).isFalse();
         assertThat(spec.endOfText()).containsExactly(7, 9);
     }
 
     @Test
     void attention_scale_is_one_over_the_root_of_the_head_size() {
-        assertThat(with("\"n_head\":12").attentionScale(5)).isEqualTo(0.125f);
+        assertThat(with("\"n_head\":12").block(5).attention().scale()).isEqualTo(0.125f);
     }
 
     @ParameterizedTest
@@ -153,11 +160,13 @@ class Gpt2ConfigTest {
                 .hasMessageContaining(alias + " is " + other);
     }
 
+    private ConfigJson generation(String json) {
+        return new ConfigJson("g", json.getBytes(StandardCharsets.UTF_8), warnings);
+    }
+
     @Test
     void generation_config_wins_over_config_only_where_it_speaks() {
-        assertThat(Gpt2Config.endOfText("g", "{\"eos_token_id\":3}".getBytes(StandardCharsets.UTF_8), 10, warnings))
-                .hasValue(List.of(3));
-        assertThat(Gpt2Config.endOfText("g", "{\"temperature\":9}".getBytes(StandardCharsets.UTF_8), 10, warnings))
-                .isEmpty();
+        assertThat(generation("{\"eos_token_id\":3}").endOfText(10)).hasValue(List.of(3));
+        assertThat(generation("{\"temperature\":9}").endOfText(10)).isEmpty();
     }
 }

@@ -1,10 +1,11 @@
-package io.roseinfer.model;
+package io.roseinfer.model.family;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.golden.Golden;
+import io.roseinfer.model.Activation;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -39,7 +40,7 @@ class ModelFilesTest {
     @Test
     void sound_directory_opens() {
         try (ModelFiles files = ModelFiles.openDirectory("m", directory)) {
-            assertThat(files.spec().activation()).isEqualTo(Activation.RELU);
+            assertThat(files.spec().mlp().activation()).isEqualTo(Activation.RELU);
             assertThat(files.tokenizer()).isEmpty();
         }
     }

@@ -1,0 +1,62 @@
+package io.roseinfer.model;
+
+import io.roseinfer.format.WeightSource;
+import java.util.Optional;
+
+/** The weights of a model, read from another source that has tensors of the same names. */
+public final class OtherSource {
+    private OtherSource() {}
+
+    public static Weights of(Weights weights, WeightSource source) {
+        return new Weights(
+                source.description(),
+                matrix(weights.embedding(), source),
+                weights.positions().map(table -> matrix(table, source)),
+                weights.blocks().stream().map(block -> block(block, source)).toList(),
+                norm(weights.norm(), source),
+                matrix(weights.head(), source));
+    }
+
+    private static Weights.Block block(Weights.Block block, WeightSource source) {
+        return new Weights.Block(
+                norm(block.attentionNorm(), source),
+                matrix(block.qkv(), source),
+                block.headNorms()
+                        .map(norms -> new Weights.HeadNorms(
+                                norm(norms.queries(), source), norm(norms.keys(), source))),
+                matrix(block.output(), source),
+                norm(block.mlpNorm(), source),
+                matrix(block.inner(), source),
+                matrix(block.down(), source),
+                block.postNorms()
+                        .map(norms -> new Weights.PostNorms(
+                                norm(norms.attention(), source), norm(norms.mlp(), source))));
+    }
+
+    private static Weights.Norm norm(Weights.Norm norm, WeightSource source) {
+        return new Weights.Norm(vector(norm.gain(), source), vector(norm.bias(), source));
+    }
+
+    private static Matrix matrix(Matrix matrix, WeightSource source) {
+        return new Matrix(
+                matrix.parts().stream().map(part -> part(part, source)).toList(),
+                matrix.inputs(),
+                matrix.outputs(),
+                matrix.layout(),
+                vector(matrix.bias(), source));
+    }
+
+    private static Optional<Vector> vector(Optional<Vector> vector, WeightSource source) {
+        return vector.map(old -> vector(old, source));
+    }
+
+    private static Vector vector(Vector vector, WeightSource source) {
+        return new Vector(
+                vector.parts().stream().map(part -> part(part, source)).toList(), vector.offset());
+    }
+
+    private static Outputs part(Outputs part, WeightSource source) {
+        StoredTensor tensor = new StoredTensor(source, part.tensor().name());
+        return new Outputs(tensor, part.count(), part.first(), part.run(), part.stride());
+    }
+}

@@ -1,0 +1,135 @@
+package io.roseinfer.model;
+
+import io.roseinfer.model.BlockSpec.Attention;
+import io.roseinfer.model.BlockSpec.Mlp;
+import io.roseinfer.model.BlockSpec.Norm;
+import io.roseinfer.model.BlockSpec.Residual;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** Shapes for tests, by the names of their sizes: a small plain model unless a test asks for something else. */
+public final class SpecBuilder {
+    private final String name;
+    private int vocabulary = 1000;
+    private int context = 64;
+    private int width = 8;
+    private int layers = 1;
+    private int heads = 1;
+    private int kvHeads;
+    private int headSize;
+    private int inner;
+    private Activation activation = Activation.RELU;
+    private boolean gated;
+    private Norm norm = Norm.layer(1e-5f);
+    private Positions positions = new Positions.Learned();
+    private boolean scaleByLayer;
+    private boolean tied = true;
+    private List<Integer> endOfText = List.of();
+
+    private SpecBuilder(String name) {
+        this.name = name;
+    }
+
+    public static SpecBuilder named(String name) {
+        return new SpecBuilder(name);
+    }
+
+    public SpecBuilder vocabulary(int size) {
+        vocabulary = size;
+        return this;
+    }
+
+    public SpecBuilder context(int tokens) {
+        context = tokens;
+        return this;
+    }
+
+    /** Size of the residual stream. */
+    public SpecBuilder width(int size) {
+        width = size;
+        return this;
+    }
+
+    public SpecBuilder layers(int count) {
+        layers = count;
+        return this;
+    }
+
+    /** Heads of queries, keys and values, as wide together as the residual stream. */
+    public SpecBuilder heads(int count) {
+        return heads(count, count, 0);
+    }
+
+    /** Heads of queries, heads of keys and values, and the size of each. */
+    public SpecBuilder heads(int queries, int keys, int size) {
+        heads = queries;
+        kvHeads = keys;
+        headSize = size;
+        return this;
+    }
+
+    /** Width between the matrices of the MLP; that of the residual stream if nothing is said. */
+    public SpecBuilder inner(int size) {
+        inner = size;
+        return this;
+    }
+
+    public SpecBuilder activation(Activation function) {
+        activation = function;
+        return this;
+    }
+
+    public SpecBuilder gated() {
+        gated = true;
+        return this;
+    }
+
+    public SpecBuilder norm(Norm other) {
+        norm = other;
+        return this;
+    }
+
+    public SpecBuilder positions(Positions other) {
+        positions = other;
+        return this;
+    }
+
+    /** Divides scores by the layer's number, too. */
+    public SpecBuilder scaleByLayer() {
+        scaleByLayer = true;
+        return this;
+    }
+
+    public SpecBuilder untied() {
+        tied = false;
+        return this;
+    }
+
+    public SpecBuilder endOfText(Integer... ids) {
+        endOfText = List.of(ids);
+        return this;
+    }
+
+    public ModelSpec build() {
+        int size = headSize == 0 ? width / heads : headSize;
+        Mlp mlp = new Mlp(inner == 0 ? width : inner, activation, gated);
+        List<BlockSpec> blocks = IntStream.range(0, layers)
+                .mapToObj(layer -> (float) (1 / Math.sqrt(size) / (scaleByLayer ? layer + 1 : 1)))
+                .map(scale -> new BlockSpec(attention(size, scale), mlp, norm, positions, Residual.SEQUENTIAL))
+                .toList();
+        ModelSpec.Head head = ModelSpec.Head.plain(norm, tied);
+        return new ModelSpec(name, vocabulary, context, width, 1, blocks, head, endOfText);
+    }
+
+    private Attention attention(int size, float scale) {
+        Attention plain = Attention.plain(heads, size, scale);
+        return new Attention(
+                heads,
+                kvHeads == 0 ? heads : kvHeads,
+                size,
+                scale,
+                plain.window(),
+                plain.softCap(),
+                plain.headNorms());
+    }
+}
