@@ -75,8 +75,9 @@ public enum Trait {
             }
         }
         if (!missing.isEmpty()) {
-            throw new BadModel(spec.name() + " has " + String.join(", ", missing) + ", which device " + backend
-                    + " cannot run");
+            throw new BadModel(spec.name() + " has " + String.join(", ", missing) + "; device " + backend
+                    + " runs no model that has " + (missing.size() == 1 ? "this" : "these")
+                    + ", so choose another model or another --device");
         }
     }
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class RandomWeightsTest {
     private static final ModelSpec SPEC =
-            SpecBuilder.named("m").width(64).layers(12).heads(4).build();
+            SpecBuilder.named("m").width(768).layers(12).heads(12).build();
 
     private static RandomWeights weights(long seed) {
         return new RandomWeights("m", seed, tensors -> TestLayout.weights(SPEC, tensors));

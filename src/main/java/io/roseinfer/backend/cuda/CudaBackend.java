@@ -7,12 +7,10 @@ import io.roseinfer.backend.cuda.RunnerLoader.Target;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.Trait;
 import io.roseinfer.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /** Runs models on one NVIDIA GPU. */
 public final class CudaBackend implements Backend {
@@ -96,7 +94,6 @@ public final class CudaBackend implements Backend {
     @Override
     public ModelRunner load(ModelSpec spec, Weights weights, RunnerLimits limits) {
         GridLimits.require(limits, "device cuda:" + device.index());
-        Trait.require(spec, Set.of(), "cuda");
         CudaModelRunner runner = PlatformThreads.call(
                 () -> RunnerLoader.load(spec, weights, limits, options, clock, new Target(system, device, images)));
         warnings.addAll(runner.loaded().host().warnings());

@@ -2,6 +2,8 @@ package io.roseinfer.backend.cuda;
 
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Trait;
+import java.util.Set;
 
 /**
  * A model's sizes as the kernels lay them out: heads padded to a multiple of 16, everything a GEMM touches to a multiple of 128.
@@ -12,7 +14,13 @@ record ModelShape(ModelSpec spec, ElementType type, int headPad) {
     private static final int TILE = 128;
     private static final int LARGEST_HEAD = 256;
 
+    /**
+     * The sizes of a model.
+     *
+     * @throws BadModel if it has what the kernels cannot run: anything beyond the plain block, or heads that are too large
+     */
     static ModelShape of(ModelSpec spec, ElementType type) {
+        Trait.require(spec, Set.of(), "cuda");
         if (spec.attention().headSize() > LARGEST_HEAD) {
             throw new BadModel(spec.name() + " has heads of size " + spec.attention().headSize() + "; the CUDA kernels take up to "
                     + LARGEST_HEAD + "; use --device cpu");
