@@ -368,7 +368,7 @@ int main(int argc, char** argv) {
         for (int i = 3; i < argc; i++) time_sampling(kernels, std::atoi(argv[i]));
         return 0;
     }
-    Model<T> model(kernels, gpt2(CHAIN));
+    Model<T> model(kernels, measured_shape(CHAIN));
     print_clock();
     if (!std::strcmp(argv[2], "prefill")) {
         for (int i = 3; i < argc; i++) time_prefill(kernels, model, Load(argv[i]));

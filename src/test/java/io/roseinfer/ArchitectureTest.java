@@ -4,14 +4,22 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ForkJoinPool;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The walls between the packages, held against the compiled classes. */
 class ArchitectureTest {
     private static final String ROOT = "io.roseinfer";
+    private static final String FAMILY = ROOT + ".model.family";
 
     /** Packages by floor; a package sees the floors below it, and of its own floor only itself. */
     private static final List<List<String>> FLOORS = List.of(
@@ -27,6 +36,7 @@ class ArchitectureTest {
             List.of("tensor", "metrics", "tokenizer"),
             List.of("format", "kv", "sampling"),
             List.of("model", "scheduler"),
+            List.of("model.family"),
             List.of("backend"),
             List.of("backend.cpu", "backend.cuda", "backend.sim"),
             List.of("engine"),
@@ -44,9 +54,9 @@ class ArchitectureTest {
     }
 
     private static String[] packages(String name) {
-        // backend is the seam alone; the devices below it are packages of their own.
-        return name.equals("backend")
-                ? new String[] {ROOT + ".backend"}
+        // Of these the package alone: what lies below is a package of its own, on another floor.
+        return name.equals("backend") || name.equals("model")
+                ? new String[] {ROOT + "." + name}
                 : new String[] {ROOT + "." + name, ROOT + "." + name + ".."};
     }
 
@@ -72,6 +82,63 @@ class ArchitectureTest {
                 }
             }
         }
+    }
+
+    @Test
+    void families_of_models_are_known_where_models_are_opened_and_nowhere_else() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(ROOT, FAMILY, ROOT + ".cli")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(FAMILY)
+                .check(classes);
+    }
+
+    /** The classes that know a family each, by their simple names. */
+    private static List<String> families() {
+        List<String> names = classes.stream()
+                .filter(type -> type.getPackageName().equals(FAMILY))
+                .filter(type -> !type.isInterface() && type.isAssignableTo(FAMILY + ".Family"))
+                .map(JavaClass::getSimpleName)
+                .toList();
+        assertThat(names).isNotEmpty();
+        return names;
+    }
+
+    /** However it is spelt; the tokenizers, which share a vocabulary of that name, are another matter. */
+    @Test
+    void sources_name_a_family_in_its_own_package_alone() throws IOException {
+        for (String family : families()) {
+            Pattern spelt = Pattern.compile(family, Pattern.CASE_INSENSITIVE);
+            assertThat(naming(Path.of("src/main/java"), spelt))
+                    .isNotEmpty()
+                    .allMatch(path -> path.contains("/model/family/") || path.contains("/tokenizer/"));
+            assertThat(naming(Path.of("kernels"), spelt)).isEmpty();
+        }
+    }
+
+    /** Tests may open a family's models by the name that a user gives, but know no more of it. */
+    @Test
+    void tests_name_the_class_of_a_family_among_its_own_tests_alone() throws IOException {
+        for (String family : families()) {
+            assertThat(naming(Path.of("src/test/java"), Pattern.compile(family)))
+                    .isNotEmpty()
+                    .allMatch(path -> path.contains("/model/family/") || path.contains("/tokenizer/"));
+        }
+    }
+
+    /** The files below a folder whose text the pattern is found in. */
+    private static List<String> naming(Path folder, Pattern pattern) throws IOException {
+        List<String> found = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                if (pattern.matcher(Files.readString(file, StandardCharsets.ISO_8859_1)).find()) {
+                    found.add(file.toString().replace('\\', '/'));
+                }
+            }
+        }
+        return found;
     }
 
     @Test

@@ -2,7 +2,7 @@ package io.roseinfer.model;
 
 /** The nonlinearity between the two matrices of an MLP. */
 public enum Activation {
-    /** 0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³))), GPT-2's own; {@code gelu_new} and {@code gelu_pytorch_tanh} in configurations. */
+    /** 0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³))), {@code gelu_new} and {@code gelu_pytorch_tanh} in configurations. */
     GELU_TANH,
     /** x·Φ(x) with the exact Gaussian distribution function; {@code gelu} in configurations. */
     GELU_ERF,

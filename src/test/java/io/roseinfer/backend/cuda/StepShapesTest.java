@@ -9,7 +9,11 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.cuda.StepKernels.Attention;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.RoseException.InsufficientMemory;
+import io.roseinfer.model.BlockSpec.Norm;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.model.family.Families;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
@@ -424,5 +428,13 @@ class StepShapesTest {
         assertThatThrownBy(() -> packer.pack(oneRow(160), new StepLayout(1, 1, 1), 1, memory))
                 .isInstanceOf(Check.Failure.class)
                 .hasMessageContaining("KV slot 160");
+    }
+
+    @Test
+    void model_beyond_the_plain_block_is_refused_by_what_it_has() {
+        ModelSpec other = SpecBuilder.named("m").norm(Norm.rms(1e-6f)).gated().build();
+        assertThatThrownBy(() -> ModelShape.of(other, ElementType.F16))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("m has RMS norms, gated MLPs; device cuda runs no model that has these");
     }
 }

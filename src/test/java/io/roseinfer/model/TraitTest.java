@@ -1,0 +1,45 @@
+package io.roseinfer.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.model.BlockSpec.Norm;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class TraitTest {
+    private final ModelSpec plain = SpecBuilder.named("m").heads(2).build();
+    private final ModelSpec other = SpecBuilder.named("m")
+            .heads(4, 2, 8)
+            .norm(Norm.rms(1e-6f))
+            .positions(Positions.Rope.plain(1e4, 8))
+            .gated()
+            .build();
+
+    @Test
+    void plain_model_has_none() {
+        assertThat(Trait.of(plain)).isEmpty();
+    }
+
+    @Test
+    void model_has_what_any_of_its_parts_has() {
+        assertThat(Trait.of(other))
+                .containsExactlyInAnyOrder(
+                        Trait.RMS_NORM,
+                        Trait.ROTARY_POSITIONS,
+                        Trait.GROUPED_HEADS,
+                        Trait.OTHER_QUERY_WIDTH,
+                        Trait.GATED_MLP);
+    }
+
+    @Test
+    void what_a_device_cannot_run_is_named_and_what_it_can_is_not() {
+        Trait.require(plain, Set.of(), "cpu");
+        Trait.require(other, Trait.of(other), "cpu");
+        assertThatThrownBy(() -> Trait.require(other, Set.of(Trait.GATED_MLP, Trait.OTHER_QUERY_WIDTH), "cpu"))
+                .isInstanceOf(BadModel.class)
+                .hasMessage("m has RMS norms, rotary positions, fewer heads of keys and values than of queries;"
+                        + " device cpu runs no model that has these, so choose another model or another --device");
+    }
+}
