@@ -44,6 +44,7 @@ public class AdmissionBenchmark {
 
     private KvBlockPool pool = pool();
     private Scheduler scheduler = scheduler();
+    private StepPlan plan = scheduler.newPlan();
     private int next;
 
     private static KvBlockPool pool() {
@@ -56,13 +57,14 @@ public class AdmissionBenchmark {
                 .admission(policy.equals("pack") ? AdmissionPolicy.pack(LOOKAHEAD, 0) : AdmissionPolicy.fifo())
                 .prefixCache(false)
                 .build();
-        return new Scheduler(options, pool, PROMPT_TOKENS, 1);
+        return new Scheduler(options, pool, PROMPT_TOKENS);
     }
 
     @Setup(Level.Iteration)
     public void fill() {
         pool = pool();
         scheduler = scheduler();
+        plan = scheduler.newPlan();
         for (int i = 0; i < waiting; i++) {
             queue();
         }
@@ -78,8 +80,7 @@ public class AdmissionBenchmark {
     @Benchmark
     public int admit() {
         queue();
-        StepPlan plan = scheduler.planPrefillOnly();
-        scheduler.apply(plan, sample -> 1);
+        scheduler.apply(scheduler.planPrefillOnly(plan), sample -> 1);
         scheduler.pollFinished();
         return plan.rows();
     }

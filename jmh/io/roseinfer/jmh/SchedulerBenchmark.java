@@ -46,6 +46,7 @@ public class SchedulerBenchmark {
     public int waiting;
 
     private Scheduler scheduler;
+    private StepPlan plan;
 
     /** Counts what the steps of an iteration allocate, and nothing around them. */
     @State(Scope.Thread)
@@ -82,7 +83,8 @@ public class SchedulerBenchmark {
                 .maxActiveRequests(rows)
                 .prefixCache(false)
                 .build();
-        scheduler = new Scheduler(options, pool, 1 << 20, 1);
+        scheduler = new Scheduler(options, pool, 1 << 20);
+        plan = scheduler.newPlan();
         for (int i = 0; i < rows; i++) {
             scheduler.add(sequence(i, length, pool));
         }
@@ -103,8 +105,7 @@ public class SchedulerBenchmark {
     }
 
     private int step() {
-        StepPlan plan = scheduler.plan();
-        scheduler.apply(plan, sample -> 1);
+        scheduler.apply(scheduler.plan(plan), sample -> 1);
         return plan.rows();
     }
 }

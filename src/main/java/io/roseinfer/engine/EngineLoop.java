@@ -35,7 +35,7 @@ final class EngineLoop {
     private final Clock clock;
     private final int streamInterval;
     private final Scheduler scheduler;
-    private final StepDriver driver;
+    private final Pipeline pipeline;
     private final Counters counters;
     private final Runnable onEnd;
     private final Queue<LiveRequest> submitted = new ConcurrentLinkedQueue<>();
@@ -44,7 +44,7 @@ final class EngineLoop {
     private final int[] endOfText;
 
     private long turnNanos;
-    private @Nullable StepPlan undelivered;
+    private @Nullable Flight undelivered;
     private long undeliveredNanos;
 
     /**
@@ -67,9 +67,9 @@ final class EngineLoop {
         this.streamInterval = streamInterval;
         this.onEnd = onEnd;
         KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache());
-        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), runner.maxInFlight());
+        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());
         scheduler.onAdmission(admissionRange(runner.ranges()));
-        this.driver = new StepDriver(runner, scheduler, clock, log);
+        this.pipeline = new Pipeline(runner, scheduler, clock, log);
         this.counters = new Counters(kv);
         this.endOfText =
                 runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
@@ -113,7 +113,7 @@ final class EngineLoop {
         return !submitted.isEmpty()
                 || !cancelled.isEmpty()
                 || scheduler.hasWork()
-                || driver.inFlight() > 0
+                || pipeline.inFlight() > 0
                 || undelivered != null;
     }
 
@@ -130,16 +130,9 @@ final class EngineLoop {
     private void turn() {
         takeCommands();
         turnNanos = clock.nanos();
-        while (driver.canLaunch()) {
-            StepPlan plan = plan();
-            if (plan.isEmpty()) {
-                break;
-            }
-            stampAdmissions(plan, turnNanos);
-            driver.launch(plan);
-        }
+        launchSteps();
         deliver();
-        if (driver.inFlight() > 0) {
+        if (pipeline.inFlight() > 0) {
             completeStep();
         }
         if (undelivered == null) {
@@ -161,12 +154,17 @@ final class EngineLoop {
         };
     }
 
-    private StepPlan plan() {
-        runner.ranges().begin(Range.PLAN);
-        driver.begin();
-        StepPlan plan = scheduler.plan();
-        runner.ranges().end();
-        return plan;
+    private void launchSteps() {
+        while (pipeline.hasRoom()) {
+            runner.ranges().begin(Range.PLAN);
+            Flight flight = pipeline.plan();
+            runner.ranges().end();
+            if (flight.isEmpty()) {
+                break;
+            }
+            stampAdmissions(flight.plan(), turnNanos);
+            pipeline.launch(flight);
+        }
     }
 
     private void takeCommands() {
@@ -214,9 +212,9 @@ final class EngineLoop {
     }
 
     private void completeStep() {
-        StepPlan plan;
+        Flight flight;
         try {
-            plan = driver.complete();
+            flight = pipeline.complete();
         } catch (DeviceFailure failure) {
             if (!failure.recoverable()) {
                 throw failure;
@@ -225,7 +223,8 @@ final class EngineLoop {
             return;
         }
         undeliveredNanos = clock.nanos();
-        undelivered = plan;
+        undelivered = flight;
+        StepPlan plan = flight.plan();
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
             if (plan.yielded(row) != StepPlan.NO_TOKEN && requestOf(sequence).stopsAt(plan.yielded(row))) {
@@ -236,7 +235,7 @@ final class EngineLoop {
 
     /** The step is lost, and with it the keys and values its rows should have written: its requests fail, the others go on. */
     private void failStep(DeviceFailure failure) {
-        StepPlan plan = driver.abandon();
+        StepPlan plan = pipeline.abandon().plan();
         long nanos = clock.nanos();
         for (int row = 0; row < plan.rows(); row++) {
             finish(requestOf(plan.sequence(row)), FinishReason.ERROR, failure, nanos);
@@ -254,14 +253,15 @@ final class EngineLoop {
         runner.ranges().end();
     }
 
-    private void deliverTokens(StepPlan plan) {
+    private void deliverTokens(Flight flight) {
+        StepPlan plan = flight.plan();
         for (int row = 0; row < plan.rows(); row++) {
             if (plan.yielded(row) == StepPlan.NO_TOKEN) {
                 continue;
             }
             Sequence sequence = plan.sequence(row);
             TokenBuffer buffer = requestOf(sequence).buffer();
-            buffer.write(plan.yielded(row), undeliveredNanos, driver.lastOutputs(), plan.sample(row));
+            buffer.write(plan.yielded(row), undeliveredNanos, flight.outputs(), plan.sample(row));
             if (sequence.finishReason().isEmpty()) {
                 buffer.publish(streamInterval);
             }
@@ -299,7 +299,7 @@ final class EngineLoop {
     /** Waits for the steps in flight and delivers what they yield, so that the runner can serve another loop. */
     void quiesce() {
         deliver();
-        while (driver.inFlight() > 0) {
+        while (pipeline.inFlight() > 0) {
             completeStep();
             deliver();
         }
@@ -307,7 +307,7 @@ final class EngineLoop {
 
     /** Waits for the steps in flight, whose results are lost, so that the runner can serve another loop; this one has failed. */
     void forgetSteps() {
-        driver.forget();
+        pipeline.forget();
     }
 
     /**

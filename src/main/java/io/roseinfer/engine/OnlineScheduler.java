@@ -30,7 +30,7 @@ import java.util.Optional;
 public final class OnlineScheduler {
     private final ModelRunner runner;
     private final Scheduler scheduler;
-    private final StepDriver driver;
+    private final Pipeline pipeline;
     private final StepLog log;
     private final Map<Long, Sequence> sequences = new HashMap<>();
     private final StepTokens tokens = new StepTokens();
@@ -82,9 +82,9 @@ public final class OnlineScheduler {
     public OnlineScheduler(ModelRunner runner, SchedulerOptions options, Clock clock, int stepHistory) {
         this.runner = runner;
         KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
-        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens(), 1);
+        this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());
         this.log = new StepLog(stepHistory);
-        this.driver = new StepDriver(runner, scheduler, clock, log);
+        this.pipeline = new Pipeline(runner, scheduler, clock, log);
     }
 
     /**
@@ -125,17 +125,17 @@ public final class OnlineScheduler {
         Sequence sequence = sequence(id);
         while (sequence.length() == sequence.promptLength()
                 && sequence.finishReason().isEmpty()) {
-            if (run(planPrefillOnly())) {
+            if (run(pipeline.planPrefillOnly())) {
                 continue;
             }
-            Check.that(run(plan()), "nothing can run and a request waits");
+            Check.that(run(pipeline.plan()), "nothing can run and a request waits");
         }
         return id;
     }
 
     /** One step that computes the prompts of as many waiting requests as may be admitted. */
     public StepTokens prefill() {
-        run(planPrefillOnly());
+        run(pipeline.planPrefillOnly());
         return tokens;
     }
 
@@ -146,32 +146,22 @@ public final class OnlineScheduler {
      *     failure is recoverable the others can go on
      */
     public StepTokens step() {
-        run(plan());
+        run(pipeline.plan());
         return tokens;
     }
 
-    private StepPlan plan() {
-        driver.begin();
-        return scheduler.plan();
-    }
-
-    private StepPlan planPrefillOnly() {
-        driver.begin();
-        return scheduler.planPrefillOnly();
-    }
-
     /** Runs a step to its end; false if there was nothing to run. */
-    private boolean run(StepPlan plan) {
+    private boolean run(Flight flight) {
         tokens.clear();
-        if (plan.isEmpty()) {
+        if (flight.isEmpty()) {
             return false;
         }
-        driver.launch(plan);
+        pipeline.launch(flight);
         StepPlan done;
         try {
-            done = driver.complete();
+            done = pipeline.complete().plan();
         } catch (DeviceFailure failure) {
-            driver.abandon();
+            pipeline.abandon();
             throw failure;
         }
         for (int row = 0; row < done.rows(); row++) {

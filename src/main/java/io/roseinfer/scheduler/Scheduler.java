@@ -34,7 +34,6 @@ public final class Scheduler {
     private final SchedulerOptions options;
     private final KvBlockPool pool;
     private final int maxStepTokens;
-    private final StepPlan[] plans;
     private final Admission admission;
     private final Roster roster = new Roster();
     private final BlockSupply blocks;
@@ -52,19 +51,18 @@ public final class Scheduler {
      *
      * @param pool the KV blocks it gives out
      * @param maxStepTokens most tokens in one step; at least the longest sequence there can be
-     * @param maxInFlight steps that may be planned before the first of them is applied, 1 or 2
      */
-    public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens, int maxInFlight) {
+    public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens) {
         this.options = options;
         this.pool = pool;
         this.blocks = new BlockSupply(roster, pool);
         this.maxStepTokens = maxStepTokens;
         this.admission = new Admission(options.admission(), options.prefillMaxBatchSize());
-        // One more than can be in flight: the plan applied last is still read while the next one is made.
-        this.plans = new StepPlan[maxInFlight + 1];
-        for (int i = 0; i < plans.length; i++) {
-            plans[i] = new StepPlan(maxRows(options), maxStepTokens);
-        }
+    }
+
+    /** A plan with room for the largest step, to be filled by {@link #plan} as often as one likes. */
+    public StepPlan newPlan() {
+        return new StepPlan(maxRows(options), maxStepTokens);
     }
 
     /** From now on this listener hears of admissions. */
@@ -120,10 +118,12 @@ public final class Scheduler {
 
     /**
      * Plans the next step. An empty plan means that there is nothing to do before another is applied or added; it needs no
-     * {@link #apply}.
+     * {@link #apply}. At most two plans may be unapplied at a time.
+     *
+     * @param plan is overwritten: one from {@link #newPlan} that is not in flight
+     * @return the same plan
      */
-    public StepPlan plan() {
-        StepPlan plan = plans[(int) (steps % plans.length)];
+    public StepPlan plan(StepPlan plan) {
         plan.clear(steps);
         if (options.chunkedPrefill()) {
             planMixed(plan);
@@ -137,8 +137,7 @@ public final class Scheduler {
     }
 
     /** Plans a step that only prefills what may be admitted now; for callers that drive the phases themselves. */
-    public StepPlan planPrefillOnly() {
-        StepPlan plan = plans[(int) (steps % plans.length)];
+    public StepPlan planPrefillOnly(StepPlan plan) {
         plan.clear(steps);
         prefill(plan, options.prefillMaxTokens());
         phase = Phase.CLOSING_DECODE;

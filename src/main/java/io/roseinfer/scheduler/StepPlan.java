@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one step computes: for each row a sequence, a run of its tokens, and whether the run's last token is sampled from. After
- * {@link Scheduler#apply} it also tells what each row yielded. Reused from step to step; read it before the next plan is made.
+ * {@link Scheduler#apply} it also tells what each row yielded. Its owner may have it filled anew for another step.
  */
 public final class StepPlan {
     /** {@link #pendingSample} of a row whose tokens are all known. */

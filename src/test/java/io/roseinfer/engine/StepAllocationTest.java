@@ -34,6 +34,7 @@ class StepAllocationTest {
     private final Scheduler scheduler;
     private final StepRecorder recorder;
     private final StepPacker packer = new StepPacker(1 << 20, BLOCK_SIZE, CONTEXT);
+    private final StepPlan plan;
     private int rows;
 
     StepAllocationTest() {
@@ -43,7 +44,8 @@ class StepAllocationTest {
                 .maxBatchSize(ROWS)
                 .maxActiveRequests(ROWS)
                 .build();
-        scheduler = new Scheduler(options, pool, 1 << 16, 1);
+        scheduler = new Scheduler(options, pool, 1 << 16);
+        plan = scheduler.newPlan();
         recorder = new StepRecorder(Clock.system(), scheduler, new StepLog(64), 1);
         for (int i = 0; i < 4 * ROWS; i++) {
             scheduler.add(new Sequence(
@@ -53,7 +55,7 @@ class StepAllocationTest {
 
     private void step(StepInputs inputs) {
         recorder.begin();
-        StepPlan plan = scheduler.plan();
+        scheduler.plan(plan);
         recorder.planned(plan);
         packer.pack(plan, inputs);
         recorder.packed();

@@ -97,7 +97,7 @@ class FairnessTest {
                     .admission(setup.policy())
                     .chunkedPrefill(setup.chunkedPrefill())
                     .build();
-            scheduler = new Scheduler(options, pool, 1200, 1);
+            scheduler = new Scheduler(options, pool, 1200);
         }
 
         Sequence add(int promptLength, int maxNewTokens) {
@@ -113,7 +113,7 @@ class FairnessTest {
 
         /** One step, and whom it left waiting while it admitted one that came later. */
         void step() {
-            StepPlan plan = scheduler.plan();
+            StepPlan plan = scheduler.plan(scheduler.newPlan());
             int newest = -1;
             for (int i = 0; i < waiting.size(); i++) {
                 newest = waiting.get(i).isWaiting() ? newest : i;

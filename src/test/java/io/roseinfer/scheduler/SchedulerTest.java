@@ -25,7 +25,7 @@ class SchedulerTest {
     }
 
     private static Scheduler scheduler(SchedulerOptions.Builder options, KvBlockPool pool) {
-        return new Scheduler(options.prefixCache(false).build(), pool, 1000, 1);
+        return new Scheduler(options.prefixCache(false).build(), pool, 1000);
     }
 
     private Sequence sequence(Scheduler scheduler, int promptLength, int maxNewTokens) {
@@ -49,7 +49,7 @@ class SchedulerTest {
 
     /** Plans and applies one step with token 1 for every sample, and describes it as {@code id:count …}. */
     private String step(Scheduler scheduler) {
-        StepPlan plan = scheduler.plan();
+        StepPlan plan = scheduler.plan(scheduler.newPlan());
         if (plan.isEmpty()) {
             return "";
         }
@@ -183,7 +183,7 @@ class SchedulerTest {
     void requests_that_share_a_prefix_wait_until_one_of_them_has_computed_it() {
         KvBlockPool pool = new KvBlockPool(50, 4, true);
         Scheduler scheduler =
-                new Scheduler(SchedulerOptions.builder().maxBatchSize(8).build(), pool, 1000, 1);
+                new Scheduler(SchedulerOptions.builder().maxBatchSize(8).build(), pool, 1000);
         Sequence first = add(scheduler, 10, 3);
         Sequence second = add(scheduler, 11, 3);
         Sequence unrelated = new Sequence(
@@ -254,7 +254,7 @@ class SchedulerTest {
     void end_of_text_ends_a_sequence_and_counts_as_its_last_token() {
         Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(50));
         Sequence sequence = add(scheduler, 2, 10);
-        StepPlan plan = scheduler.plan();
+        StepPlan plan = scheduler.plan(scheduler.newPlan());
         scheduler.apply(plan, sample -> END);
         assertThat(sequence.finishReason()).contains(FinishReason.STOP);
         assertThat(sequence.length()).isEqualTo(3);
@@ -266,7 +266,7 @@ class SchedulerTest {
         Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(50));
         Sequence bad = add(scheduler, 2, 10);
         Sequence good = add(scheduler, 2, 10);
-        scheduler.apply(scheduler.plan(), sample -> sample == 0 ? -1 : 5);
+        scheduler.apply(scheduler.plan(scheduler.newPlan()), sample -> sample == 0 ? -1 : 5);
         assertThat(bad.finishReason()).contains(FinishReason.ERROR);
         assertThat(good.finishReason()).isEmpty();
         assertThat(good.token(2)).isEqualTo(5);
@@ -276,7 +276,7 @@ class SchedulerTest {
     void ending_a_row_in_flight_returns_its_blocks_when_the_step_is_applied() {
         Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(50));
         Sequence sequence = add(scheduler, 6, 10);
-        StepPlan plan = scheduler.plan();
+        StepPlan plan = scheduler.plan(scheduler.newPlan());
         scheduler.end(sequence, FinishReason.CANCELLED);
         assertThat(scheduler.pool().held()).isEqualTo(2);
         scheduler.apply(plan, sample -> 1);
@@ -322,7 +322,7 @@ class SchedulerTest {
     void with_steps_in_flight_every_sequence_still_gets_all_its_tokens(int maxInFlight) {
         KvBlockPool pool = pool(40);
         Scheduler scheduler = new Scheduler(
-                SchedulerOptions.builder().maxBatchSize(3).prefixCache(false).build(), pool, 1000, maxInFlight);
+                SchedulerOptions.builder().maxBatchSize(3).prefixCache(false).build(), pool, 1000);
         List<Sequence> sequences = IntStream.range(0, 7)
                 .mapToObj(i -> add(scheduler, 1 + i, 5 + i % 3))
                 .toList();
@@ -330,7 +330,7 @@ class SchedulerTest {
         int guard = 0;
         while (scheduler.hasWork() || !inFlight.isEmpty()) {
             while (inFlight.size() < maxInFlight) {
-                StepPlan plan = scheduler.plan();
+                StepPlan plan = scheduler.plan(scheduler.newPlan());
                 if (plan.isEmpty()) {
                     break;
                 }
@@ -360,7 +360,7 @@ class SchedulerTest {
                 .admission(
                         random.nextBoolean() ? AdmissionPolicy.fifo() : AdmissionPolicy.pack(1 + random.nextInt(5), 2))
                 .build();
-        Scheduler scheduler = new Scheduler(options, pool, 1000, 1);
+        Scheduler scheduler = new Scheduler(options, pool, 1000);
         List<Sequence> all = new ArrayList<>();
         for (int i = 0; i < 1500; i++) {
             if (random.nextInt(4) == 0) {

@@ -1,0 +1,17 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.scheduler.StepPlan;
+
+/**
+ * One step on its way: what it computes, as rows of sequences and as the device's arrays, and what it yields. A {@link Pipeline}
+ * allocates a few and reuses them.
+ */
+record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs) {
+
+    /** Whether nothing was planned, so that there is nothing to launch. */
+    boolean isEmpty() {
+        return plan.isEmpty();
+    }
+}

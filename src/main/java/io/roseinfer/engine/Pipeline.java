@@ -1,0 +1,138 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.ProfilerRanges.Range;
+import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.backend.StepOutputs.Status;
+import io.roseinfer.base.Check;
+import io.roseinfer.base.Clock;
+import io.roseinfer.metrics.StepLog;
+import io.roseinfer.scheduler.Scheduler;
+import io.roseinfer.scheduler.StepPlan;
+
+/**
+ * The steps in flight, in a ring: plans them, carries them to a runner and takes their results in, in order, as many at a time as
+ * the runner takes. A flight is used again one turn of the ring later: the one completed last stays readable until as many as may
+ * be in flight have been launched behind it and another is planned.
+ */
+final class Pipeline {
+    private final ModelRunner runner;
+    private final Scheduler scheduler;
+    private final StepPacker packer;
+    private final StepRecorder recorder;
+    private final int vocabularySize;
+    private final int depth;
+    private final int size;
+    private final Flight[] ring;
+    private final Scheduler.SampledTokens sampledTokens = this::usableToken;
+    private long launched;
+    private long completed;
+
+    /**
+     * A pipeline with nothing in flight.
+     *
+     * @param log gets a record of every step
+     */
+    Pipeline(ModelRunner runner, Scheduler scheduler, Clock clock, StepLog log) {
+        this.runner = runner;
+        this.scheduler = scheduler;
+        this.vocabularySize = runner.spec().vocabularySize();
+        this.packer = new StepPacker(
+                vocabularySize, runner.kv().blockSize(), runner.spec().contextLength());
+        this.recorder = new StepRecorder(clock, scheduler, log, runner.maxInFlight());
+        this.depth = runner.maxInFlight();
+        // One more than can be in flight: the flight completed last is still read while the next one is planned.
+        this.size = depth + 1;
+        this.ring = new Flight[size];
+        for (int i = 0; i < size; i++) {
+            ring[i] = new Flight(scheduler.newPlan(), runner.newInputs(), runner.newOutputs());
+        }
+    }
+
+    int inFlight() {
+        return (int) (launched - completed);
+    }
+
+    /** Whether the runner takes another step before the oldest is awaited. */
+    boolean hasRoom() {
+        return inFlight() < depth;
+    }
+
+    /** Plans the next step; it is empty if there is nothing to do. */
+    Flight plan() {
+        Flight flight = next();
+        recorder.begin();
+        scheduler.plan(flight.plan());
+        return flight;
+    }
+
+    /** Plans a step that only prefills what may be admitted now. */
+    Flight planPrefillOnly() {
+        Flight flight = next();
+        recorder.begin();
+        scheduler.planPrefillOnly(flight.plan());
+        return flight;
+    }
+
+    private Flight next() {
+        Check.that(hasRoom(), "one step too many is planned");
+        return flight(launched);
+    }
+
+    private Flight flight(long step) {
+        return ring[(int) (step % size)];
+    }
+
+    /** Packs and submits the flight that was planned last and is not empty. */
+    void launch(Flight flight) {
+        Check.that(flight == next() && !flight.isEmpty(), "a step is launched that is empty or was not planned last");
+        recorder.planned(flight.plan());
+        runner.ranges().begin(Range.PACK);
+        packer.pack(flight.plan(), flight.inputs());
+        runner.ranges().end();
+        recorder.packed();
+        runner.submit(flight.inputs(), flight.outputs());
+        recorder.submitted();
+        launched++;
+    }
+
+    /** Waits for the oldest step in flight and applies it; its plan then tells what each row yielded. */
+    Flight complete() {
+        recorder.awaiting();
+        runner.await();
+        recorder.awaited();
+        Flight flight = retireOldest();
+        scheduler.apply(flight.plan(), sampledTokens);
+        recorder.applied();
+        return flight;
+    }
+
+    /** Gives up the oldest step in flight, which the device has failed. */
+    Flight abandon() {
+        recorder.awaited();
+        Flight flight = retireOldest();
+        scheduler.abandon(flight.plan());
+        recorder.applied();
+        return flight;
+    }
+
+    /** Waits until the device is done with all that is in flight; nothing becomes of the results. */
+    void forget() {
+        while (inFlight() > 0) {
+            completed++;
+            runner.await();
+        }
+    }
+
+    private Flight retireOldest() {
+        Check.that(inFlight() > 0, "a step completes that was not launched");
+        return flight(completed++);
+    }
+
+    /** A sample of the flight retired last. */
+    private int usableToken(int sample) {
+        StepOutputs out = flight(completed - 1).outputs();
+        int token = out.token(sample);
+        return out.status(sample) == Status.OK && token >= 0 && token < vocabularySize ? token : StepPlan.NO_TOKEN;
+    }
+}
