@@ -8,6 +8,7 @@ import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.EngineWarmUp;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,7 @@ public final class LoadedModel implements AutoCloseable {
     /** The options that the runner was sized for. */
     private final EngineOptions options;
 
+    private final Observers profiler;
     private final List<String> warnings;
     private long warmUpNanos;
 
@@ -31,11 +33,13 @@ public final class LoadedModel implements AutoCloseable {
             ModelRunner runner,
             Optional<Tokenizer> tokenizer,
             EngineOptions options,
+            Observers profiler,
             List<String> warnings) {
         this.backend = backend;
         this.runner = runner;
         this.tokenizer = tokenizer;
         this.options = options;
+        this.profiler = profiler;
         this.warnings = List.copyOf(warnings);
     }
 
@@ -85,7 +89,7 @@ public final class LoadedModel implements AutoCloseable {
         long startNanos = clock.nanos();
         runner.warmUp(MOST_KERNEL_NANOS);
         if (backend.warmUpNanos() > 0) {
-            EngineWarmUp.run(runner, options, clock, backend.warmUpNanos());
+            EngineWarmUp.run(runner, options, clock, backend.warmUpNanos(), profiler);
         }
         warmUpNanos += clock.nanos() - startNanos;
     }
@@ -107,7 +111,17 @@ public final class LoadedModel implements AutoCloseable {
 
     /** Serves with options that ask for no more than the model was loaded for. Closing the engine leaves the model loaded. */
     public Engine serve(EngineOptions options) {
-        return Engine.open(runner, tokenizer, fitting(options), Clock.system());
+        return serve(options, Clock.system());
+    }
+
+    /** As {@link #serve(EngineOptions)}, with stamps from another clock. */
+    public Engine serve(EngineOptions options, Clock clock) {
+        return Engine.open(runner, tokenizer, fitting(options), clock, profiler);
+    }
+
+    /** Shows the profiler that started the program what an engine does; nobody, unless there is one and it was asked for. */
+    public Observers profiler() {
+        return profiler;
     }
 
     @Override

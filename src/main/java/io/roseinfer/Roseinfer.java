@@ -2,8 +2,6 @@ package io.roseinfer;
 
 import io.roseinfer.backend.Backend;
 import io.roseinfer.backend.ModelRunner;
-import io.roseinfer.backend.ProfilerRanges;
-import io.roseinfer.backend.RangedRunner;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuOptions;
@@ -26,6 +24,7 @@ import io.roseinfer.format.ModelRef;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.Families;
 import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.observe.Observers;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -103,12 +102,12 @@ public final class Roseinfer {
             EngineOptions asked = options.apply(files.spec());
             warnings.addAll(files.warnings());
             Settings.Cuda cuda = backend instanceof CudaBackend ? settings.cuda() : Settings.Cuda.defaults();
-            ProfilerRanges ranges = cuda.profilerRanges() ? ranges(settings, warnings) : ProfilerRanges.NONE;
+            Observers profiler = cuda.profilerRanges() ? profiler(settings, warnings) : Observers.NONE;
             EngineOptions engine = cuda.pagedAttention() ? asked : contiguous(asked, files.spec());
-            ModelRunner loaded = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
-            ModelRunner runner = ranges.equals(ProfilerRanges.NONE) ? loaded : new RangedRunner(loaded, ranges);
+            ModelRunner runner =
+                    backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
             warnings.addAll(backend.warnings());
-            return new LoadedModel(backend, runner, files.tokenizer(), engine, warnings);
+            return new LoadedModel(backend, runner, files.tokenizer(), engine, profiler, warnings);
         } catch (RuntimeException e) {
             backend.close();
             throw e;
@@ -126,13 +125,14 @@ public final class Roseinfer {
     }
 
     /** The profiler's ranges if they can be had; else a warning. */
-    private static ProfilerRanges ranges(Settings settings, List<String> warnings) {
+    private static Observers profiler(Settings settings, List<String> warnings) {
         try {
-            return NvtxRanges.attach(Optional.ofNullable(settings.environment().get(PROFILER_LIBRARY))
-                    .map(Path::of));
+            return Observers.of(NvtxRanges.attach(
+                    Optional.ofNullable(settings.environment().get(PROFILER_LIBRARY))
+                            .map(Path::of)));
         } catch (BackendUnavailable e) {
             warnings.add(e.getMessage());
-            return ProfilerRanges.NONE;
+            return Observers.NONE;
         }
     }
 

@@ -36,7 +36,7 @@ class ArchitectureTest {
             List.of("tensor", "metrics", "tokenizer"),
             List.of("format", "kv", "sampling"),
             List.of("model", "scheduler"),
-            List.of("model.family"),
+            List.of("model.family", "observe"),
             List.of("backend"),
             List.of("backend.cpu", "backend.cuda", "backend.sim"),
             List.of("engine"),

@@ -52,11 +52,6 @@ public interface ModelRunner extends AutoCloseable {
         return Optional.empty();
     }
 
-    /** Where a profiler is shown what the engine does; nowhere, unless one is attached. */
-    default ProfilerRanges ranges() {
-        return ProfilerRanges.NONE;
-    }
-
     /** How the matrices are held, never {@link Precision#AUTO}; empty if the device has none. */
     default Optional<Precision> precision() {
         return Optional.empty();

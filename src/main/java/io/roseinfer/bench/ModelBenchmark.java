@@ -5,6 +5,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.metrics.Summary;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
 import java.util.function.Consumer;
@@ -22,6 +23,7 @@ public final class ModelBenchmark {
     private final ModelRunner runner;
     private final Settings settings;
     private final Clock clock;
+    private final Observers observers;
 
     /**
      * What is measured, and how often.
@@ -79,12 +81,14 @@ public final class ModelBenchmark {
 
     /**
      * @param runner loaded for {@link Settings#engineOptions}
+     * @param observers are told of every step
      * @throws BadInput if a point is wider than a step can be
      */
-    public ModelBenchmark(ModelRunner runner, Settings settings, Clock clock) {
+    public ModelBenchmark(ModelRunner runner, Settings settings, Clock clock, Observers observers) {
         this.runner = runner;
         this.settings = settings;
         this.clock = clock;
+        this.observers = observers;
         settings.points().forEach(this::requireFit);
     }
 
@@ -104,7 +108,7 @@ public final class ModelBenchmark {
     }
 
     private ModelTiming measure(ModelPoint point) {
-        ModelSteps steps = new ModelSteps(runner, point.rows(), Math.toIntExact(settings.rowTokens(point)));
+        ModelSteps steps = new ModelSteps(runner, point.rows(), Math.toIntExact(settings.rowTokens(point)), observers);
         for (int run = 0; run < settings.warmups(); run++) {
             double unused = stepMillis(steps, point);
         }

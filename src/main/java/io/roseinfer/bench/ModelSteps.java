@@ -4,6 +4,9 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.observe.StepObserver;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
@@ -16,28 +19,38 @@ final class ModelSteps {
     private static final SampleRequest GREEDY = new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE);
 
     private final ModelRunner runner;
-    private final StepInputs[] inputs;
-    private final StepOutputs[] outputs;
-    private final int[] firstRows;
+    private final StepObserver observer;
+    private final Flight[] ring;
     private final int blocksPerRow;
     private final int[] sampled;
     private int submitted;
     private int awaited;
 
+    /** A step on its way, whose first row is the row {@code firstRow} of all. */
+    private static final class Flight {
+        final StepInputs inputs;
+        final StepOutputs outputs;
+        final StepRecord record = new StepRecord();
+        int firstRow;
+
+        Flight(ModelRunner runner) {
+            inputs = runner.newInputs();
+            outputs = runner.newOutputs();
+        }
+    }
+
     /**
      * @param rows most rows of a step
      * @param rowTokens most tokens a row comes to
+     * @param observer is told of every step; one here has no times
      */
-    ModelSteps(ModelRunner runner, int rows, int rowTokens) {
+    ModelSteps(ModelRunner runner, int rows, int rowTokens, StepObserver observer) {
         this.runner = runner;
-        int depth = runner.maxInFlight();
-        this.inputs = new StepInputs[depth];
-        this.outputs = new StepOutputs[depth];
-        for (int i = 0; i < depth; i++) {
-            inputs[i] = runner.newInputs();
-            outputs[i] = runner.newOutputs();
+        this.observer = observer;
+        this.ring = new Flight[runner.maxInFlight()];
+        for (int i = 0; i < ring.length; i++) {
+            ring[i] = new Flight(runner);
         }
-        this.firstRows = new int[depth];
         this.blocksPerRow = runner.kv().blocksFor(rowTokens);
         this.sampled = new int[rows];
     }
@@ -84,18 +97,28 @@ final class ModelSteps {
     }
 
     private StepInputs next(int firstRow) {
-        if (submitted - awaited == inputs.length) {
+        if (submitted - awaited == ring.length) {
             await();
         }
-        int slot = submitted % inputs.length;
-        firstRows[slot] = firstRow;
-        inputs[slot].clear();
-        return inputs[slot];
+        Flight flight = flight(submitted);
+        flight.firstRow = firstRow;
+        flight.inputs.clear();
+        observer.planning(flight.record);
+        observer.planned(flight.record);
+        return flight.inputs;
+    }
+
+    private Flight flight(int step) {
+        return ring[step % ring.length];
     }
 
     private void submit() {
-        int slot = submitted++ % inputs.length;
-        runner.submit(inputs[slot], outputs[slot]);
+        Flight flight = flight(submitted++);
+        flight.record.set(Fact.ROWS, flight.inputs.rows());
+        flight.record.set(Fact.TOKENS, flight.inputs.tokens());
+        observer.packed(flight.record);
+        runner.submit(flight.inputs, flight.outputs);
+        observer.submitted(flight.record);
     }
 
     private void drain() {
@@ -107,15 +130,19 @@ final class ModelSteps {
     }
 
     private void await() {
+        Flight flight = flight(awaited);
+        observer.awaiting(flight.record);
         runner.await();
-        int slot = awaited++ % inputs.length;
-        for (int sample = 0; sample < inputs[slot].samples(); sample++) {
-            if (outputs[slot].status(sample) != StepOutputs.Status.OK) {
+        observer.awaited(flight.record);
+        awaited++;
+        for (int sample = 0; sample < flight.inputs.samples(); sample++) {
+            if (flight.outputs.status(sample) != StepOutputs.Status.OK) {
                 throw new DeviceFailure(
                         "the model's logits were not finite; a benchmark of it would mean nothing", true);
             }
-            sampled[firstRows[slot] + sample] = outputs[slot].token(sample);
+            sampled[flight.firstRow + sample] = flight.outputs.token(sample);
         }
+        observer.applied(flight.record);
     }
 
     private int slot(int row, int position) {

@@ -6,6 +6,7 @@ import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.LatencySummary;
 import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.Summary;
 import java.util.List;
 
@@ -48,7 +49,7 @@ public record RunResult(
     /** What the run's decode steps cost the engine's thread. */
     public HostTime hostTime() {
         return HostTime.of(
-                steps.stream().filter(step -> step.startNanos() >= startNanos).toList());
+                steps.stream().filter(step -> step.get(Fact.START_NANOS) >= startNanos).toList());
     }
 
     /** How late requests were submitted, in milliseconds. */

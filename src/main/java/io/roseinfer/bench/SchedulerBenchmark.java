@@ -5,6 +5,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.bench.RunListener.Phase;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.OnlineScheduler;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +20,7 @@ public final class SchedulerBenchmark {
     private final List<GenerationRequest> requests;
     private final long seed;
     private final Clock clock;
+    private final Observers observers;
 
     /** How requests reach the scheduler. */
     public enum Mode {
@@ -45,13 +47,21 @@ public final class SchedulerBenchmark {
     /**
      * @param workload requests of token ids; there is no tokenizer on this path
      * @param seed where the requests' random streams start: request i has {@code seed + i}
+     * @param observers are told of every step
      */
-    public SchedulerBenchmark(ModelRunner runner, SchedulerOptions options, Workload workload, long seed, Clock clock) {
+    public SchedulerBenchmark(
+            ModelRunner runner,
+            SchedulerOptions options,
+            Workload workload,
+            long seed,
+            Clock clock,
+            Observers observers) {
         this.runner = runner;
         this.options = options;
         this.requests = workload.requests();
         this.seed = seed;
         this.clock = clock;
+        this.observers = observers;
     }
 
     /** Runs everything and returns the measured runs. */
@@ -110,6 +120,7 @@ public final class SchedulerBenchmark {
     }
 
     private SchedulerProgress progress() {
-        return new SchedulerProgress(new OnlineScheduler(runner, options), requests, seed, clock);
+        return new SchedulerProgress(
+                new OnlineScheduler(runner, options, () -> 0, 1, observers), requests, seed, clock);
     }
 }

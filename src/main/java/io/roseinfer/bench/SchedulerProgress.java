@@ -9,6 +9,7 @@ import io.roseinfer.engine.OnlineScheduler;
 import io.roseinfer.engine.OnlineScheduler.StepTokens;
 import io.roseinfer.engine.Prompt;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.HashMap;
 import java.util.List;
@@ -90,7 +91,7 @@ final class SchedulerProgress {
             return false;
         }
         long nowNanos = clock.nanos();
-        if (ran.get().prefillTokens() > 0) {
+        if (ran.get().get(Fact.PREFILL_TOKENS) > 0) {
             prefillNanos += nowNanos - stampNanos;
         } else {
             decodeNanos += nowNanos - stampNanos;
@@ -109,10 +110,10 @@ final class SchedulerProgress {
     /** The step that ran since this was asked last, if any did. */
     private Optional<StepRecord> newestStep() {
         List<StepRecord> kept = scheduler.steps();
-        if (kept.isEmpty() || kept.getLast().step() < nextStep) {
+        if (kept.isEmpty() || kept.getLast().get(Fact.STEP) < nextStep) {
             return Optional.empty();
         }
-        nextStep = kept.getLast().step() + 1;
+        nextStep = kept.getLast().get(Fact.STEP) + 1;
         return Optional.of(kept.getLast());
     }
 

@@ -1,6 +1,7 @@
 package io.roseinfer.bench;
 
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.Summary;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
@@ -31,15 +32,15 @@ public record StepCost(
         return new StepCost(
                 running,
                 waiting,
-                micros(steps, StepRecord::planNanos),
-                micros(steps, StepRecord::packNanos),
-                micros(steps, StepRecord::applyNanos),
+                micros(steps, step -> step.get(Fact.PLAN_NANOS)),
+                micros(steps, step -> step.get(Fact.PACK_NANOS)),
+                micros(steps, step -> step.get(Fact.APPLY_NANOS)),
                 micros(steps, StepCost::totalNanos),
                 micros(admitting, StepCost::totalNanos));
     }
 
     private static long totalNanos(StepRecord step) {
-        return step.planNanos() + step.packNanos() + step.applyNanos();
+        return step.get(Fact.PLAN_NANOS) + step.get(Fact.PACK_NANOS) + step.get(Fact.APPLY_NANOS);
     }
 
     private static Summary micros(List<StepRecord> steps, ToDoubleFunction<StepRecord> nanos) {

@@ -9,6 +9,7 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.OnlineScheduler;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.BlockSpec.Attention;
@@ -17,6 +18,7 @@ import io.roseinfer.model.BlockSpec.Norm;
 import io.roseinfer.model.BlockSpec.Residual;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Positions;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
@@ -89,7 +91,7 @@ public final class StepCostBenchmark {
         int blocks = Math.multiplyExact(running, Math.ceilDiv(context, options.blockSize()) + 1);
         EngineOptions engine = options.withScheduler(scheduler).withKvBlocks(blocks);
         try (ModelRunner runner = devices.open(spec, EngineLimits.runnerLimits(engine, spec))) {
-            OnlineScheduler online = new OnlineScheduler(runner, scheduler, clock, mostAdmissionSteps());
+            OnlineScheduler online = new OnlineScheduler(runner, scheduler, clock, mostAdmissionSteps(), Observers.NONE);
             long first = enqueue(online, 0, PROMPT_TOKENS, newTokens);
             for (int i = 1; i < running; i++) {
                 enqueue(online, i, PROMPT_TOKENS, newTokens);
@@ -147,7 +149,7 @@ public final class StepCostBenchmark {
             }
         }
         return newest(
-                online.steps().stream().filter(step -> step.prefillTokens() > 0).toList());
+                online.steps().stream().filter(step -> step.get(Fact.PREFILL_TOKENS) > 0).toList());
     }
 
     /** Steps until all decode together. */

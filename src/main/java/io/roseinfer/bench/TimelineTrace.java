@@ -3,6 +3,7 @@ package io.roseinfer.bench;
 import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +19,7 @@ import tools.jackson.core.JsonGenerator;
  *   thread "engine"            a slice per step, named prefill, decode or mixed after the rows it has, around its phases
  *                              plan, pack, device and apply, which fill it without a gap. Args of a step: step, prefill_tokens,
  *                              decode_rows, waiting, active, free_blocks, cached_tokens, preemptions, as
- *                              {@link io.roseinfer.metrics.StepRecord} defines them
+ *                              {@link io.roseinfer.metrics.StepRecord.Fact} defines them
  *   thread "engine 2"          only where a device takes two steps at a time: those that overlap the ones above
  *   counters                   waiting, active (requests) and free blocks, one value per step
  *   thread "request 0" …       one per accepted request, by its index in the workload: tokenize (from the submit call until
@@ -31,6 +32,16 @@ import tools.jackson.core.JsonGenerator;
 public final class TimelineTrace {
     /** Request i has thread id i plus this; the engine's threads come before. */
     private static final int FIRST_REQUEST = 1000;
+
+    private static final List<Fact> STEP_ARGS = List.of(
+            Fact.STEP,
+            Fact.PREFILL_TOKENS,
+            Fact.DECODE_ROWS,
+            Fact.WAITING,
+            Fact.ACTIVE,
+            Fact.FREE_BLOCKS,
+            Fact.CACHED_TOKENS,
+            Fact.PREEMPTIONS);
 
     private final JsonGenerator out;
     private final long originNanos;
@@ -58,7 +69,7 @@ public final class TimelineTrace {
 
     /** Steps before the first one that was kept. */
     public static long droppedSteps(RunResult run) {
-        return run.steps().isEmpty() ? 0 : run.steps().getFirst().step();
+        return run.steps().isEmpty() ? 0 : run.steps().getFirst().get(Fact.STEP);
     }
 
     private void run(int process, RunResult run) {
@@ -84,7 +95,7 @@ public final class TimelineTrace {
         List<Long> laneEnds = new ArrayList<>();
         for (StepRecord step : steps) {
             int lane = 0;
-            while (lane < laneEnds.size() && laneEnds.get(lane) > step.startNanos()) {
+            while (lane < laneEnds.size() && laneEnds.get(lane) > step.get(Fact.START_NANOS)) {
                 lane++;
             }
             if (lane == laneEnds.size()) {
@@ -98,35 +109,30 @@ public final class TimelineTrace {
     }
 
     private void step(int process, int thread, StepRecord step) {
-        beginSlice(process, thread, kind(step), "step", step.startNanos(), step.endNanos());
+        beginSlice(process, thread, kind(step), "step", step.get(Fact.START_NANOS), step.endNanos());
         out.writeObjectPropertyStart("args");
-        out.writeNumberProperty("step", step.step());
-        out.writeNumberProperty("prefill_tokens", step.prefillTokens());
-        out.writeNumberProperty("decode_rows", step.decodeRows());
-        out.writeNumberProperty("waiting", step.waiting());
-        out.writeNumberProperty("active", step.active());
-        out.writeNumberProperty("free_blocks", step.freeBlocks());
-        out.writeNumberProperty("cached_tokens", step.cachedTokens());
-        out.writeNumberProperty("preemptions", step.preemptions());
+        for (Fact fact : STEP_ARGS) {
+            out.writeNumberProperty(fact.key(), step.get(fact));
+        }
         out.writeEndObject();
         out.writeEndObject();
-        long planned = step.startNanos() + step.planNanos();
-        long packed = planned + step.packNanos();
-        long awaited = packed + step.deviceNanos();
-        slice(process, thread, "plan", "phase", step.startNanos(), planned);
+        long planned = step.plannedNanos();
+        long packed = step.packedNanos();
+        long awaited = step.awaitedNanos();
+        slice(process, thread, "plan", "phase", step.get(Fact.START_NANOS), planned);
         slice(process, thread, "pack", "phase", planned, packed);
         slice(process, thread, "device", "phase", packed, awaited);
         slice(process, thread, "apply", "phase", awaited, step.endNanos());
-        counter(process, "waiting", planned, step.waiting());
-        counter(process, "active", planned, step.active());
-        counter(process, "free blocks", planned, step.freeBlocks());
+        counter(process, "waiting", planned, step.get(Fact.WAITING));
+        counter(process, "active", planned, step.get(Fact.ACTIVE));
+        counter(process, "free blocks", planned, step.get(Fact.FREE_BLOCKS));
     }
 
     private static String kind(StepRecord step) {
-        if (step.decodeRows() == 0) {
+        if (step.get(Fact.DECODE_ROWS) == 0) {
             return "prefill";
         }
-        return step.prefillTokens() == 0 ? "decode" : "mixed";
+        return step.get(Fact.PREFILL_TOKENS) == 0 ? "decode" : "mixed";
     }
 
     private void request(int process, RequestResult request) {
@@ -167,7 +173,7 @@ public final class TimelineTrace {
         out.writeNumberProperty("tid", thread);
     }
 
-    private void counter(int process, String name, long nanos, int value) {
+    private void counter(int process, String name, long nanos, long value) {
         out.writeStartObject();
         out.writeStringProperty("name", name);
         out.writeStringProperty("ph", "C");

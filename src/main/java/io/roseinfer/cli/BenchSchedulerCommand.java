@@ -124,7 +124,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
             Workload ids =
                     workload.isTokenIds() ? requests : requests.pretokenized(TextPrompts.tokenizer(loaded)::encode);
             SchedulerBenchmark benchmark = new SchedulerBenchmark(
-                    loaded.runner(), options.scheduler(), ids, sampling.seed(), terminal.clock());
+                    loaded.runner(), options.scheduler(), ids, sampling.seed(), terminal.clock(), loaded.profiler());
             List<SchedulerRun> runs = benchmark.run(
                     drive, warmupRuns, repeatRuns, (phase, number, of) -> banner(terminal, phase, number, of));
             terminal.print(SchedulerReport.text(drive, warmupRuns, runs) + WarmUpLine.of(loaded));

@@ -12,7 +12,6 @@ import io.roseinfer.bench.StreamingReport;
 import io.roseinfer.bench.SubmitSchedule;
 import io.roseinfer.bench.TimelineTrace;
 import io.roseinfer.bench.Workload;
-import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.nio.file.Path;
@@ -140,7 +139,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
             StreamingReport report = new StreamingReport(setup(loaded, features), schedule);
             RunPrinter printer = new RunPrinter(report, line, files, terminal);
             StreamingBenchmark benchmark = new StreamingBenchmark(
-                    () -> Engine.open(loaded.runner(), loaded.tokenizer(), loaded.fitting(options), terminal.clock()),
+                    () -> loaded.serve(options, terminal.clock()),
                     prepared,
                     schedule,
                     terminal.clock(),

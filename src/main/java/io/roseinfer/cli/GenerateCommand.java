@@ -104,8 +104,7 @@ final class GenerateCommand implements io.roseinfer.cli.Command {
                 Tokenizer unused = TextPrompts.tokenizer(loaded);
             }
             tellRandomWeights(loaded, terminal);
-            try (Engine engine = Engine.open(
-                            loaded.runner(), loaded.tokenizer(), loaded.fitting(options), terminal.clock());
+            try (Engine engine = loaded.serve(options, terminal.clock());
                     TokenStream stream = engine.submit(request)) {
                 boolean asText = loaded.tokenizer().isPresent();
                 Interrupt.endsStream(stream, () -> print(stream, asText, terminal));

@@ -6,9 +6,9 @@ import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.Settings.Device;
 import io.roseinfer.backend.Precision;
-import io.roseinfer.backend.ProfilerRanges;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.Families;
 import java.util.Iterator;
@@ -214,7 +214,7 @@ final class ModelOptions {
                 ? new Features(
                         !Boolean.FALSE.equals(pagedAttention),
                         !Boolean.FALSE.equals(cudaGraph),
-                        !loaded.runner().ranges().equals(ProfilerRanges.NONE),
+                        !loaded.profiler().equals(Observers.NONE),
                         Boolean.TRUE.equals(batchInvariant))
                 : new Features(true, false, false, true);
     }

@@ -1,11 +1,16 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.Scheduler;
 
-/** The scheduler's figures, written by its thread once per step and read by anyone. */
-final class Counters {
+/**
+ * The scheduler's figures, read by anyone. Its thread writes them whenever it is about to deliver, so who learns of a token or an
+ * ending finds it counted.
+ */
+final class Counters implements StepObserver {
     private final KvGeometry kv;
+    private final Scheduler scheduler;
     private volatile int held;
     private volatile int cached;
     private volatile int waiting;
@@ -14,11 +19,13 @@ final class Counters {
     private volatile long preemptions;
     private volatile long cachedTokens;
 
-    Counters(KvGeometry kv) {
+    Counters(KvGeometry kv, Scheduler scheduler) {
         this.kv = kv;
+        this.scheduler = scheduler;
     }
 
-    void update(Scheduler scheduler) {
+    @Override
+    public void delivering() {
         held = scheduler.pool().held();
         cached = scheduler.pool().cached();
         waiting = scheduler.waiting();

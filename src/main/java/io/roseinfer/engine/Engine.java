@@ -2,7 +2,6 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
-import io.roseinfer.backend.ProfilerRanges.Range;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
@@ -11,6 +10,9 @@ import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.observe.JfrRecorder;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepLog;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
@@ -39,6 +41,8 @@ public final class Engine implements AutoCloseable {
     private final EngineOptions options;
     private final KvGeometry kv;
     private final Clock clock;
+    private final StepLog log;
+    private final Observers observers;
     private final SchedulerManager manager;
     private final TokenizeWorkers tokenizeWorkers;
     private final Consumer<LiveRequest> endWithEngine;
@@ -49,14 +53,21 @@ public final class Engine implements AutoCloseable {
     private boolean closed;
     private Runnable afterClose = () -> {};
 
-    private Engine(ModelRunner runner, Optional<Tokenizer> tokenizer, EngineOptions options, Clock clock) {
+    private Engine(
+            ModelRunner runner,
+            Optional<Tokenizer> tokenizer,
+            EngineOptions options,
+            Clock clock,
+            Observers others) {
         this.runner = runner;
         this.tokenizer = tokenizer;
         this.options = options;
         this.clock = clock;
         this.kv = EngineLimits.pool(runner, options);
         this.tokenizeWorkers = new TokenizeWorkers(options.tokenizeWorkers(), this::tokenizeOnWorker);
-        this.manager = new SchedulerManager(runner, kv, options, clock, this::endTokenizing);
+        this.log = new StepLog(options.stepHistory());
+        this.observers = Observers.of(log, new JfrRecorder()).and(others);
+        this.manager = new SchedulerManager(runner, kv, options, clock, observers, this::endTokenizing);
         // Made here, because it is used where there may be no memory left.
         this.endWithEngine = live -> manager.end(live, null);
     }
@@ -70,8 +81,22 @@ public final class Engine implements AutoCloseable {
      * @param clock where stamps come from
      */
     public static Engine open(ModelRunner runner, Optional<Tokenizer> tokenizer, EngineOptions options, Clock clock) {
+        return open(runner, tokenizer, options, clock, Observers.NONE);
+    }
+
+    /**
+     * Starts serving, and tells more instruments than the log and a flight recording what it does.
+     *
+     * @param observers are told after the engine's own, in their order
+     */
+    public static Engine open(
+            ModelRunner runner,
+            Optional<Tokenizer> tokenizer,
+            EngineOptions options,
+            Clock clock,
+            Observers observers) {
         EngineLimits.requireFit(runner, options);
-        Engine engine = new Engine(runner, tokenizer, options, clock);
+        Engine engine = new Engine(runner, tokenizer, options, clock, observers);
         engine.start();
         return engine;
     }
@@ -101,11 +126,11 @@ public final class Engine implements AutoCloseable {
      * @throws EngineStopped if the engine is closed or has failed
      */
     public TokenStream submit(GenerationRequest request) {
-        runner.ranges().begin(Range.SUBMIT);
+        observers.submitting();
         try {
             return accept(request);
         } finally {
-            runner.ranges().end();
+            observers.submitted();
         }
     }
 
@@ -115,6 +140,7 @@ public final class Engine implements AutoCloseable {
         manager.reserve();
         LiveRequest live = newRequest(request);
         try {
+            observers.accepted(live);
             TokenStream stream = streamOf(live);
             if (tokenizeWorkers.isEmpty() || request.prompt() instanceof Prompt.Tokens) {
                 tokenizeAndHandOver(live);
@@ -196,6 +222,7 @@ public final class Engine implements AutoCloseable {
         int[] ids = tokenize(live.request());
         if (live.handOver()) {
             live.buffer().tokenized(ids, clock.nanos());
+            observers.tokenized(live);
             manager.submit(live);
         }
     }
@@ -237,7 +264,7 @@ public final class Engine implements AutoCloseable {
 
     /** The records of its newest steps, oldest first, as many as the options have {@code stepHistory}. Never waits. */
     public List<StepRecord> steps() {
-        return manager.steps();
+        return log.steps();
     }
 
     /** Ends every request at once, each with the reason CANCELLED, and stops. Any thread, any number of times. */

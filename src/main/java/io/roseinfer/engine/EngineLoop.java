@@ -2,14 +2,11 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
-import io.roseinfer.backend.ProfilerRanges;
-import io.roseinfer.backend.ProfilerRanges.Range;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.kv.KvBlockPool;
-import io.roseinfer.metrics.StepLog;
-import io.roseinfer.scheduler.AdmissionListener;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -37,6 +34,7 @@ final class EngineLoop {
     private final Scheduler scheduler;
     private final Pipeline pipeline;
     private final Counters counters;
+    private final Observers observers;
     private final Runnable onEnd;
     private final Queue<LiveRequest> submitted = new ConcurrentLinkedQueue<>();
     private final CancelStack cancelled = new CancelStack();
@@ -51,7 +49,7 @@ final class EngineLoop {
      * A loop over a runner that nothing else uses.
      *
      * @param kv the pool it gives out: the runner's, or the first blocks of it
-     * @param log gets a record of every step
+     * @param observers are told of every step, and of admissions and endings
      * @param onEnd called once for every request that ends
      */
     EngineLoop(
@@ -60,7 +58,7 @@ final class EngineLoop {
             SchedulerOptions options,
             int streamInterval,
             Clock clock,
-            StepLog log,
+            Observers observers,
             Runnable onEnd) {
         this.runner = runner;
         this.clock = clock;
@@ -68,12 +66,12 @@ final class EngineLoop {
         this.onEnd = onEnd;
         KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache());
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());
-        scheduler.onAdmission(admissionRange(runner.ranges()));
-        this.pipeline = new Pipeline(runner, scheduler, clock, log);
-        this.counters = new Counters(kv);
+        this.counters = new Counters(kv, scheduler);
+        this.observers =
+                Observers.of(new StepTimer(clock, scheduler), counters).and(observers);
+        this.pipeline = new Pipeline(runner, scheduler, this.observers);
         this.endOfText =
                 runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
-        counters.update(scheduler);
     }
 
     /**
@@ -119,11 +117,11 @@ final class EngineLoop {
 
     /** One turn. */
     void doWork() {
-        runner.ranges().begin(Range.STEP);
+        observers.turnBegins();
         try {
             turn();
         } finally {
-            runner.ranges().end();
+            observers.turnEnds();
         }
     }
 
@@ -135,30 +133,11 @@ final class EngineLoop {
         if (pipeline.inFlight() > 0) {
             completeStep();
         }
-        if (undelivered == null) {
-            deliverEndings();
-        }
-    }
-
-    private static AdmissionListener admissionRange(ProfilerRanges ranges) {
-        return new AdmissionListener() {
-            @Override
-            public void begin() {
-                ranges.begin(Range.ADMIT);
-            }
-
-            @Override
-            public void end() {
-                ranges.end();
-            }
-        };
     }
 
     private void launchSteps() {
         while (pipeline.hasRoom()) {
-            runner.ranges().begin(Range.PLAN);
             Flight flight = pipeline.plan();
-            runner.ranges().end();
             if (flight.isEmpty()) {
                 break;
             }
@@ -204,10 +183,13 @@ final class EngineLoop {
         return (LiveRequest) sequence.owner();
     }
 
-    private static void stampAdmissions(StepPlan plan, long nanos) {
+    private void stampAdmissions(StepPlan plan, long nanos) {
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
-            requestOf(sequence).buffer().admitted(nanos, sequence.cachedTokens());
+            LiveRequest request = requestOf(sequence);
+            if (request.buffer().admitted(nanos, sequence.cachedTokens())) {
+                observers.admitted(request);
+            }
         }
     }
 
@@ -240,17 +222,18 @@ final class EngineLoop {
         for (int row = 0; row < plan.rows(); row++) {
             finish(requestOf(plan.sequence(row)), FinishReason.ERROR, failure, nanos);
         }
+        deliver();
     }
 
     /** Hands the tokens of the step completed last to their streams, then the endings there are. */
     private void deliver() {
-        runner.ranges().begin(Range.EMIT);
+        observers.delivering();
         if (undelivered != null) {
             deliverTokens(undelivered);
             undelivered = null;
         }
         deliverEndings();
-        runner.ranges().end();
+        observers.delivered();
     }
 
     private void deliverTokens(Flight flight) {
@@ -269,7 +252,6 @@ final class EngineLoop {
     }
 
     private void deliverEndings() {
-        counters.update(scheduler);
         Optional<Sequence> ended = scheduler.pollFinished();
         while (ended.isPresent()) {
             Sequence sequence = ended.get();
@@ -291,7 +273,9 @@ final class EngineLoop {
         if (request.claimEnding()) {
             // In this order: who learns of the ending may submit the next request at once.
             onEnd.run();
-            request.end(reason, failure, nanos);
+            if (request.end(reason, failure, nanos)) {
+                observers.ended(request, reason);
+            }
         }
         live.remove(request);
     }

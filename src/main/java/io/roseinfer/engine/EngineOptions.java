@@ -24,7 +24,7 @@ public record EngineOptions(
         int tokenizeWorkers,
         int stepHistory,
         long seed) {
-    /** Most steps that can be kept: some 50 MB. */
+    /** Most steps that can be kept: some 70 MB. */
     public static final int MAX_STEP_HISTORY = 1 << 19;
 
     public EngineOptions {

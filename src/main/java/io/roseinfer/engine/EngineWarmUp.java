@@ -4,6 +4,7 @@ import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.observe.Observers;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
@@ -34,11 +35,13 @@ public final class EngineWarmUp {
      *
      * @param runner is used by no engine meanwhile
      * @param options those of the engine to come
+     * @param observers are told of it as of any work
      * @param budgetNanos after this long no other wave begins
      */
-    public static void run(ModelRunner runner, EngineOptions options, Clock clock, long budgetNanos) {
+    public static void run(
+            ModelRunner runner, EngineOptions options, Clock clock, long budgetNanos, Observers observers) {
         long endNanos = clock.nanos() + budgetNanos;
-        try (Engine engine = Engine.open(runner, Optional.empty(), options, clock)) {
+        try (Engine engine = Engine.open(runner, Optional.empty(), options, clock, observers)) {
             for (int wave = 0; wave < WAVES && (wave == 0 || clock.nanos() < endNanos); wave++) {
                 serve(engine, requests(runner, options, Math.min(MAX_NEW_TOKENS, FIRST_NEW_TOKENS << wave)));
             }

@@ -1,6 +1,8 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.base.RoseException;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.sampling.StopStrings;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Sequence;
@@ -15,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * A request from the moment it is accepted to its one ending. Until it is handed over to the engine's thread its caller, a
  * tokenizer and whoever closes may all want to end it, and the first does; afterwards only that thread writes.
  */
-final class LiveRequest {
+final class LiveRequest implements ObservedRequest {
     /** Where a request is; it only moves down this list. */
     private enum Stage {
         TOKENIZING,
@@ -30,7 +32,6 @@ final class LiveRequest {
     private final @Nullable StopStrings stops;
     private final @Nullable Detokenizer detokenizer;
 
-    private final @Nullable RequestEvent event = RequestEvent.begun();
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.TOKENIZING);
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private @Nullable Sequence sequence;
@@ -58,7 +59,8 @@ final class LiveRequest {
         this.detokenizer = watched ? tokenizer.get().detokenizer(true) : null;
     }
 
-    long id() {
+    @Override
+    public long id() {
         return id;
     }
 
@@ -72,6 +74,21 @@ final class LiveRequest {
 
     TokenBuffer buffer() {
         return buffer;
+    }
+
+    @Override
+    public int promptTokens() {
+        return buffer.promptIds().length;
+    }
+
+    @Override
+    public int cachedTokens() {
+        return buffer.cachedTokens();
+    }
+
+    @Override
+    public RequestTimeline timeline() {
+        return buffer.timeline();
     }
 
     /**
@@ -114,11 +131,13 @@ final class LiveRequest {
         return stage.get() == Stage.ENDED;
     }
 
-    /** Ends the request for its reader; for who claimed the ending. Allocates nothing, unless a flight is recorded. */
-    void end(FinishReason reason, @Nullable RoseException failure, long nanos) {
-        if (buffer.end(reason, failure, nanos) && event != null) {
-            event.commit(id, reason, buffer);
-        }
+    /**
+     * Ends the request for its reader; for who claimed the ending. Allocates nothing.
+     *
+     * @return whether this was the first ending
+     */
+    boolean end(FinishReason reason, @Nullable RoseException failure, long nanos) {
+        return buffer.end(reason, failure, nanos);
     }
 
     void attach(Sequence newSequence) {

@@ -5,8 +5,10 @@ import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.kv.KvBlockPool;
-import io.roseinfer.metrics.StepLog;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.observe.JfrRecorder;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepLog;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
@@ -70,7 +72,7 @@ public final class OnlineScheduler {
 
     /** A scheduler without requests over a runner that nothing else uses; its steps are not timed. */
     public OnlineScheduler(ModelRunner runner, SchedulerOptions options) {
-        this(runner, options, () -> 0, 1);
+        this(runner, options, () -> 0, 1, Observers.NONE);
     }
 
     /**
@@ -78,13 +80,19 @@ public final class OnlineScheduler {
      *
      * @param clock times the steps
      * @param stepHistory how many steps {@link #steps} remembers
+     * @param observers are told of every step; of requests nobody hears
      */
-    public OnlineScheduler(ModelRunner runner, SchedulerOptions options, Clock clock, int stepHistory) {
+    public OnlineScheduler(
+            ModelRunner runner, SchedulerOptions options, Clock clock, int stepHistory, Observers observers) {
         this.runner = runner;
         KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());
         this.log = new StepLog(stepHistory);
-        this.pipeline = new Pipeline(runner, scheduler, clock, log);
+        this.pipeline = new Pipeline(
+                runner,
+                scheduler,
+                Observers.of(new StepTimer(clock, scheduler), log, new JfrRecorder())
+                        .and(observers));
     }
 
     /**

@@ -1,12 +1,12 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
-import io.roseinfer.backend.ProfilerRanges.Range;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.StepOutputs.Status;
 import io.roseinfer.base.Check;
-import io.roseinfer.base.Clock;
-import io.roseinfer.metrics.StepLog;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.observe.StepObserver;
+import io.roseinfer.scheduler.AdmissionListener;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.StepPlan;
 
@@ -19,7 +19,7 @@ final class Pipeline {
     private final ModelRunner runner;
     private final Scheduler scheduler;
     private final StepPacker packer;
-    private final StepRecorder recorder;
+    private final StepObserver observer;
     private final int vocabularySize;
     private final int depth;
     private final int size;
@@ -31,22 +31,37 @@ final class Pipeline {
     /**
      * A pipeline with nothing in flight.
      *
-     * @param log gets a record of every step
+     * @param observer is told of every step
      */
-    Pipeline(ModelRunner runner, Scheduler scheduler, Clock clock, StepLog log) {
+    Pipeline(ModelRunner runner, Scheduler scheduler, StepObserver observer) {
         this.runner = runner;
         this.scheduler = scheduler;
         this.vocabularySize = runner.spec().vocabularySize();
         this.packer = new StepPacker(
                 vocabularySize, runner.kv().blockSize(), runner.spec().contextLength());
-        this.recorder = new StepRecorder(clock, scheduler, log, runner.maxInFlight());
+        this.observer = observer;
         this.depth = runner.maxInFlight();
         // One more than can be in flight: the flight completed last is still read while the next one is planned.
         this.size = depth + 1;
         this.ring = new Flight[size];
         for (int i = 0; i < size; i++) {
-            ring[i] = new Flight(scheduler.newPlan(), runner.newInputs(), runner.newOutputs());
+            ring[i] = new Flight(scheduler.newPlan(), runner.newInputs(), runner.newOutputs(), new StepRecord());
         }
+        scheduler.onAdmission(admissions());
+    }
+
+    private AdmissionListener admissions() {
+        return new AdmissionListener() {
+            @Override
+            public void begin() {
+                observer.admitting(next().record());
+            }
+
+            @Override
+            public void end() {
+                observer.admitted(next().record());
+            }
+        };
     }
 
     int inFlight() {
@@ -61,16 +76,26 @@ final class Pipeline {
     /** Plans the next step; it is empty if there is nothing to do. */
     Flight plan() {
         Flight flight = next();
-        recorder.begin();
+        observer.planning(flight.record());
         scheduler.plan(flight.plan());
-        return flight;
+        return planned(flight);
     }
 
     /** Plans a step that only prefills what may be admitted now. */
     Flight planPrefillOnly() {
         Flight flight = next();
-        recorder.begin();
+        observer.planning(flight.record());
         scheduler.planPrefillOnly(flight.plan());
+        return planned(flight);
+    }
+
+    private Flight planned(Flight flight) {
+        if (flight.isEmpty()) {
+            observer.idle(flight.record());
+        } else {
+            flight.recordPlan();
+            observer.planned(flight.record());
+        }
         return flight;
     }
 
@@ -86,33 +111,32 @@ final class Pipeline {
     /** Packs and submits the flight that was planned last and is not empty. */
     void launch(Flight flight) {
         Check.that(flight == next() && !flight.isEmpty(), "a step is launched that is empty or was not planned last");
-        recorder.planned(flight.plan());
-        runner.ranges().begin(Range.PACK);
         packer.pack(flight.plan(), flight.inputs());
-        runner.ranges().end();
-        recorder.packed();
+        observer.packed(flight.record());
         runner.submit(flight.inputs(), flight.outputs());
-        recorder.submitted();
+        observer.submitted(flight.record());
         launched++;
     }
 
     /** Waits for the oldest step in flight and applies it; its plan then tells what each row yielded. */
     Flight complete() {
-        recorder.awaiting();
+        Flight flight = oldest();
+        observer.awaiting(flight.record());
         runner.await();
-        recorder.awaited();
-        Flight flight = retireOldest();
+        observer.awaited(flight.record());
+        completed++;
         scheduler.apply(flight.plan(), sampledTokens);
-        recorder.applied();
+        observer.applied(flight.record());
         return flight;
     }
 
     /** Gives up the oldest step in flight, which the device has failed. */
     Flight abandon() {
-        recorder.awaited();
-        Flight flight = retireOldest();
+        Flight flight = oldest();
+        observer.awaited(flight.record());
+        completed++;
         scheduler.abandon(flight.plan());
-        recorder.applied();
+        observer.applied(flight.record());
         return flight;
     }
 
@@ -124,12 +148,12 @@ final class Pipeline {
         }
     }
 
-    private Flight retireOldest() {
+    private Flight oldest() {
         Check.that(inFlight() > 0, "a step completes that was not launched");
-        return flight(completed++);
+        return flight(completed);
     }
 
-    /** A sample of the flight retired last. */
+    /** A token of the flight completed last, by its sample. */
     private int usableToken(int sample) {
         StepOutputs out = flight(completed - 1).outputs();
         int token = out.token(sample);

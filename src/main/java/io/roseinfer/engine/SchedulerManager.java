@@ -7,11 +7,9 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
-import io.roseinfer.metrics.StepLog;
-import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -51,7 +49,7 @@ final class SchedulerManager implements AutoCloseable {
     private static final long UNLIMITED_NANOS = Long.MAX_VALUE / 2;
 
     private final EngineLoop loop;
-    private final StepLog log;
+    private final Observers observers;
     private final Clock clock;
     private final int maxInflightRequests;
     private final Runnable endTokenizing;
@@ -70,16 +68,23 @@ final class SchedulerManager implements AutoCloseable {
     /**
      * A manager whose worker has not been started.
      *
+     * @param observers are told of steps and of requests from their admission on
      * @param endTokenizing ends, by {@link #end}, the requests that were counted in and wait for a tokenizer or have one; called
      *     when the worker has stopped, perhaps more than once, and allocates nothing
      */
-    SchedulerManager(ModelRunner runner, KvGeometry kv, EngineOptions options, Clock clock, Runnable endTokenizing) {
+    SchedulerManager(
+            ModelRunner runner,
+            KvGeometry kv,
+            EngineOptions options,
+            Clock clock,
+            Observers observers,
+            Runnable endTokenizing) {
         this.maxInflightRequests = options.maxInflightRequests();
         this.clock = clock;
         this.endTokenizing = endTokenizing;
-        this.log = new StepLog(options.stepHistory());
-        this.loop =
-                new EngineLoop(runner, kv, options.scheduler(), options.streamInterval(), clock, log, this::unreserve);
+        this.observers = observers;
+        this.loop = new EngineLoop(
+                runner, kv, options.scheduler(), options.streamInterval(), clock, observers, this::unreserve);
         this.outOfMemory = new EngineStopped(
                 "the engine stopped: it ran out of memory", new OutOfMemoryError("nothing left to say where"));
         this.worker = Thread.ofPlatform().name("roseinfer-engine").daemon().unstarted(this::run);
@@ -145,7 +150,7 @@ final class SchedulerManager implements AutoCloseable {
     void cancel(LiveRequest request) {
         if (request.claimEarlyEnding()) {
             unreserve();
-            request.end(FinishReason.CANCELLED, null, clock.nanos());
+            end(request, FinishReason.CANCELLED, null);
         } else if (!request.hasEnded()) {
             loop.cancel(request);
             wake();
@@ -157,7 +162,13 @@ final class SchedulerManager implements AutoCloseable {
         if (request.claimEnding()) {
             unreserve();
             RoseException why = failure == null ? death : failure;
-            request.end(why == null ? FinishReason.CANCELLED : FinishReason.ERROR, why, clock.nanos());
+            end(request, why == null ? FinishReason.CANCELLED : FinishReason.ERROR, why);
+        }
+    }
+
+    private void end(LiveRequest request, FinishReason reason, @Nullable RoseException failure) {
+        if (request.end(reason, failure, clock.nanos())) {
+            observers.ended(request, reason);
         }
     }
 
@@ -165,15 +176,12 @@ final class SchedulerManager implements AutoCloseable {
     void discard(LiveRequest request) {
         if (request.claimEnding()) {
             unreserve();
+            observers.withdrawn(request);
         }
     }
 
     EngineStats stats() {
         return loop.stats();
-    }
-
-    List<StepRecord> steps() {
-        return log.steps();
     }
 
     private void wake() {

@@ -61,13 +61,19 @@ final class TokenBuffer {
         tokenizedNanos = nanos;
     }
 
-    /** Notes the first time the request was part of a batch, and how much of its prompt the prefix cache had by then. */
-    void admitted(long nanos, int fromCache) {
-        if (!admitted) {
-            admitted = true;
-            cachedTokens = fromCache;
-            admittedNanos = nanos;
+    /**
+     * Notes the first time the request was part of a batch, and how much of its prompt the prefix cache had by then.
+     *
+     * @return whether this was the first time
+     */
+    boolean admitted(long nanos, int fromCache) {
+        if (admitted) {
+            return false;
         }
+        admitted = true;
+        cachedTokens = fromCache;
+        admittedNanos = nanos;
+        return true;
     }
 
     void write(int token, long nanos, StepOutputs outputs, int sample) {

@@ -1,5 +1,6 @@
 package io.roseinfer.metrics;
 
+import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -24,7 +25,9 @@ public record HostTime(List<Step> steps) {
     public record Step(long hostNanos, long exposedNanos, long waitNanos) {
         static Step of(StepRecord before, StepRecord step) {
             return new Step(
-                    step.hostNanos(), Math.max(0, step.submittedNanos() - before.awaitedNanos()), step.waitNanos());
+                    step.hostNanos(),
+                    Math.max(0, step.submittedNanos() - before.awaitedNanos()),
+                    step.get(Fact.WAIT_NANOS));
         }
     }
 
@@ -38,7 +41,9 @@ public record HostTime(List<Step> steps) {
         for (int i = 1; i < records.size(); i++) {
             StepRecord before = records.get(i - 1);
             StepRecord step = records.get(i);
-            if (step.step() == before.step() + 1 && step.prefillTokens() == 0 && before.prefillTokens() == 0) {
+            if (step.get(Fact.STEP) == before.get(Fact.STEP) + 1
+                    && step.get(Fact.PREFILL_TOKENS) == 0
+                    && before.get(Fact.PREFILL_TOKENS) == 0) {
                 steps.add(Step.of(before, step));
             }
         }

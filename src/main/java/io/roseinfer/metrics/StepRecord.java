@@ -1,60 +1,150 @@
 package io.roseinfer.metrics;
 
-/**
- * What one step of an engine took and did. Its four phases follow each other without a gap: planning, packing, the device, and
- * taking in what it sampled. Where several steps are in flight, the device's phase includes waiting for the step before, and the
- * next step's planning and packing fall into it.
- *
- * @param step the step's number, counted from zero
- * @param startNanos when its planning began, of the engine's clock
- * @param planNanos deciding what it computes, admissions included
- * @param packNanos writing that into the device's arrays
- * @param deviceNanos from handing it to the device until its results were there
- * @param applyNanos taking the results in
- * @param submitNanos of the device's time, the call that handed the step over
- * @param waitNanos of the device's time, what the host spent waiting for it and doing nothing else
- * @param prefillTokens prompt tokens it computed
- * @param decodeRows rows that computed one generated token
- * @param waiting requests waiting when it was planned, those it admitted left out
- * @param active requests that held KV blocks when it was planned
- * @param freeBlocks KV blocks that could still be given out when it was planned, cached ones included
- * @param cachedTokens prompt tokens that the requests it admitted found in the prefix cache
- * @param preemptions requests that gave their blocks back so that it could be planned
- */
-public record StepRecord(
-        long step,
-        long startNanos,
-        long planNanos,
-        long packNanos,
-        long deviceNanos,
-        long applyNanos,
-        long submitNanos,
-        long waitNanos,
-        int prefillTokens,
-        int decodeRows,
-        int waiting,
-        int active,
-        int freeBlocks,
-        long cachedTokens,
-        long preemptions) {
+import java.util.Arrays;
+import java.util.Locale;
 
-    /** When its results had been taken in. */
-    public long endNanos() {
-        return startNanos + planNanos + packNanos + deviceNanos + applyNanos;
+/**
+ * What one step of an engine took and did: a number for every {@link Fact}. Its four phases follow each other without a gap:
+ * planning, packing, the device, and taking in what it sampled. Where several steps are in flight, the device's phase includes
+ * waiting for the step before, and the next step's planning and packing fall into it.
+ *
+ * <p>The engine fills one in while its step is under way, and again for later steps, so noting them allocates nothing. Those that
+ * a log hands out are copies, which nobody writes.
+ */
+public final class StepRecord {
+    /** What is known of a step. The order is that of {@link #copyOf}. */
+    public enum Fact {
+        /** The step's number, counted from zero. */
+        STEP("Step"),
+        /** When its planning began, of the engine's clock. */
+        START_NANOS("Start"),
+        /** Deciding what it computes, admissions included. */
+        PLAN_NANOS("Plan"),
+        /** Writing that into the device's arrays. */
+        PACK_NANOS("Pack"),
+        /** From handing it to the device until its results were there. */
+        DEVICE_NANOS("Device"),
+        /** Taking the results in. */
+        APPLY_NANOS("Apply"),
+        /** The call that handed the step over, as part of the device's time. */
+        SUBMIT_NANOS("Submit"),
+        /** As part of the device's time, waiting for it and doing nothing else. */
+        WAIT_NANOS("Wait"),
+        /** Rows, one for each sequence that it computed tokens of. */
+        ROWS("Rows"),
+        /** Tokens that it computed, those that a preempted sequence had to compute again included. */
+        TOKENS("Tokens"),
+        /** Prompt tokens it computed. */
+        PREFILL_TOKENS("Prefill Tokens"),
+        /** Rows that computed one generated token. */
+        DECODE_ROWS("Decode Rows"),
+        /** Requests waiting when it was planned, those it admitted left out. */
+        WAITING("Waiting Requests"),
+        /** Requests that held KV blocks when it was planned. */
+        ACTIVE("Active Requests"),
+        /** KV blocks that could still be given out when it was planned, cached ones included. */
+        FREE_BLOCKS("Free KV Blocks"),
+        /** Prompt tokens that the requests it admitted found in the prefix cache. */
+        CACHED_TOKENS("Cached Tokens"),
+        /** Requests that gave their blocks back so that it could be planned. */
+        PREEMPTIONS("Preemptions");
+
+        private final String label;
+        private final String key;
+
+        Fact(String label) {
+            this.label = label;
+            this.key = name().toLowerCase(Locale.ROOT);
+        }
+
+        /** As people read it, such as {@code Decode Rows}. */
+        public String label() {
+            return label;
+        }
+
+        /** As programs read it, such as {@code decode_rows}. */
+        public String key() {
+            return key;
+        }
+
+        /** Whether it is a length of time, in nanoseconds. */
+        public boolean isDuration() {
+            return this != START_NANOS && key.endsWith("_nanos");
+        }
+    }
+
+    /** How many facts there are. */
+    public static final int FACTS = Fact.values().length;
+
+    private final long[] values = new long[FACTS];
+
+    /** The facts in an array from {@code at} on, in the order in which {@link #copyTo} writes them: that of {@link Fact}. */
+    public static StepRecord copyOf(long[] values, int at) {
+        StepRecord step = new StepRecord();
+        System.arraycopy(values, at, step.values, 0, FACTS);
+        return step;
+    }
+
+    /** Copies all facts into an array, from {@code at} on. */
+    public void copyTo(long[] target, int at) {
+        System.arraycopy(values, 0, target, at, FACTS);
+    }
+
+    public long get(Fact fact) {
+        return values[fact.ordinal()];
+    }
+
+    public void set(Fact fact, long value) {
+        values[fact.ordinal()] = value;
+    }
+
+    /** When it had been planned, and packing began. */
+    public long plannedNanos() {
+        return get(Fact.START_NANOS) + get(Fact.PLAN_NANOS);
+    }
+
+    /** When it had been packed, and the device's phase began. */
+    public long packedNanos() {
+        return plannedNanos() + get(Fact.PACK_NANOS);
     }
 
     /** When the device had been given it. */
     public long submittedNanos() {
-        return startNanos + planNanos + packNanos + submitNanos;
+        return packedNanos() + get(Fact.SUBMIT_NANOS);
     }
 
     /** When its results were there. */
     public long awaitedNanos() {
-        return startNanos + planNanos + packNanos + deviceNanos;
+        return packedNanos() + get(Fact.DEVICE_NANOS);
+    }
+
+    /** When its results had been taken in. */
+    public long endNanos() {
+        return awaitedNanos() + get(Fact.APPLY_NANOS);
     }
 
     /** What it cost the thread that drives the device, waiting left out. */
     public long hostNanos() {
-        return planNanos + packNanos + submitNanos + applyNanos;
+        return get(Fact.PLAN_NANOS) + get(Fact.PACK_NANOS) + get(Fact.SUBMIT_NANOS) + get(Fact.APPLY_NANOS);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof StepRecord step && Arrays.equals(values, step.values);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(values);
+    }
+
+    /** Such as {@code step 3, start_nanos 120, …}. */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        for (Fact fact : Fact.values()) {
+            text.append(text.isEmpty() ? "" : ", ").append(fact.key()).append(' ').append(get(fact));
+        }
+        return text.toString();
     }
 }

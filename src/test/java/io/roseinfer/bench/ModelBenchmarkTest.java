@@ -3,6 +3,7 @@ package io.roseinfer.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.observe.Observers;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
@@ -55,7 +56,7 @@ class ModelBenchmarkTest {
         ModelBenchmark.Settings settings = settings(new Prefill(3, 40), new Decode(7));
         List<ModelTiming> timings = new ArrayList<>();
         try (ModelRunner runner = runner(settings, device)) {
-            new ModelBenchmark(runner, settings, now::get).run(timings::add);
+            new ModelBenchmark(runner, settings, now::get, Observers.NONE).run(timings::add);
         }
         assertThat(timings).extracting(ModelTiming::point).containsExactlyElementsOf(settings.points());
         assertThat(timings).allSatisfy(timing -> {
@@ -75,7 +76,7 @@ class ModelBenchmarkTest {
         ModelBenchmark.Settings settings = settings(new Decode(6));
         try (SimRunner device = runner(settings, SimOptions.defaults().withMaxInFlight(inFlight));
                 SimRunner oracle = runner(settings, SimOptions.defaults())) {
-            ModelSteps steps = new ModelSteps(device, 6, 25);
+            ModelSteps steps = new ModelSteps(device, 6, 25, Observers.NONE);
             steps.prefill(rows, 5);
             steps.decode(rows, 5, 20);
             for (int row = 0; row < rows; row++) {
@@ -128,7 +129,7 @@ class ModelBenchmarkTest {
     void benchmark_promptsBeyondAStep_areRefusedWithTheLimit() {
         ModelBenchmark.Settings settings = settings(new Prefill(64, 1024));
         try (ModelRunner runner = runner(settings, SimOptions.defaults())) {
-            assertThatThrownBy(() -> new ModelBenchmark(runner, settings, () -> 0))
+            assertThatThrownBy(() -> new ModelBenchmark(runner, settings, () -> 0, Observers.NONE))
                     .isInstanceOf(BadInput.class)
                     .hasMessageContaining("prefill 64x1024 is 65536 tokens; a step takes at most 8192");
         }

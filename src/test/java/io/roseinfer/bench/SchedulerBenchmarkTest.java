@@ -3,6 +3,7 @@ package io.roseinfer.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.observe.Observers;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
@@ -26,7 +27,7 @@ class SchedulerBenchmarkTest {
     private List<SchedulerRun> run(EngineOptions options, Mode mode, int warmups, int repeats, Workload workload) {
         AtomicLong now = new AtomicLong(SECOND);
         try (SimRunner runner = Sim.runner(options, step -> now.addAndGet(SECOND))) {
-            return new SchedulerBenchmark(runner, options.scheduler(), workload, 0, now::get)
+            return new SchedulerBenchmark(runner, options.scheduler(), workload, 0, now::get, Observers.NONE)
                     .run(mode, warmups, repeats, (phase, number, of) -> banners.add(phase + " " + number + "/" + of));
         }
     }

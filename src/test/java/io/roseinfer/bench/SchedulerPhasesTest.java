@@ -2,6 +2,7 @@ package io.roseinfer.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.observe.Observers;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
 import io.roseinfer.engine.EngineOptions;
@@ -29,7 +30,7 @@ class SchedulerPhasesTest {
 
     private SchedulerRun run(EngineOptions options, Mode mode, Workload workload) {
         try (SimRunner runner = Sim.runner(options, step -> now.addAndGet(SECOND))) {
-            return new SchedulerBenchmark(runner, options.scheduler(), workload, 0, now::get)
+            return new SchedulerBenchmark(runner, options.scheduler(), workload, 0, now::get, Observers.NONE)
                     .run(mode, 0, 1, (phase, number, of) -> {})
                     .getFirst();
         }

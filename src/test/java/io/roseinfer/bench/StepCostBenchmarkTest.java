@@ -2,6 +2,8 @@ package io.roseinfer.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.metrics.StepRecords;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
@@ -12,6 +14,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.WaitingRequest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -94,7 +97,8 @@ class StepCostBenchmarkTest {
 
     @Test
     void of_steps_leavesTheDeviceOut() {
-        StepRecord step = new StepRecord(0, 0, 2_000, 3_000, 900_000, 5_000, 0, 0, 0, 8, 0, 8, 1, 0, 0);
+        StepRecord step = StepRecords.step(Map.of(
+                Fact.PLAN_NANOS, 2_000L, Fact.PACK_NANOS, 3_000L, Fact.DEVICE_NANOS, 900_000L, Fact.APPLY_NANOS, 5_000L));
         StepCost cost = StepCost.of(8, 0, List.of(step), List.of());
         assertThat(cost.totalMicros().p50()).isEqualTo(10);
         assertThat(StepCostReport.row(cost))

@@ -2,6 +2,8 @@ package io.roseinfer.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.metrics.StepRecords;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Engine;
@@ -11,7 +13,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -127,28 +131,27 @@ class TimelineTraceTest {
                 .filter(event -> event.get("name").stringValue().equals("free blocks"))
                 .toList();
         assertThat(free)
-                .extracting(event -> event.at("/args/value").intValue())
+                .extracting(event -> event.at("/args/value").longValue())
                 .containsExactlyElementsOf(
-                        run.steps().stream().map(StepRecord::freeBlocks).toList());
+                        run.steps().stream().map(step -> step.get(Fact.FREE_BLOCKS)).toList());
     }
 
     private static StepRecord step(long number, long startUs, int prefillTokens, int decodeRows) {
-        return new StepRecord(
-                number,
-                Results.nanos(startUs),
-                1_500,
-                500,
-                20_000,
-                1_001,
-                0,
-                0,
-                prefillTokens,
-                decodeRows,
-                7,
-                2,
-                90,
-                16,
-                1);
+        Map<Fact, Long> facts = new EnumMap<>(Map.of(
+                Fact.PLAN_NANOS, 1_500L,
+                Fact.PACK_NANOS, 500L,
+                Fact.DEVICE_NANOS, 20_000L,
+                Fact.APPLY_NANOS, 1_001L,
+                Fact.WAITING, 7L,
+                Fact.ACTIVE, 2L,
+                Fact.FREE_BLOCKS, 90L,
+                Fact.CACHED_TOKENS, 16L,
+                Fact.PREEMPTIONS, 1L));
+        facts.put(Fact.STEP, number);
+        facts.put(Fact.START_NANOS, Results.nanos(startUs));
+        facts.put(Fact.PREFILL_TOKENS, (long) prefillTokens);
+        facts.put(Fact.DECODE_ROWS, (long) decodeRows);
+        return StepRecords.step(facts);
     }
 
     private static RunResult withSteps(StepRecord... steps) {

@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.observe.Observers;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.backend.sim.SimOptions;
@@ -202,7 +203,8 @@ class EngineEndingsTest {
         int rounds = 20_000;
         EngineOptions one = Models.options().withMaxInflightRequests(1);
         SimRunner runner = Models.runner(one, SimOptions.defaults());
-        SchedulerManager manager = new SchedulerManager(runner, runner.kv(), one, Models.ticking(), () -> {});
+        SchedulerManager manager = new SchedulerManager(
+                runner, runner.kv(), one, Models.ticking(), Observers.NONE, () -> {});
         AtomicInteger begun = new AtomicInteger();
         AtomicInteger othersOutcome = new AtomicInteger();
         CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {

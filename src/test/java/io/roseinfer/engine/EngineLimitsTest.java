@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.observe.Observers;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
@@ -89,7 +90,7 @@ class EngineLimitsTest {
     void a_warm_up_serves_what_fits_the_smaller_pool() {
         EngineOptions options = Models.options();
         try (SimRunner runner = Models.runner(options.withKvBlocks(200), SimOptions.defaults())) {
-            EngineWarmUp.run(runner, options.withKvBlocks(1), Models.ticking(), 1_000_000);
+            EngineWarmUp.run(runner, options.withKvBlocks(1), Models.ticking(), 1_000_000, Observers.NONE);
             try (Engine engine = engine(runner, options)) {
                 assertThat(engine.generate(Models.request(3, 1)).ids()).hasSize(3);
             }

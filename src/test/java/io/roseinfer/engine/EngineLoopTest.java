@@ -7,7 +7,7 @@ import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.metrics.RequestTimeline;
-import io.roseinfer.metrics.StepLog;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
@@ -35,7 +35,7 @@ class EngineLoopTest {
                 engineOptions.scheduler(),
                 engineOptions.streamInterval(),
                 Models.ticking(),
-                new StepLog(engineOptions.stepHistory()),
+                Observers.NONE,
                 () -> endings++);
     }
 
@@ -277,7 +277,7 @@ class EngineLoopTest {
                     meanwhile.clear();
                     return now.addAndGet(10);
                 },
-                new StepLog(16),
+                Observers.NONE,
                 () -> endings++);
         submit(loop, Models.request(5, 1));
         loop.doWork();

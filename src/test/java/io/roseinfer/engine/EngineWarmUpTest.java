@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.observe.Observers;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import java.util.Optional;
@@ -28,7 +29,7 @@ class EngineWarmUpTest {
         SimOptions options = SimOptions.defaults().withMaxInFlight(maxInFlight);
         int[] cold = generated(Models.runner(Models.options(), options));
         SimRunner runner = Models.runner(Models.options(), options);
-        EngineWarmUp.run(runner, Models.options(), Models.ticking(), Long.MAX_VALUE / 2);
+        EngineWarmUp.run(runner, Models.options(), Models.ticking(), Long.MAX_VALUE / 2, Observers.NONE);
         assertThat(generated(runner)).isEqualTo(cold);
     }
 
@@ -36,7 +37,7 @@ class EngineWarmUpTest {
     void run_smallestPool_isEnough() {
         EngineOptions options = Models.options().withKvBlocks(1);
         SimRunner runner = Models.runner(options, SimOptions.defaults());
-        EngineWarmUp.run(runner, options, Models.ticking(), Long.MAX_VALUE / 2);
+        EngineWarmUp.run(runner, options, Models.ticking(), Long.MAX_VALUE / 2, Observers.NONE);
         assertThat(runner.kv().blocks()).isEqualTo(1);
     }
 
@@ -44,10 +45,10 @@ class EngineWarmUpTest {
     void run_timeThatIsUp_beginsNoOtherWave() {
         AtomicLong steps = new AtomicLong();
         SimOptions options = SimOptions.defaults().withOnStep(step -> steps.incrementAndGet());
-        EngineWarmUp.run(Models.runner(Models.options(), options), Models.options(), Models.ticking(), 2);
+        EngineWarmUp.run(Models.runner(Models.options(), options), Models.options(), Models.ticking(), 2, Observers.NONE);
         long ofOneWave = steps.getAndSet(0);
         EngineWarmUp.run(
-                Models.runner(Models.options(), options), Models.options(), Models.ticking(), Long.MAX_VALUE / 2);
+                Models.runner(Models.options(), options), Models.options(), Models.ticking(), Long.MAX_VALUE / 2, Observers.NONE);
         assertThat(ofOneWave).isPositive().isLessThan(steps.get());
     }
 }

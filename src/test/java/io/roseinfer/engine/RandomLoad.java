@@ -4,7 +4,7 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.KvProbe;
-import io.roseinfer.metrics.StepLog;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -94,7 +94,7 @@ final class RandomLoad {
     }
 
     private void open(SchedulerOptions scheduler) {
-        loop = new EngineLoop(runner, runner.kv(), scheduler, 1, Clock.system(), new StepLog(16), () -> {});
+        loop = new EngineLoop(runner, runner.kv(), scheduler, 1, Clock.system(), Observers.NONE, () -> {});
         pool = SimulatedEngine.schedulerOf(loop).pool();
     }
 

@@ -7,7 +7,7 @@ import io.roseinfer.engine.Trace.Event;
 import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.KvProbe;
-import io.roseinfer.metrics.StepLog;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.AdmissionPolicy;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
@@ -54,7 +54,7 @@ final class SimulatedEngine implements AutoCloseable {
                 settings.engine().scheduler(),
                 settings.engine().streamInterval(),
                 clock,
-                new StepLog(16),
+                Observers.NONE,
                 () -> endings++);
         this.scheduler = schedulerOf(loop);
         this.tokens = new int[settings.contextLength()];

@@ -3,11 +3,16 @@ package io.roseinfer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.base.Clock;
 import io.roseinfer.kv.KvBlockPool;
-import io.roseinfer.metrics.StepLog;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.observe.JfrRecorder;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepLog;
+import io.roseinfer.observe.StepObserver;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -32,7 +37,8 @@ class StepAllocationTest {
     private static byte[] sink = {};
 
     private final Scheduler scheduler;
-    private final StepRecorder recorder;
+    private final StepObserver observer;
+    private final StepRecord record = new StepRecord();
     private final StepPacker packer = new StepPacker(1 << 20, BLOCK_SIZE, CONTEXT);
     private final StepPlan plan;
     private int rows;
@@ -46,7 +52,11 @@ class StepAllocationTest {
                 .build();
         scheduler = new Scheduler(options, pool, 1 << 16);
         plan = scheduler.newPlan();
-        recorder = new StepRecorder(Clock.system(), scheduler, new StepLog(64), 1);
+        observer = Observers.of(
+                new StepTimer(Clock.system(), scheduler),
+                new Counters(new KvGeometry(BLOCK_SIZE, blocks, 1), scheduler),
+                new StepLog(64),
+                new JfrRecorder());
         for (int i = 0; i < 4 * ROWS; i++) {
             scheduler.add(new Sequence(
                     i, this, new int[] {i, 1, 2}, CONTEXT, CONTEXT, SamplingParams.greedy(), 0, new int[0], pool));
@@ -54,16 +64,20 @@ class StepAllocationTest {
     }
 
     private void step(StepInputs inputs) {
-        recorder.begin();
+        observer.turnBegins();
+        observer.planning(record);
         scheduler.plan(plan);
-        recorder.planned(plan);
+        observer.planned(record);
         packer.pack(plan, inputs);
-        recorder.packed();
-        recorder.submitted();
-        recorder.awaiting();
-        recorder.awaited();
+        observer.packed(record);
+        observer.submitted(record);
+        observer.awaiting(record);
+        observer.awaited(record);
         scheduler.apply(plan, SAMPLED);
-        recorder.applied();
+        observer.applied(record);
+        observer.delivering();
+        observer.delivered();
+        observer.turnEnds();
         rows = plan.rows();
     }
 

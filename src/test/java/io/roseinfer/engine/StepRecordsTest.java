@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.DeviceFailure;
-import io.roseinfer.metrics.StepLog;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepLog;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +36,7 @@ class StepRecordsTest {
 
     private EngineLoop loop(EngineOptions options, SimOptions sim) {
         SimRunner runner = Models.runner(options, sim);
-        return new EngineLoop(runner, runner.kv(), options.scheduler(), 1, Models.ticking(), log, () -> {});
+        return new EngineLoop(runner, runner.kv(), options.scheduler(), 1, Models.ticking(), Observers.of(log), () -> {});
     }
 
     /** Prompts that share their first eight tokens: two blocks. */
@@ -57,6 +60,10 @@ class StepRecordsTest {
         return log.steps();
     }
 
+    private static long sum(List<StepRecord> steps, Fact fact) {
+        return steps.stream().mapToLong(step -> step.get(fact)).sum();
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void steps_ofARun_areNumberedAndEveryPhaseTookTime(int maxInFlight) {
@@ -64,17 +71,13 @@ class StepRecordsTest {
         assertThat(steps).isNotEmpty();
         for (int i = 0; i < steps.size(); i++) {
             StepRecord step = steps.get(i);
-            assertThat(step.step()).isEqualTo(i);
-            assertThat(step.deviceNanos()).isGreaterThanOrEqualTo(step.submitNanos() + step.waitNanos());
-            assertThat(List.of(
-                            step.planNanos(),
-                            step.packNanos(),
-                            step.deviceNanos(),
-                            step.applyNanos(),
-                            step.submitNanos(),
-                            step.waitNanos()))
+            assertThat(step.get(Fact.STEP)).isEqualTo(i);
+            assertThat(step.get(Fact.DEVICE_NANOS))
+                    .isGreaterThanOrEqualTo(step.get(Fact.SUBMIT_NANOS) + step.get(Fact.WAIT_NANOS));
+            assertThat(Arrays.stream(Fact.values()).filter(Fact::isDuration))
                     .as("phases of %s", step)
-                    .allMatch(nanos -> nanos > 0);
+                    .hasSize(6)
+                    .allMatch(phase -> step.get(phase) > 0);
         }
     }
 
@@ -82,35 +85,35 @@ class StepRecordsTest {
     void steps_oneInFlight_followEachOtherWithoutOverlap() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults());
         for (int i = 1; i < steps.size(); i++) {
-            assertThat(steps.get(i).startNanos()).isGreaterThan(steps.get(i - 1).endNanos());
+            assertThat(steps.get(i).get(Fact.START_NANOS)).isGreaterThan(steps.get(i - 1).endNanos());
         }
     }
 
     @Test
     void steps_twoInFlight_areNeverMoreThanTwoAtATime() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withMaxInFlight(2));
-        assertThat(steps.get(1).startNanos()).isLessThan(steps.get(0).endNanos());
+        assertThat(steps.get(1).get(Fact.START_NANOS)).isLessThan(steps.get(0).endNanos());
         for (int i = 2; i < steps.size(); i++) {
-            assertThat(steps.get(i).startNanos()).isGreaterThan(steps.get(i - 2).endNanos());
+            assertThat(steps.get(i).get(Fact.START_NANOS)).isGreaterThan(steps.get(i - 2).endNanos());
         }
     }
 
     @Test
     void steps_ofARun_accountForEveryToken() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults());
-        long cached = steps.stream().mapToLong(StepRecord::cachedTokens).sum();
+        long cached = sum(steps, Fact.CACHED_TOKENS);
         assertThat(cached).as("two blocks of four, all but once").isEqualTo(8 * (REQUESTS - 1));
-        assertThat(steps.stream().mapToLong(StepRecord::prefillTokens).sum()).isEqualTo(PROMPT * REQUESTS - cached);
-        assertThat(steps.stream().mapToLong(StepRecord::decodeRows).sum())
+        assertThat(sum(steps, Fact.PREFILL_TOKENS)).isEqualTo(PROMPT * REQUESTS - cached);
+        assertThat(sum(steps, Fact.DECODE_ROWS))
                 .as("a request's first token comes from its prefill")
                 .isEqualTo(REQUESTS * (NEW_TOKENS - 1));
         StepRecord last = steps.getLast();
         // The first request was a step ahead, since the others waited to share its blocks.
-        assertThat(steps.getFirst().waiting()).isEqualTo(REQUESTS - 1);
-        assertThat(last.active()).isEqualTo(REQUESTS - 1);
-        assertThat(last.waiting()).isZero();
+        assertThat(steps.getFirst().get(Fact.WAITING)).isEqualTo(REQUESTS - 1);
+        assertThat(last.get(Fact.ACTIVE)).isEqualTo(REQUESTS - 1);
+        assertThat(last.get(Fact.WAITING)).isZero();
         // Two shared blocks, two of each request's own.
-        assertThat(last.freeBlocks()).isEqualTo(200 - 2 - 2 * (REQUESTS - 1));
+        assertThat(last.get(Fact.FREE_BLOCKS)).isEqualTo(200 - 2 - 2 * (REQUESTS - 1));
     }
 
     @Test
@@ -122,7 +125,7 @@ class StepRecordsTest {
                         .withScheduler(
                                 SchedulerOptions.builder().prefixCache(false).build()),
                 SimOptions.defaults());
-        assertThat(steps.stream().mapToLong(StepRecord::preemptions).sum()).isPositive();
+        assertThat(sum(steps, Fact.PREEMPTIONS)).isPositive();
     }
 
     @Test
@@ -132,8 +135,8 @@ class StepRecordsTest {
                 throw new DeviceFailure("step lost", true);
             }
         }));
-        assertThat(steps.getFirst().step()).isZero();
-        assertThat(steps.getFirst().prefillTokens()).isEqualTo(PROMPT);
+        assertThat(steps.getFirst().get(Fact.STEP)).isZero();
+        assertThat(steps.getFirst().get(Fact.PREFILL_TOKENS)).isEqualTo(PROMPT);
     }
 
     @Test
@@ -150,7 +153,7 @@ class StepRecordsTest {
         try (Engine engine = Models.engine(Models.options().withStepHistory(3), SimOptions.defaults())) {
             assertThat(engine.generate(Models.request(8, 1)).ids()).hasSize(8);
             assertThat(engine.steps()).hasSizeLessThanOrEqualTo(3);
-            assertThat(engine.steps().getLast().step()).isGreaterThanOrEqualTo(6);
+            assertThat(engine.steps().getLast().get(Fact.STEP)).isGreaterThanOrEqualTo(6);
         }
     }
 
@@ -175,7 +178,7 @@ class StepRecordsTest {
         List<RecordedEvent> recorded = named(events, "roseinfer.Step");
         assertThat(recorded).hasSize((int) steps);
         assertThat(recorded.stream()
-                        .mapToInt(event -> event.getInt("decodeRows"))
+                        .mapToLong(event -> event.getLong("decodeRows"))
                         .sum())
                 .isEqualTo(2 * (NEW_TOKENS - 1));
         assertThat(named(events, "roseinfer.Request"))

@@ -2,28 +2,24 @@ package io.roseinfer.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class HostTimeTest {
     /** A step planned in 1 µs, packed in 2, handed over in 3, taken in in 4; the device's phase lasts {@code deviceMicros}. */
     private static StepRecord step(long step, long startMicros, long deviceMicros, int prefillTokens) {
-        return new StepRecord(
-                step,
-                startMicros * 1_000,
-                1_000,
-                2_000,
-                deviceMicros * 1_000,
-                4_000,
-                3_000,
-                50_000,
-                prefillTokens,
-                1,
-                0,
-                1,
-                9,
-                0,
-                0);
+        return StepRecords.step(Map.of(
+                Fact.STEP, step,
+                Fact.START_NANOS, startMicros * 1_000,
+                Fact.PLAN_NANOS, 1_000L,
+                Fact.PACK_NANOS, 2_000L,
+                Fact.DEVICE_NANOS, deviceMicros * 1_000,
+                Fact.APPLY_NANOS, 4_000L,
+                Fact.SUBMIT_NANOS, 3_000L,
+                Fact.WAIT_NANOS, 50_000L,
+                Fact.PREFILL_TOKENS, (long) prefillTokens));
     }
 
     @Test

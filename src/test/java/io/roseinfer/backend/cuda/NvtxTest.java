@@ -5,9 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.roseinfer.backend.ModelRunner;
-import io.roseinfer.backend.ProfilerRanges;
-import io.roseinfer.backend.ProfilerRanges.Range;
-import io.roseinfer.backend.RangedRunner;
 import io.roseinfer.backend.sim.SimBackend;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.Clock;
@@ -17,6 +14,10 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.StepRecords;
+import io.roseinfer.observe.Observers;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -27,6 +28,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -74,23 +76,51 @@ class NvtxTest {
     @ParameterizedTest
     @ValueSource(strings = {"the header", "Java"})
     void ranges_reachTheProfiler_withTheirNumbersAndDepth(String binding) throws Throwable {
-        ProfilerRanges ranges = new NvtxRanges(attach(binding));
+        NvtxRanges ranges = new NvtxRanges(attach(binding));
         int before = heard().size();
-        ranges.begin(Range.STEP);
-        ranges.begin(Range.PREFILL, 3, 1024);
-        ranges.end();
-        ranges.begin(Range.DECODE, 10, 0);
-        ranges.end();
-        ranges.end();
+        ranges.turnBegins();
+        launch(ranges, 3, 1024);
+        launch(ranges, 10, 10);
+        ranges.turnEnds();
         List<String> heard = heard();
         assertThat(heard.subList(before, heard.size()))
-                .containsExactly("0 step", "1 prefill, 3 rows, 1024 tokens", "1 decode, 10 rows, 0 tokens");
+                .containsExactly(
+                        "0 step",
+                        "1 plan",
+                        "1 pack",
+                        "1 prefill, 3 rows, 1024 tokens",
+                        "1 plan",
+                        "1 pack",
+                        "1 decode, 10 rows, 10 tokens");
+    }
+
+    private static void launch(NvtxRanges ranges, long rows, long tokens) {
+        StepRecord step = StepRecords.step(Map.of(Fact.ROWS, rows, Fact.TOKENS, tokens));
+        ranges.planning(step);
+        ranges.planned(step);
+        ranges.packed(step);
+        ranges.submitted(step);
+    }
+
+    /** A turn that fails between two events leaves no range open above the next. */
+    @Test
+    void turnEnds_whateverIsStillOpen_endsWithIt() throws Throwable {
+        NvtxRanges ranges = new NvtxRanges(Nvtx.attach(library));
+        int before = heard().size();
+        ranges.turnBegins();
+        ranges.planning(new StepRecord());
+        ranges.admitting(new StepRecord());
+        ranges.turnEnds();
+        ranges.turnBegins();
+        ranges.turnEnds();
+        List<String> heard = heard();
+        assertThat(heard.subList(before, heard.size())).containsExactly("0 step", "1 plan", "2 admit", "0 step");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"the header", "Java"})
     void engine_showsEveryPartOfItsSteps(String binding) throws Throwable {
-        ProfilerRanges ranges = new NvtxRanges(attach(binding));
+        NvtxRanges ranges = new NvtxRanges(attach(binding));
         int before = heard().size();
         generate(ranges);
         List<String> heard = heard();
@@ -103,13 +133,14 @@ class NvtxTest {
     }
 
     /** One request, from its prompt of three tokens to its fourth new token. */
-    private static void generate(ProfilerRanges ranges) throws IOException {
+    private static void generate(NvtxRanges ranges) throws IOException {
         EngineOptions options = EngineOptions.defaults();
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 SimBackend backend = new SimBackend(SimOptions.defaults());
-                ModelRunner runner = new RangedRunner(
-                        backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec())), ranges);
-                Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
+                ModelRunner runner =
+                        backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                Engine engine = Engine.open(
+                        runner, files.tokenizer(), options, Clock.system(), Observers.of(ranges))) {
             engine.generate(
                     GenerationRequest.ofTokens(5, 6, 7).withMaxNewTokens(4).withIgnoreEndOfText(true));
         }

@@ -1,6 +1,7 @@
-package io.roseinfer.metrics;
+package io.roseinfer.observe;
 
 import io.roseinfer.base.Check;
+import io.roseinfer.metrics.StepRecord;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +13,7 @@ import java.util.List;
  * <p>A place is announced in {@code begun} before it is overwritten and in {@code written} after. A reader copies what had been
  * written and then drops what may have been overwritten meanwhile.
  */
-public final class StepLog {
+public final class StepLog implements StepObserver {
     private final int capacity;
     private final long[] ring;
     private volatile long begun;
@@ -26,23 +27,24 @@ public final class StepLog {
     public StepLog(int capacity) {
         Check.that(capacity >= 1, "a log of no steps");
         this.capacity = capacity;
-        this.ring = new long[Math.multiplyExact(capacity, StepDraft.FIELDS)];
+        this.ring = new long[Math.multiplyExact(capacity, StepRecord.FACTS)];
     }
 
     /** Keeps a step whose figures are complete; the oldest one gives way to it if the ring is full. */
-    public void append(StepDraft draft) {
+    @Override
+    public void applied(StepRecord step) {
         long index = written;
         begun = index + 1;
         VarHandle.storeStoreFence();
-        draft.copyTo(ring, place(index));
+        step.copyTo(ring, place(index));
         written = index + 1;
     }
 
     private int place(long index) {
-        return (int) (index % capacity) * StepDraft.FIELDS;
+        return (int) (index % capacity) * StepRecord.FACTS;
     }
 
-    /** Steps appended so far, kept or not. */
+    /** Steps kept so far, also those that have given way. */
     public long appended() {
         return written;
     }
@@ -53,7 +55,7 @@ public final class StepLog {
         long first = Math.max(0, end - capacity);
         List<StepRecord> steps = new ArrayList<>((int) (end - first));
         for (long index = first; index < end; index++) {
-            steps.add(StepDraft.read(ring, place(index)));
+            steps.add(StepRecord.copyOf(ring, place(index)));
         }
         VarHandle.loadLoadFence();
         long oldestIntact = Math.max(first, begun - capacity);

@@ -1,0 +1,201 @@
+package io.roseinfer.observe;
+
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.scheduler.FinishReason;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import jdk.jfr.AnnotationElement;
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.EventFactory;
+import jdk.jfr.EventType;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Timespan;
+import jdk.jfr.ValueDescriptor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Steps and requests in a flight recording of the JDK, as events {@code roseinfer.Step} and {@code roseinfer.Request}, each from its
+ * beginning to its end by the recording's own clock. What began before the recording did is left out. Without a recording that wants
+ * them nothing is allocated.
+ */
+public final class JfrRecorder implements StepObserver, RequestObserver {
+    /** The type of a step's event, made of the facts there are; not before there is a recorder to register it with. */
+    private static final class StepEvents {
+        private static final List<Fact> FACTS = facts();
+        private static final EventFactory FACTORY = EventFactory.create(
+                List.of(
+                        new AnnotationElement(Name.class, "roseinfer.Step"),
+                        new AnnotationElement(Label.class, "Step"),
+                        new AnnotationElement(Category.class, new String[] {"roseinfer"}),
+                        new AnnotationElement(
+                                Description.class,
+                                "A step of the engine, from its planning until its tokens were taken in"),
+                        new AnnotationElement(StackTrace.class, false)),
+                FACTS.stream().map(StepEvents::field).toList());
+        private static final EventType TYPE = FACTORY.getEventType();
+
+        /** All but when it began, which an event has by itself. */
+        private static List<Fact> facts() {
+            List<Fact> facts = new ArrayList<>(List.of(Fact.values()));
+            facts.remove(Fact.START_NANOS);
+            return List.copyOf(facts);
+        }
+
+        private static ValueDescriptor field(Fact fact) {
+            AnnotationElement label = new AnnotationElement(Label.class, fact.label());
+            List<AnnotationElement> annotations = fact.isDuration()
+                    ? List.of(label, new AnnotationElement(Timespan.class, Timespan.NANOSECONDS))
+                    : List.of(label);
+            return new ValueDescriptor(long.class, camelCase(fact.key()), annotations);
+        }
+
+        private static String camelCase(String key) {
+            StringBuilder name = new StringBuilder();
+            for (String word : key.split("_", -1)) {
+                name.append(name.isEmpty() ? word.substring(0, 1) : word.substring(0, 1).toUpperCase(Locale.ROOT))
+                        .append(word.substring(1));
+            }
+            return name.toString();
+        }
+
+        private static void commit(Event event, StepRecord step) {
+            event.end();
+            if (event.shouldCommit()) {
+                for (int i = 0; i < FACTS.size(); i++) {
+                    event.set(i, step.get(FACTS.get(i)));
+                }
+                event.commit();
+            }
+        }
+    }
+
+    /** What its duration has beyond queue, prefill and decode is tokenizing. */
+    @Name("roseinfer.Request")
+    @Label("Request")
+    @Category("roseinfer")
+    @Description("A request, from being accepted to its ending")
+    @StackTrace(false)
+    private static final class RequestEvent extends Event {
+        private static final RequestEvent PROBE = new RequestEvent();
+
+        @Label("Request")
+        long request;
+
+        @Label("Prompt Tokens")
+        int promptTokens;
+
+        @Label("Cached Tokens")
+        @Description("Tokens of the prompt that were found in the prefix cache")
+        int cachedTokens;
+
+        @Label("Completion Tokens")
+        int completionTokens;
+
+        @Label("Queue")
+        @Description("From tokenized to admitted")
+        @Timespan(Timespan.NANOSECONDS)
+        long queueNanos;
+
+        @Label("Prefill")
+        @Description("From admitted to the first token")
+        @Timespan(Timespan.NANOSECONDS)
+        long prefillNanos;
+
+        @Label("Decode")
+        @Description("From the first token to the ending")
+        @Timespan(Timespan.NANOSECONDS)
+        long decodeNanos;
+
+        @Label("Finish Reason")
+        @Nullable
+        String finishReason;
+
+        private void fill(ObservedRequest ended, FinishReason reason) {
+            RequestTimeline timeline = ended.timeline();
+            long[] tokens = timeline.tokenNanos();
+            long firstToken = tokens.length == 0 ? timeline.finishedNanos() : tokens[0];
+            request = ended.id();
+            promptTokens = ended.promptTokens();
+            cachedTokens = ended.cachedTokens();
+            completionTokens = tokens.length;
+            if (promptTokens > 0) {
+                queueNanos = timeline.admittedNanos() - timeline.tokenizedNanos();
+                prefillNanos = firstToken - timeline.admittedNanos();
+                decodeNanos = timeline.finishedNanos() - firstToken;
+            }
+            finishReason = reason.name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    private final Map<StepRecord, Event> steps = new IdentityHashMap<>();
+    private final Map<ObservedRequest, RequestEvent> requests = new ConcurrentHashMap<>();
+
+    @Override
+    public void planning(StepRecord step) {
+        if (FlightRecorder.isInitialized() && StepEvents.TYPE.isEnabled()) {
+            Event event = StepEvents.FACTORY.newEvent();
+            event.begin();
+            steps.put(step, event);
+        }
+    }
+
+    @Override
+    public void idle(StepRecord step) {
+        if (!steps.isEmpty()) {
+            steps.remove(step);
+        }
+    }
+
+    @Override
+    public void applied(StepRecord step) {
+        if (!steps.isEmpty()) {
+            Event event = steps.remove(step);
+            if (event != null) {
+                StepEvents.commit(event, step);
+            }
+        }
+    }
+
+    @Override
+    public void accepted(ObservedRequest request) {
+        if (RequestEvent.PROBE.isEnabled()) {
+            RequestEvent event = new RequestEvent();
+            event.begin();
+            requests.put(request, event);
+        }
+    }
+
+    @Override
+    public void withdrawn(ObservedRequest request) {
+        requests.remove(request);
+    }
+
+    /** Where there is no memory for the event, the recording goes without: the request's ending is not to suffer for it. */
+    @Override
+    public void ended(ObservedRequest request, FinishReason reason) {
+        RequestEvent event = requests.remove(request);
+        if (event == null) {
+            return;
+        }
+        event.end();
+        if (event.shouldCommit()) {
+            try {
+                event.fill(request, reason);
+                event.commit();
+            } catch (OutOfMemoryError full) {
+                // As said.
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package io.roseinfer.observe;
+
+import io.roseinfer.metrics.RequestTimeline;
+
+/** A request as observers see it. Beyond its id, what it says is settled once it has ended. */
+public interface ObservedRequest {
+    /** Counted from zero, per engine. */
+    long id();
+
+    /** Tokens of the prompt; 0 if it ended before it was tokenized. */
+    int promptTokens();
+
+    /** Tokens of the prompt that were found in the prefix cache. */
+    int cachedTokens();
+
+    /** When the engine did what for it, with a stamp for every generated token. Allocates. */
+    RequestTimeline timeline();
+}

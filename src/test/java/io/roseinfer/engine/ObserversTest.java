@@ -1,0 +1,327 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestObserver;
+import io.roseinfer.observe.StepObserver;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** A new instrument is one class, {@link Witness}, and the line that hands it over; it hears of everything, in order. */
+class ObserversTest {
+    /** Writes down what it hears: an event's name, with the number of the step or request. */
+    private static final class Witness implements StepObserver, RequestObserver {
+        private final List<String> events = Collections.synchronizedList(new ArrayList<>());
+
+        private void step(String event, StepRecord step) {
+            events.add(event + " " + step.get(Fact.STEP));
+        }
+
+        private void request(String event, ObservedRequest request) {
+            events.add(event + " request " + request.id());
+        }
+
+        /** All there was since this was asked last. */
+        private List<String> take() {
+            List<String> taken = List.copyOf(events);
+            events.clear();
+            return taken;
+        }
+
+        @Override
+        public void turnBegins() {
+            events.add("turn");
+        }
+
+        @Override
+        public void turnEnds() {
+            events.add("turn ends");
+        }
+
+        /** The record may still have the number of the step that used it before. */
+        @Override
+        public void planning(StepRecord step) {
+            events.add("planning");
+        }
+
+        @Override
+        public void admitting(StepRecord step) {
+            events.add("admitting");
+        }
+
+        @Override
+        public void admitted(StepRecord step) {
+            events.add("admitted");
+        }
+
+        @Override
+        public void idle(StepRecord step) {
+            events.add("idle");
+        }
+
+        @Override
+        public void planned(StepRecord step) {
+            step("planned", step);
+        }
+
+        @Override
+        public void packed(StepRecord step) {
+            step("packed", step);
+        }
+
+        @Override
+        public void submitted(StepRecord step) {
+            step("submitted", step);
+        }
+
+        @Override
+        public void awaiting(StepRecord step) {
+            step("awaiting", step);
+        }
+
+        @Override
+        public void awaited(StepRecord step) {
+            step("awaited", step);
+        }
+
+        @Override
+        public void applied(StepRecord step) {
+            step("applied", step);
+        }
+
+        @Override
+        public void delivering() {
+            events.add("delivering");
+        }
+
+        @Override
+        public void delivered() {
+            events.add("delivered");
+        }
+
+        @Override
+        public void submitting() {
+            events.add("submitting");
+        }
+
+        @Override
+        public void submitted() {
+            events.add("submitted");
+        }
+
+        @Override
+        public void accepted(ObservedRequest request) {
+            request("accepted", request);
+        }
+
+        @Override
+        public void withdrawn(ObservedRequest request) {
+            request("withdrawn", request);
+        }
+
+        @Override
+        public void tokenized(ObservedRequest request) {
+            request("tokenized", request);
+        }
+
+        @Override
+        public void admitted(ObservedRequest request) {
+            request("admitted", request);
+        }
+
+        @Override
+        public void ended(ObservedRequest request, FinishReason reason) {
+            request(reason + " ended", request);
+        }
+    }
+
+    private final Witness witness = new Witness();
+
+    private EngineLoop loop(SimOptions sim, int newTokens, int... prompts) {
+        SchedulerOptions one = SchedulerOptions.builder().prefillMaxBatchSize(1).build();
+        EngineOptions options = Models.options().withScheduler(one);
+        SimRunner runner = Models.runner(options, sim);
+        EngineLoop loop =
+                new EngineLoop(runner, runner.kv(), one, 1, Models.ticking(), Observers.of(witness), () -> {});
+        for (int i = 0; i < prompts.length; i++) {
+            GenerationRequest request = Models.request(newTokens, prompts[i]);
+            LiveRequest live = new LiveRequest(i, request, 0, Models.CONTEXT, Optional.empty());
+            live.buffer().tokenized(((Prompt.Tokens) request.prompt()).ids(), 0);
+            loop.submit(live);
+        }
+        return loop;
+    }
+
+    private List<String> turn(EngineLoop loop) {
+        loop.doWork();
+        return witness.take();
+    }
+
+    @Test
+    void a_turn_with_one_step_in_flight_tells_of_the_step_from_planning_to_applied() {
+        EngineLoop loop = loop(SimOptions.defaults(), 2, 5);
+        assertThat(turn(loop))
+                .containsExactly(
+                        "turn",
+                        "planning",
+                        "admitting",
+                        "admitted",
+                        "planned 0",
+                        "admitted request 0",
+                        "packed 0",
+                        "submitted 0",
+                        "delivering",
+                        "delivered",
+                        "awaiting 0",
+                        "awaited 0",
+                        "applied 0",
+                        "turn ends");
+        assertThat(turn(loop))
+                .containsExactly(
+                        "turn",
+                        "planning",
+                        "planned 1",
+                        "packed 1",
+                        "submitted 1",
+                        "delivering",
+                        "delivered",
+                        "awaiting 1",
+                        "awaited 1",
+                        "applied 1",
+                        "turn ends");
+        assertThat(turn(loop))
+                .containsExactly(
+                        "turn",
+                        "planning",
+                        "idle",
+                        "delivering",
+                        "LENGTH ended request 0",
+                        "delivered",
+                        "turn ends");
+        assertThat(loop.hasWork()).isFalse();
+    }
+
+    @Test
+    void with_two_steps_in_flight_the_second_is_submitted_before_the_first_is_awaited() {
+        EngineLoop loop = loop(SimOptions.defaults().withMaxInFlight(2), 2, 5, 6);
+        assertThat(turn(loop))
+                .containsSubsequence(
+                        "submitted 0", "planning", "planned 1", "packed 1", "submitted 1", "awaiting 0", "applied 0");
+        assertThat(turn(loop)).containsSubsequence("planned 2", "submitted 2", "awaiting 1", "awaited 1", "applied 1");
+    }
+
+    @Test
+    void a_lost_step_is_awaited_and_applied_and_its_requests_end() {
+        SimOptions losing = SimOptions.defaults().withOnStep(step -> {
+            throw new DeviceFailure("step lost", true);
+        });
+        assertThat(turn(loop(losing, 2, 5)))
+                .containsSubsequence(
+                        "submitted 0",
+                        "awaiting 0",
+                        "awaited 0",
+                        "applied 0",
+                        "ERROR ended request 0",
+                        "delivering",
+                        "delivered",
+                        "turn ends");
+    }
+
+    @Test
+    void a_turn_that_fails_ends_all_the_same() {
+        SimOptions failing = SimOptions.defaults().withOnStep(step -> {
+            throw new DeviceFailure("gone", false);
+        });
+        EngineLoop loop = loop(failing, 2, 5);
+        assertThatThrownBy(loop::doWork).hasMessage("gone");
+        assertThat(witness.take()).endsWith("awaiting 0", "turn ends");
+    }
+
+    @Test
+    void a_step_has_the_facts_that_are_known_at_each_event() {
+        List<Long> rows = new ArrayList<>();
+        List<Boolean> timed = new ArrayList<>();
+        StepObserver reader = new StepObserver() {
+            @Override
+            public void planned(StepRecord step) {
+                rows.add(step.get(Fact.ROWS));
+                timed.add(step.get(Fact.START_NANOS) > 0 && step.get(Fact.PLAN_NANOS) > 0);
+            }
+
+            @Override
+            public void packed(StepRecord step) {
+                timed.add(step.get(Fact.PACK_NANOS) > 0);
+            }
+
+            @Override
+            public void applied(StepRecord step) {
+                timed.add(step.get(Fact.APPLY_NANOS) > 0);
+            }
+        };
+        OnlineScheduler online = new OnlineScheduler(
+                Models.runner(Models.options(), SimOptions.defaults()),
+                SchedulerOptions.defaults(),
+                Models.ticking(),
+                1,
+                Observers.of(reader));
+        for (int i = 0; i < 3; i++) {
+            online.enqueue(new int[] {i}, 1, SamplingParams.greedy(), 0, true);
+        }
+        online.step();
+        assertThat(rows).containsExactly(3L);
+        assertThat(timed).containsExactly(true, true, true);
+    }
+
+    private Engine engine() {
+        return Engine.open(
+                Models.runner(Models.options(), SimOptions.defaults()),
+                Optional.empty(),
+                Models.options(),
+                Models.ticking(),
+                Observers.of(witness));
+    }
+
+    @Test
+    void requests_of_an_engine_are_told_of_from_submitting_to_their_ending() {
+        try (Engine engine = engine()) {
+            assertThat(engine.generate(Models.request(2, 5)).ids()).hasSize(2);
+            assertThat(engine.generate(Models.request(2, 6)).ids()).hasSize(2);
+        }
+        assertThat(witness.take().stream().filter(event -> event.contains("request")))
+                .containsExactly(
+                        "accepted request 0",
+                        "tokenized request 0",
+                        "admitted request 0",
+                        "LENGTH ended request 0",
+                        "accepted request 1",
+                        "tokenized request 1",
+                        "admitted request 1",
+                        "LENGTH ended request 1");
+    }
+
+    @Test
+    void a_request_that_cannot_be_served_is_withdrawn_and_has_no_ending() {
+        try (Engine engine = engine()) {
+            assertThatThrownBy(() -> engine.submit(Models.request(2, Models.VOCABULARY)))
+                    .isInstanceOf(BadInput.class);
+        }
+        assertThat(witness.take())
+                .containsSubsequence("submitting", "accepted request 0", "withdrawn request 0", "submitted")
+                .noneMatch(event -> event.contains("ended request"));
+    }
+}
