@@ -62,10 +62,7 @@ public class CudaPromptBenchmark {
                 CudaOptions.defaults().withPrecision(Precision.FP16).withPromptGraphTokens(promptGraphTokens);
         int blocks = Math.ceilDiv(tokens, BLOCK);
         runner = CudaBackend.open(options, Clock.system())
-                .load(
-                        model.spec(),
-                        model.weights(),
-                        new RunnerLimits(rows, rows * tokens, BLOCK, rows * blocks));
+                .load(model.spec(), model.weights(), new RunnerLimits(rows, rows * tokens, BLOCK, rows * blocks));
         outputs = runner.newOutputs();
         inputs = runner.newInputs();
         pack(inputs, blocks, model.spec().vocabularySize());

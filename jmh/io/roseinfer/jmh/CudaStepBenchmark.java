@@ -72,10 +72,7 @@ public class CudaStepBenchmark {
         int blocks = Math.ceilDiv(CONTEXT, BLOCK);
         CudaOptions options = CudaOptions.defaults().withPrecision(Precision.FP16);
         runner = CudaBackend.open(options, Clock.system())
-                .load(
-                        model.spec(),
-                        model.weights(),
-                        new RunnerLimits(rows, rows, BLOCK, rows * blocks));
+                .load(model.spec(), model.weights(), new RunnerLimits(rows, rows, BLOCK, rows * blocks));
         inputs = runner.newInputs();
         outputs = runner.newOutputs();
         inputs.clear();

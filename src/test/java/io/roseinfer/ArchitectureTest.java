@@ -133,7 +133,8 @@ class ArchitectureTest {
         List<String> found = new ArrayList<>();
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
-                if (pattern.matcher(Files.readString(file, StandardCharsets.ISO_8859_1)).find()) {
+                if (pattern.matcher(Files.readString(file, StandardCharsets.ISO_8859_1))
+                        .find()) {
                     found.add(file.toString().replace('\\', '/'));
                 }
             }

@@ -33,8 +33,9 @@ final class ModelOptions {
             names = {"--model", "--hf-model-id"},
             paramLabel = "<REF>",
             completionCandidates = RandomShapes.class,
-            description = "A directory in Hugging Face layout, a hub id, builtin:tiny, or random:SHAPE, where SHAPE is one of"
-                    + " ${COMPLETION-CANDIDATES} or the path of a config.json.")
+            description =
+                    "A directory in Hugging Face layout, a hub id, builtin:tiny, or random:SHAPE, where SHAPE is one of"
+                            + " ${COMPLETION-CANDIDATES} or the path of a config.json.")
     private String model = "builtin:tiny";
 
     @Option(

@@ -47,7 +47,9 @@ public record HubId(String text, Optional<String> otherText) {
 
     /** This id and the other one of the same model, if it has moved; this one first. */
     List<HubId> spellings() {
-        return otherText.map(id -> List.of(this, new HubId(id, Optional.of(text)))).orElse(List.of(this));
+        return otherText
+                .map(id -> List.of(this, new HubId(id, Optional.of(text))))
+                .orElse(List.of(this));
     }
 
     /** The cache's folder for it: {@code models--owner--name}. */

@@ -24,7 +24,8 @@ public record KnownModels(List<String> randomShapes, List<MovedId> movedIds) {
         return new HubId(
                 text,
                 movedIds.stream()
-                        .filter(moved -> moved.bare().equals(text) || moved.full().equals(text))
+                        .filter(moved ->
+                                moved.bare().equals(text) || moved.full().equals(text))
                         .flatMap(moved -> Stream.of(moved.bare(), moved.full()))
                         .filter(id -> !id.equals(text))
                         .findFirst());

@@ -85,7 +85,8 @@ public sealed interface ModelRef {
                     + "; " + allowed(known));
         }
         if (!HubId.isId(text)) {
-            throw new BadInput("model " + Quoted.name(text) + " is neither a directory nor a hub id; " + allowed(known));
+            throw new BadInput(
+                    "model " + Quoted.name(text) + " is neither a directory nor a hub id; " + allowed(known));
         }
         return new Hub(known.hubId(text));
     }
@@ -126,7 +127,10 @@ public sealed interface ModelRef {
     }
 
     private static String allowed(KnownModels known) {
-        String bareId = known.movedIds().stream().findFirst().map(moved -> moved.bare() + " or ").orElse("");
+        String bareId = known.movedIds().stream()
+                .findFirst()
+                .map(moved -> moved.bare() + " or ")
+                .orElse("");
         return "allowed are a directory, a hub id such as " + bareId + "owner/name, builtin:"
                 + String.join(", builtin:", BUILTIN_NAMES) + ", random:"
                 + String.join(", random:", known.randomShapes())

@@ -12,7 +12,8 @@ public final class OpenMatrix {
 
     OpenMatrix(Matrix matrix, Arena arena) {
         this.matrix = matrix;
-        this.tensors = matrix.parts().stream().map(part -> part.tensor().read(arena)).toList();
+        this.tensors =
+                matrix.parts().stream().map(part -> part.tensor().read(arena)).toList();
     }
 
     /**
@@ -70,8 +71,7 @@ public final class OpenMatrix {
         }
     }
 
-    private void transpose(
-            Tensor tensor, int stored, int count, float[] target, int column, int stride, float[] row) {
+    private void transpose(Tensor tensor, int stored, int count, float[] target, int column, int stride, float[] row) {
         int inputs = matrix.inputs();
         for (int c = 0; c < count; c++) {
             tensor.copyTo(((long) stored + c) * inputs, row, 0, inputs);

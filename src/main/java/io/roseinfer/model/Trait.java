@@ -15,8 +15,10 @@ import java.util.function.Predicate;
  * and two matrices in the MLP. A backend says which of these it can run, and refuses a model that has another.
  */
 public enum Trait {
-    RMS_NORM("RMS norms", spec -> spec.head().norm().kind() == Norm.Kind.RMS
-            || any(spec, block -> block.norm().kind() == Norm.Kind.RMS)),
+    RMS_NORM(
+            "RMS norms",
+            spec -> spec.head().norm().kind() == Norm.Kind.RMS
+                    || any(spec, block -> block.norm().kind() == Norm.Kind.RMS)),
     ROTARY_POSITIONS("rotary positions", spec -> any(spec, block -> block.positions() instanceof Positions.Rope)),
     NO_POSITIONS("blocks without positions", spec -> any(spec, block -> block.positions() instanceof Positions.None)),
     GROUPED_HEADS(

@@ -18,12 +18,7 @@ import java.util.stream.Stream;
  * @param head from the residual stream to logits; the very {@code embedding} where the head is tied
  */
 public record Weights(
-        String description,
-        Matrix embedding,
-        Optional<Matrix> positions,
-        List<Block> blocks,
-        Norm norm,
-        Matrix head) {
+        String description, Matrix embedding, Optional<Matrix> positions, List<Block> blocks, Norm norm, Matrix head) {
 
     /**
      * One transformer block.
@@ -48,8 +43,7 @@ public record Weights(
         /** A block without norms over heads or over what it adds. */
         public static Block plain(
                 Norm attentionNorm, Matrix qkv, Matrix output, Norm mlpNorm, Matrix inner, Matrix down) {
-            return new Block(
-                    attentionNorm, qkv, Optional.empty(), output, mlpNorm, inner, down, Optional.empty());
+            return new Block(attentionNorm, qkv, Optional.empty(), output, mlpNorm, inner, down, Optional.empty());
         }
     }
 
@@ -85,8 +79,7 @@ public record Weights(
     private Stream<Matrix> products() {
         return Stream.concat(
                 Stream.of(embedding, head),
-                blocks.stream()
-                        .flatMap(block -> Stream.of(block.qkv(), block.output(), block.inner(), block.down())));
+                blocks.stream().flatMap(block -> Stream.of(block.qkv(), block.output(), block.inner(), block.down())));
     }
 
     /** The type all matrices are stored in, or F32, which holds every other, where they are of different types. */

@@ -10,7 +10,6 @@ import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;

@@ -58,7 +58,8 @@ final class CudaRandomLoad {
                 EngineOptions.defaults().withScheduler(setup.scheduler()).withKvBlocks(KV_BLOCKS);
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 CudaBackend backend = CudaBackend.open(setup.cuda(), Clock.system());
-                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()))) {
+                ModelRunner runner =
+                        backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()))) {
             freeBytes[0] = CudaProbe.freeBytes();
             RandomLoad load = new RandomLoad(runner, setup.scheduler(), block -> CudaProbe.poison(runner, block), seed);
             freeBytes[1] = CudaProbe.freeBytes();

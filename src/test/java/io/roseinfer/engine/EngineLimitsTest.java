@@ -115,10 +115,8 @@ class EngineLimitsTest {
 
     @Test
     void no_more_alternatives_are_reported_than_the_vocabulary_has() {
-        ModelSpec spec = SpecBuilder.named("small")
-                .vocabulary(8)
-                .context(Models.CONTEXT)
-                .build();
+        ModelSpec spec =
+                SpecBuilder.named("small").vocabulary(8).context(Models.CONTEXT).build();
         EngineOptions options = Models.options();
         SimRunner runner = new SimRunner(spec, EngineLimits.runnerLimits(options, spec), SimOptions.defaults());
         try (runner;

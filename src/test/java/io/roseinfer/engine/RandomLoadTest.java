@@ -28,7 +28,8 @@ class RandomLoadTest {
         CpuOptions cpu = CpuOptions.defaults().withPrecision(Precision.FP32).withKernels(KernelChoice.VECTOR);
         try (ModelFiles files = Golden.read("odd-heads").open();
                 CpuBackend backend = new CpuBackend(cpu);
-                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()))) {
+                ModelRunner runner =
+                        backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()))) {
             RandomLoad load = new RandomLoad(runner, OPTIONS, block -> CpuProbe.poison(runner, block), seed);
             for (int turn = 0; turn < 120; turn++) {
                 load.turn();

@@ -8,7 +8,6 @@ import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.AdmissionPolicy;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.WaitingRequest;
-import java.util.List;
 
 /**
  * What a seed decides before anything runs. Every seed draws all of it anew (swarm testing), so that one run has a tiny pool and

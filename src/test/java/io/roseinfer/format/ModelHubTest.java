@@ -15,7 +15,6 @@ class ModelHubTest extends HubTestBase {
     private static final KnownModels MOVED =
             new KnownModels(List.of(), List.of(new KnownModels.MovedId("old", "owner/old")));
 
-
     @Test
     void model_is_downloaded_once_and_then_served_from_the_cache_without_a_request() {
         Path first = directory(settings(), ID);

@@ -39,9 +39,7 @@ class ModelRefTest {
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "openai-community/gpt2-medium", "distilbert/distilgpt2", "a", "A1/b_c-d.e"})
     void hub_id_keeps_its_spelling(String text) {
-        assertThat(parse(text))
-                .isEqualTo(new ModelRef.Hub(new HubId(text)))
-                .hasToString(text);
+        assertThat(parse(text)).isEqualTo(new ModelRef.Hub(new HubId(text))).hasToString(text);
     }
 
     @Test
@@ -80,8 +78,7 @@ class ModelRefTest {
     @ParameterizedTest
     @ValueSource(strings = {"random:", "random:smaller", "random:/absent/config.json", "random:src"})
     void random_of_anything_else_is_refused(String text) {
-        assertRefused(
-                text, "allowed are random:small, random:small-wide or random:PATH");
+        assertRefused(text, "allowed are random:small, random:small-wide or random:PATH");
     }
 
     @ParameterizedTest
@@ -113,14 +110,10 @@ class ModelRefTest {
     }
 
     private static void assertMissing(String text, String message) {
-        assertThatThrownBy(() -> parse(text))
-                .isInstanceOf(BadModel.class)
-                .hasMessageContaining(message);
+        assertThatThrownBy(() -> parse(text)).isInstanceOf(BadModel.class).hasMessageContaining(message);
     }
 
     private static void assertRefused(String text, String message) {
-        assertThatThrownBy(() -> parse(text))
-                .isInstanceOf(BadInput.class)
-                .hasMessageContaining(message);
+        assertThatThrownBy(() -> parse(text)).isInstanceOf(BadInput.class).hasMessageContaining(message);
     }
 }

@@ -39,7 +39,8 @@ class GoldenGreedyTest {
                 .withKernels(KernelChoice.VECTOR);
         try (ModelFiles files = golden.open();
                 CpuBackend backend = new CpuBackend(cpu);
-                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                ModelRunner runner =
+                        backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
                 Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
             use.accept(engine, files);
         }

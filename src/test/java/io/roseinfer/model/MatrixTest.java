@@ -41,7 +41,9 @@ class MatrixTest {
             open.copyRows(rows);
             for (int o = 0; o < OUTPUTS; o++) {
                 for (int k = 0; k < INPUTS; k++) {
-                    assertThat(rows[o * INPUTS + k]).as("row %d, input %d", o, k).isEqualTo(10 * o + k);
+                    assertThat(rows[o * INPUTS + k])
+                            .as("row %d, input %d", o, k)
+                            .isEqualTo(10 * o + k);
                 }
             }
             for (int from = 0; from < OUTPUTS; from++) {

@@ -22,15 +22,14 @@ public final class OtherSource {
                 norm(block.attentionNorm(), source),
                 matrix(block.qkv(), source),
                 block.headNorms()
-                        .map(norms -> new Weights.HeadNorms(
-                                norm(norms.queries(), source), norm(norms.keys(), source))),
+                        .map(norms -> new Weights.HeadNorms(norm(norms.queries(), source), norm(norms.keys(), source))),
                 matrix(block.output(), source),
                 norm(block.mlpNorm(), source),
                 matrix(block.inner(), source),
                 matrix(block.down(), source),
                 block.postNorms()
-                        .map(norms -> new Weights.PostNorms(
-                                norm(norms.attention(), source), norm(norms.mlp(), source))));
+                        .map(norms ->
+                                new Weights.PostNorms(norm(norms.attention(), source), norm(norms.mlp(), source))));
     }
 
     private static Weights.Norm norm(Weights.Norm norm, WeightSource source) {

@@ -40,12 +40,9 @@ class RandomWeightsTest {
     void the_seed_and_the_name_choose_the_values() {
         try (Arena arena = Arena.ofConfined()) {
             float first = weights(0).read("norm.bias", arena).get(0);
-            assertThat(weights(0).read("norm.bias", arena).get(0))
-                    .isEqualTo(first);
-            assertThat(weights(1).read("norm.bias", arena).get(0))
-                    .isNotEqualTo(first);
-            assertThat(weights(0).read("blocks.0.mlp-norm.bias", arena).get(0))
-                    .isNotEqualTo(first);
+            assertThat(weights(0).read("norm.bias", arena).get(0)).isEqualTo(first);
+            assertThat(weights(1).read("norm.bias", arena).get(0)).isNotEqualTo(first);
+            assertThat(weights(0).read("blocks.0.mlp-norm.bias", arena).get(0)).isNotEqualTo(first);
         }
     }
 

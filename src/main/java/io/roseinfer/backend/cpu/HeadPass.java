@@ -56,13 +56,7 @@ final class HeadPass {
         for (int m = worker; m < count; m += team.size()) {
             own.kernels
                     .rows()
-                    .layerNorm(
-                            scratch.last,
-                            (first + m) * width,
-                            norm.gain(),
-                            norm.bias(),
-                            norm.epsilon(),
-                            own.row);
+                    .layerNorm(scratch.last, (first + m) * width, norm.gain(), norm.bias(), norm.epsilon(), own.row);
             RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, own.tallestTile());
         }
     }

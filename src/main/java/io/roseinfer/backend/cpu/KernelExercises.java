@@ -68,7 +68,8 @@ final class KernelExercises {
     }
 
     private static long poolBytes(ModelSpec spec, int blockSize) {
-        return KvPool.bytes(Math.ceilDiv(CONTEXT, blockSize) * KvPool.blockBytes(1, 1, spec.attention().headSize(), blockSize));
+        return KvPool.bytes(Math.ceilDiv(CONTEXT, blockSize)
+                * KvPool.blockBytes(1, 1, spec.attention().headSize(), blockSize));
     }
 
     private static PackedMatrix matrix(WeightFormat format, SegmentAllocator memory) {
@@ -131,7 +132,8 @@ final class KernelExercises {
         float[] gain = new float[spec.width()];
         float[] normed = new float[spec.width()];
         Arrays.fill(row, 0, spec.width() / 2, 1f);
-        calls.add(() -> kernels.rows().layerNorm(row, 0, gain, gain, spec.head().norm().epsilon(), normed));
+        calls.add(() ->
+                kernels.rows().layerNorm(row, 0, gain, gain, spec.head().norm().epsilon(), normed));
         float[] inner = new float[2 * PackedMatrix.COLUMNS];
         calls.add(() -> kernels.rows().activate(spec.mlp().activation(), inner, inner.length));
         if (formats.contains(WeightFormat.INT4)) {

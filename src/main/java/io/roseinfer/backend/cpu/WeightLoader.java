@@ -43,7 +43,8 @@ final class WeightLoader {
     }
 
     private static int mostInputs(ModelSpec spec) {
-        return Math.max(spec.width(), Math.max(spec.attention().queryWidth(), spec.mlp().inner()));
+        return Math.max(
+                spec.width(), Math.max(spec.attention().queryWidth(), spec.mlp().inner()));
     }
 
     ModelWeights load() {

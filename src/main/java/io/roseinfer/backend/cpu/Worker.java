@@ -50,7 +50,8 @@ final class Worker {
         this.sampler = new Sampler(spec.vocabularySize());
         this.sums = new float[Scratch.mostRows(limits) * PackedMatrix.COLUMNS];
         this.row = new float[spec.width()];
-        this.words = new int[QuantizedRows.words(Math.max(spec.width(), spec.mlp().inner()))];
+        this.words =
+                new int[QuantizedRows.words(Math.max(spec.width(), spec.mlp().inner()))];
         this.heads = new float[Attention.MAX_QUERIES * spec.attention().headSize()];
         this.rawLogits = new float[spec.vocabularySize()];
         this.topTokens = new int[SamplingParams.MAX_LOGPROBS];

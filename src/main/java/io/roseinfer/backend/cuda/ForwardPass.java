@@ -122,7 +122,8 @@ final class ForwardPass {
         Layer layer = weights.layers().get(block);
         long pool = buffers.pool() + block * layerBytes;
         switch (part) {
-            case QKV -> qkv(step, layer.qkv(), pool, spec.block(block).attention().scale() * LOG2_E);
+            case QKV ->
+                qkv(step, layer.qkv(), pool, spec.block(block).attention().scale() * LOG2_E);
             case ATTENTION -> attention(step, pool);
             case ATTENTION_OUTPUT ->
                 residual(step, step.kernels().attentionOutput(), layer.attentionOutput(), buffers.attended());
@@ -190,7 +191,13 @@ final class ForwardPass {
         StepLayout in = step.layout();
         Attention kind = step.kernels().attention();
         if (kind == Attention.GENERIC) {
-            attend("attention_generic", in.tokens(), Math.ceilDiv(spec.attention().heads(), 4), 0, step, pool)
+            attend(
+                            "attention_generic",
+                            in.tokens(),
+                            Math.ceilDiv(spec.attention().heads(), 4),
+                            0,
+                            step,
+                            pool)
                     .integer(shape.headPad())
                     .integer(blockSize)
                     .integer(in.rows())

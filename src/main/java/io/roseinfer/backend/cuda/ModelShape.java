@@ -22,8 +22,9 @@ record ModelShape(ModelSpec spec, ElementType type, int headPad) {
     static ModelShape of(ModelSpec spec, ElementType type) {
         Trait.require(spec, Set.of(), "cuda");
         if (spec.attention().headSize() > LARGEST_HEAD) {
-            throw new BadModel(spec.name() + " has heads of size " + spec.attention().headSize() + "; the CUDA kernels take up to "
-                    + LARGEST_HEAD + "; use --device cpu");
+            throw new BadModel(
+                    spec.name() + " has heads of size " + spec.attention().headSize() + "; the CUDA kernels take up to "
+                            + LARGEST_HEAD + "; use --device cpu");
         }
         return new ModelShape(spec, type, roundUp(spec.attention().headSize(), 16));
     }

@@ -58,12 +58,7 @@ final class RunnerLoader {
 
     /** Loads, or leaves the device as it was. */
     static CudaModelRunner load(
-            ModelSpec spec,
-            Weights weights,
-            RunnerLimits limits,
-            CudaOptions options,
-            Clock clock,
-            Target target) {
+            ModelSpec spec, Weights weights, RunnerLimits limits, CudaOptions options, Clock clock, Target target) {
         RunnerLoader loader = open(spec, weights, limits, options, target);
         try {
             KernelChoice kernels = new KernelChoice(

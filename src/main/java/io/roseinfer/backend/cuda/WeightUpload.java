@@ -175,8 +175,9 @@ final class WeightUpload {
     }
 
     private BadModel scattered() {
-        return new BadModel(weights.description() + ": has matrices or biases that are put together from several tensors,"
-                + " which device cuda cannot load; use --device cpu");
+        return new BadModel(
+                weights.description() + ": has matrices or biases that are put together from several tensors,"
+                        + " which device cuda cannot load; use --device cpu");
     }
 
     private Source upload(StoredTensor stored) {

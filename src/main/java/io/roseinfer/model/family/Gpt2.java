@@ -57,8 +57,8 @@ final class Gpt2 implements Family {
         int heads = config.dimension("n_head", "num_attention_heads", 12);
         int vocabulary = config.dimension("vocab_size", VOCABULARY);
         if (width % heads != 0) {
-            throw config.refusal("n_embd is " + width + " and n_head is " + heads
-                    + "; the heads must divide the width evenly");
+            throw config.refusal(
+                    "n_embd is " + width + " and n_head is " + heads + "; the heads must divide the width evenly");
         }
         int context = config.dimension("n_positions", "max_position_embeddings", 1024);
         Mlp mlp = new Mlp(config.dimension("n_inner", 4 * width), activation(config), false);
@@ -136,11 +136,7 @@ final class Gpt2 implements Family {
 
     private static Matrix linear(TensorFinder tensors, String name, int inputs, int outputs) {
         return tensors.matrix(
-                name + ".weight",
-                inputs,
-                outputs,
-                Layout.IN_OUT,
-                Optional.of(tensors.vector(name + ".bias", outputs)));
+                name + ".weight", inputs, outputs, Layout.IN_OUT, Optional.of(tensors.vector(name + ".bias", outputs)));
     }
 
     @Override

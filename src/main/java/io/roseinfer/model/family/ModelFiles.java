@@ -54,8 +54,7 @@ public record ModelFiles(
         if (Files.exists(generation)) {
             model = model.withGeneration(generation.toString(), read(generation), warnings);
         }
-        TokenizerChoice choice = TokenizerChoice.ofDirectory(
-                model.family, directory, model.spec.vocabularySize());
+        TokenizerChoice choice = TokenizerChoice.ofDirectory(model.family, directory, model.spec.vocabularySize());
         warnings.addAll(choice.warnings());
         return checked(model, Checkpoint.open(directory), choice.tokenizer(), warnings);
     }
@@ -104,8 +103,7 @@ public record ModelFiles(
 
     private static ModelFiles random(Configured model, long seed, List<String> warnings) {
         ModelSpec spec = model.spec;
-        WeightSource weights =
-                new RandomWeights(spec.name(), seed, tensors -> model.family.weights(spec, tensors));
+        WeightSource weights = new RandomWeights(spec.name(), seed, tensors -> model.family.weights(spec, tensors));
         return checked(model, weights, model.family.builtinVocabulary(spec.vocabularySize()), warnings);
     }
 

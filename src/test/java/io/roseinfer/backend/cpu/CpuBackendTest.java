@@ -17,10 +17,10 @@ import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.InsufficientMemory;
-import io.roseinfer.model.family.ModelDirectory;
-import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.model.family.ModelDirectory;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.tensor.DType;
@@ -204,7 +204,8 @@ class CpuBackendTest {
 
     @Test
     void a_step_that_does_not_fit_the_pool_is_a_bug_and_touches_nothing() {
-        try (StepDriver driver = new StepDriver(new CpuBackend(CpuOptions.defaults()).load(model.spec, model.weights(), LIMITS))) {
+        try (StepDriver driver =
+                new StepDriver(new CpuBackend(CpuOptions.defaults()).load(model.spec, model.weights(), LIMITS))) {
             driver.inputs.beginRow();
             driver.inputs.addToken(3, 0, 0);
             driver.inputs.addBlock(driver.runner.kv().blocks());

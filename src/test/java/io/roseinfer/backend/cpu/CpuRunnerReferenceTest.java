@@ -78,7 +78,8 @@ class CpuRunnerReferenceTest {
         int[] prompt = tokens(model.spec, 19);
         DoubleModel reference = new DoubleModel(model.spec, model.weights());
         try (CpuBackend backend = new CpuBackend(options);
-                StepDriver driver = new StepDriver(backend.load(model.spec, model.weights(), new RunnerLimits(4, 32, 16, 0)))) {
+                StepDriver driver =
+                        new StepDriver(backend.load(model.spec, model.weights(), new RunnerLimits(4, 32, 16, 0)))) {
             int[] sequence = prompt;
             for (Sampled sampled : driver.alone(prompt, 32, MORE)) {
                 double[] expected = DoubleModel.logSoftmax(reference.logits(sequence));

@@ -203,7 +203,8 @@ class KernelWarmUpTest {
                     .withKernels(cold ? KernelChoice.VECTOR : KernelChoice.BEST);
             TestModel model = TestModel.random(TestModel.plain(), 21);
             RunnerLimits limits = new RunnerLimits(MOST_ROWS, 2 * MOST_ROWS, 16, 2 * MOST_ROWS);
-            try (StepDriver driver = new StepDriver(new CpuBackend(options).load(model.spec, model.weights(), limits))) {
+            try (StepDriver driver =
+                    new StepDriver(new CpuBackend(options).load(model.spec, model.weights(), limits))) {
                 if (!cold) {
                     driver.runner.warmUp(LONG);
                 }

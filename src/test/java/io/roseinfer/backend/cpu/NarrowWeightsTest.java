@@ -145,8 +145,8 @@ class NarrowWeightsTest {
     private static StepDriver driver(ModelFiles files, Precision precision) {
         CpuOptions options =
                 CpuOptions.defaults().withThreads(1).withPrecision(precision).withKernels(KernelChoice.VECTOR);
-        StepDriver driver =
-                new StepDriver(new CpuBackend(options).load(files.spec(), files.weights(), new RunnerLimits(1, 1, 16, 512)));
+        StepDriver driver = new StepDriver(
+                new CpuBackend(options).load(files.spec(), files.weights(), new RunnerLimits(1, 1, 16, 512)));
         driver.params = SamplingParams.greedy();
         return driver;
     }

@@ -59,7 +59,8 @@ final class TestModel implements WeightSource {
         @Override
         public StoredTensor find(String name, long... shape) {
             float mean = name.endsWith(".gain") ? 1 : 0;
-            boolean table = name.equals("embedding.matrix") || name.equals("head.matrix") || name.equals(TestLayout.POSITIONS);
+            boolean table =
+                    name.equals("embedding.matrix") || name.equals("head.matrix") || name.equals(TestLayout.POSITIONS);
             float deviation = shape.length == 1 ? 0.2f : 1.2f / (float) Math.sqrt((double) shape[table ? 1 : 0]);
             float[] values = new float[(int) Tensor.elementCount(shape)];
             for (int i = 0; i < values.length; i++) {

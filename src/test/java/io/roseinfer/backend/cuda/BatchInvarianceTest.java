@@ -62,7 +62,8 @@ class BatchInvarianceTest {
         CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withBatchInvariant(true);
         try (ModelFiles files = ModelFiles.random("gpt2", 0);
                 CudaBackend backend = CudaBackend.open(cuda, Clock.system());
-                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                ModelRunner runner =
+                        backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
                 Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
             return use.apply(engine);
         }

@@ -59,7 +59,8 @@ class CudaBackendTest {
     void load_poolLargerThanTheDevice_saysWhatToChange() {
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 CudaBackend backend = open()) {
-            assertThatThrownBy(() -> backend.load(files.spec(), files.weights(), new RunnerLimits(8, 512, 1024, 100_000_000)))
+            assertThatThrownBy(() ->
+                            backend.load(files.spec(), files.weights(), new RunnerLimits(8, 512, 1024, 100_000_000)))
                     .isInstanceOf(InsufficientMemory.class)
                     .hasMessageContaining("100000000 KV blocks of 1024 tokens need")
                     .hasMessageContaining("--kv-blocks");
@@ -70,7 +71,8 @@ class CudaBackendTest {
     void load_moreRowsThanCanBeLaunched_saysWhatToLower() {
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 CudaBackend backend = open()) {
-            assertThatThrownBy(() -> backend.load(files.spec(), files.weights(), new RunnerLimits(65_536, 65_536, 16, 1000)))
+            assertThatThrownBy(() ->
+                            backend.load(files.spec(), files.weights(), new RunnerLimits(65_536, 65_536, 16, 1000)))
                     .isInstanceOf(BadInput.class)
                     .hasMessageContaining("at most 65535 can be launched")
                     .hasMessageContaining("--max-batch-size");

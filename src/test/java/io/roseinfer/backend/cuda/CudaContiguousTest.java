@@ -29,7 +29,8 @@ class CudaContiguousTest {
             EngineOptions options = paged
                     ? EngineOptions.defaults()
                     : EngineOptions.defaults().withBlockSize(files.spec().contextLength());
-            try (ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+            try (ModelRunner runner = backend.load(
+                            files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
                     Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
                 List<TokenStream> streams = new ArrayList<>();
                 for (int prompt = 0; prompt < golden.prompts(); prompt++) {

@@ -43,7 +43,8 @@ class CudaEngineTest {
         EngineOptions options = EngineOptions.defaults().withScheduler(scheduler);
         try (ModelFiles files = golden.open();
                 CudaBackend backend = CudaBackend.open(cuda, Clock.system());
-                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                ModelRunner runner =
+                        backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
                 Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
             use.accept(engine, (CudaModelRunner) runner);
         }
@@ -260,7 +261,8 @@ class CudaEngineTest {
         List<String> onTheProcessor;
         try (ModelFiles files = golden.open();
                 CpuBackend backend = new CpuBackend(CpuOptions.defaults().withPrecision(Precision.FP32));
-                ModelRunner runner = backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                ModelRunner runner =
+                        backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
                 Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
             onTheProcessor = ids(together(engine, drawn(golden, -1)));
         }

@@ -52,7 +52,8 @@ class CudaParityTest {
         try (ModelFiles files = golden.open();
                 CudaBackend backend =
                         CudaBackend.open(CudaOptions.defaults().withPrecision(precision), Clock.system());
-                StepDriver driver = new StepDriver(backend.load(files.spec(), files.weights(), GoldenLogits.limits(files.spec())))) {
+                StepDriver driver = new StepDriver(
+                        backend.load(files.spec(), files.weights(), GoldenLogits.limits(files.spec())))) {
             return new GoldenLogits(golden, driver, CudaProbe::logits).compute(way);
         }
     }

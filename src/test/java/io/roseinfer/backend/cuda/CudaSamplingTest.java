@@ -55,7 +55,8 @@ class CudaSamplingTest {
         try (ModelFiles files = golden.open();
                 CudaBackend backend =
                         CudaBackend.open(CudaOptions.defaults().withPrecision(Precision.FP16), Clock.system());
-                StepDriver driver = new StepDriver(backend.load(files.spec(), files.weights(), GoldenLogits.limits(files.spec())))) {
+                StepDriver driver = new StepDriver(
+                        backend.load(files.spec(), files.weights(), GoldenLogits.limits(files.spec())))) {
             driver.params = params;
             Sequence sequence = new Sequence(golden.ids(0));
             for (int step = 0; step < STEPS; step++) {

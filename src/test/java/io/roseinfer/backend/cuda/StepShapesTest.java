@@ -32,8 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Everything that is decided about a step before the device hears of it. */
 class StepShapesTest {
-    private static final ModelShape GPT2 =
-            ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16);
+    private static final ModelShape GPT2 = ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16);
     private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
 
     @Test

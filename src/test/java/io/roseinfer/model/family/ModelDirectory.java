@@ -61,8 +61,8 @@ public final class ModelDirectory {
         ConfigJson parsed = new ConfigJson("config.json", json, new ArrayList<>());
         ModelSpec spec = Families.spec("m", parsed);
         try (Arena arena = Arena.ofConfined();
-                RandomWeights random = new RandomWeights(
-                        "m", 1, found -> Families.of(parsed).weights(spec, found))) {
+                RandomWeights random =
+                        new RandomWeights("m", 1, found -> Families.of(parsed).weights(spec, found))) {
             for (String name : random.names()) {
                 Tensor tensor = random.read(name, arena);
                 float[] values = new float[(int) tensor.elements()];

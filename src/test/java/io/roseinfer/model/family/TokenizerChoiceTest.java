@@ -33,7 +33,8 @@ class TokenizerChoiceTest {
             assertThat(files.warnings())
                     .singleElement()
                     .asString()
-                    .contains(directory.toString(), "using the built-in GPT-2 vocabulary", "vocab_size is " + vocabulary);
+                    .contains(
+                            directory.toString(), "using the built-in GPT-2 vocabulary", "vocab_size is " + vocabulary);
         }
     }
 
