@@ -13,6 +13,7 @@ import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -71,14 +72,11 @@ public class CudaPromptBenchmark {
     private void pack(StepInputs in, int blocks, int vocabulary) {
         in.clear();
         for (int row = 0; row < rows; row++) {
-            in.beginRow();
+            in.beginRow(0, IntStream.range(row * blocks, (row + 1) * blocks).toArray());
             for (int position = 0; position < tokens; position++) {
-                in.addToken((position * 31 + row * 17) % vocabulary, position, row * blocks * BLOCK + position);
+                in.addToken((position * 31 + row * 17) % vocabulary);
             }
-            for (int block = 0; block < Math.ceilDiv(tokens, BLOCK); block++) {
-                in.addBlock(row * blocks + block);
-            }
-            in.endRow(tokens);
+            in.endRow();
             in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), row, TokenHistory.NONE));
         }
     }

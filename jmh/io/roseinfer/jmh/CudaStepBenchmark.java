@@ -13,6 +13,7 @@ import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -77,13 +78,9 @@ public class CudaStepBenchmark {
         outputs = runner.newOutputs();
         inputs.clear();
         for (int row = 0; row < rows; row++) {
-            inputs.beginRow();
-            int slot = row * blocks * BLOCK + CONTEXT - 1;
-            inputs.addToken(row * 31 % model.spec().vocabularySize(), CONTEXT - 1, slot);
-            for (int block = 0; block < blocks; block++) {
-                inputs.addBlock(row * blocks + block);
-            }
-            inputs.endRow(CONTEXT);
+            inputs.beginRow(CONTEXT - 1, IntStream.range(row * blocks, (row + 1) * blocks).toArray());
+            inputs.addToken(row * 31 % model.spec().vocabularySize());
+            inputs.endRow();
             inputs.sampleLastRow(new SampleRequest(way.params, row, TokenHistory.NONE));
         }
     }

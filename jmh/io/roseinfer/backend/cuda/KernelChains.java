@@ -13,6 +13,7 @@ import io.roseinfer.sampling.TokenHistory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 import org.bytedeco.cuda.global.cudart;
 
 /**
@@ -93,20 +94,17 @@ final class KernelChains {
     private Step step(CudaModelRunner runner, SamplingParams params, Choice choice, int turn) {
         StepInputs in = runner.newInputs();
         in.clear();
-        int blockSize = on.kv().blockSize();
-        int perRow = Math.ceilDiv(CONTEXT, blockSize);
+        int perRow = Math.ceilDiv(CONTEXT, on.kv().blockSize());
         for (int row = 0; row < rows; row++) {
-            in.beginRow();
-            in.addToken(row * 31 % spec().vocabularySize(), CONTEXT - 1, row * perRow * blockSize + CONTEXT - 1);
-            for (int block = 0; block < perRow; block++) {
-                in.addBlock(row * perRow + block);
-            }
-            in.endRow(CONTEXT);
+            int first = row * perRow;
+            in.beginRow(CONTEXT - 1, IntStream.range(first, first + perRow).toArray());
+            in.addToken(row * 31 % spec().vocabularySize());
+            in.endRow();
             in.sampleLastRow(new SampleRequest(params, row, TokenHistory.NONE));
         }
         StepLayout layout = new StepLayout(rows, rows, rows);
         PendingStep place = on.places().get(turn);
-        long bytes = new InputPacker(spec().vocabularySize(), on.kv()).pack(in, layout, 1, place.staging);
+        long bytes = new InputPacker(spec().vocabularySize()).pack(in, layout, 1, place.staging);
         on.stream().upload(on.buffers().inputs()[turn], place.staging, bytes);
         Step step = new Step(layout, runner.kernels().of(rows, rows, rows, rows), true, choice, turn);
         on.forward().run(step);

@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * One step's work as a struct of arrays in one piece of off-heap memory, written by the engine's packer and read by a runner.
+ * One step's work as a struct of arrays in one piece of off-heap memory, written row by row and read by a runner, who checks it by
+ * {@link StepCheck}.
  *
  * <p>A step has {@code tokens()} tokens in {@code rows()} rows. Row r has the tokens {@code rowStart(r) … rowStart(r + 1) - 1};
  * after the step its sequence holds {@code contextLength(r)} tokens, kept in the blocks {@code block(blockStart(r)) …
@@ -24,6 +25,7 @@ public final class StepInputs {
     private final int maxTokens;
     private final int maxRows;
     private final int maxBlocks;
+    private final int blockSize;
     private final long tokenIds;
     private final long positions;
     private final long slots;
@@ -38,6 +40,8 @@ public final class StepInputs {
     private int rowCount;
     private int blockCount;
     private int sampleCount;
+    private int nextPosition;
+    private int[] rowBlocks = {};
 
     /**
      * Lays the arrays out in one allocation.
@@ -53,6 +57,7 @@ public final class StepInputs {
         this.memory = memory;
         this.maxTokens = limits.maxTokens();
         this.maxRows = limits.maxRows();
+        this.blockSize = limits.blockSize();
         this.maxBlocks = Math.multiplyExact(maxRows, maxBlocksPerRow);
         long next = 0;
         this.tokenIds = next;
@@ -89,34 +94,35 @@ public final class StepInputs {
         set(blockStarts, 0, 0);
     }
 
-    /** Opens a row; its tokens and blocks are added next, then {@link #endRow}. */
-    public void beginRow() {
+    /**
+     * Opens a row; its tokens are added next, then {@link #endRow}.
+     *
+     * @param position where its first token stands in its sequence
+     * @param blocks the sequence's blocks, in order, for all tokens up to the row's last; read until the row is closed
+     */
+    public void beginRow(int position, int[] blocks) {
         Check.that(rowCount < maxRows, "step has more rows than its limit");
+        nextPosition = position;
+        rowBlocks = blocks;
     }
 
-    public void addToken(int id, int position, int slot) {
+    /** Adds the row's next token; its position and its slot follow from the row's beginning and blocks. */
+    public void addToken(int id) {
         Check.that(tokenCount < maxTokens, "step has more tokens than its limit");
+        int position = nextPosition++;
         set(tokenIds, tokenCount, id);
         set(positions, tokenCount, position);
-        set(slots, tokenCount, slot);
+        set(slots, tokenCount, rowBlocks[position / blockSize] * blockSize + position % blockSize);
         tokenCount++;
     }
 
-    public void addBlock(int block) {
-        Check.that(blockCount < maxBlocks, "step has more blocks than its limit");
-        set(blocks, blockCount++, block);
-    }
-
-    /** Adds the first {@code count} of these blocks to the open row. */
-    public void addBlocks(int[] ids, int count) {
+    /** Closes the open row: once the step has run, its sequence holds the tokens up to the one added last. */
+    public void endRow() {
+        int count = Math.ceilDiv(nextPosition, blockSize);
         Check.that(blockCount + count <= maxBlocks, "step has more blocks than its limit");
-        MemorySegment.copy(ids, 0, memory, INT, blocks + 4L * blockCount, count);
+        MemorySegment.copy(rowBlocks, 0, memory, INT, blocks + 4L * blockCount, count);
         blockCount += count;
-    }
-
-    /** Closes the open row, whose sequence holds {@code contextLength} tokens once the step has run. */
-    public void endRow(int contextLength) {
-        set(contextLengths, rowCount, contextLength);
+        set(contextLengths, rowCount, nextPosition);
         rowCount++;
         set(rowStarts, rowCount, tokenCount);
         set(blockStarts, rowCount, blockCount);
@@ -171,9 +177,28 @@ public final class StepInputs {
         return get(blocks, index);
     }
 
-    /** Copies the blocks of all rows, int32 one after the other, in one piece. */
+    /** Copies what there is for each token to three places, by their offsets in bytes. */
+    public void copyTokens(MemorySegment target, long idsAt, long positionsAt, long slotsAt) {
+        MemorySegment.copy(memory, tokenIds, target, idsAt, 4L * tokenCount);
+        MemorySegment.copy(memory, positions, target, positionsAt, 4L * tokenCount);
+        MemorySegment.copy(memory, slots, target, slotsAt, 4L * tokenCount);
+    }
+
+    /** Copies what there is for each row; starts have one more, the end of the last row. */
+    public void copyRows(MemorySegment target, long rowStartsAt, long contextLengthsAt, long blockStartsAt) {
+        MemorySegment.copy(memory, rowStarts, target, rowStartsAt, 4L * (rowCount + 1));
+        MemorySegment.copy(memory, contextLengths, target, contextLengthsAt, 4L * rowCount);
+        MemorySegment.copy(memory, blockStarts, target, blockStartsAt, 4L * (rowCount + 1));
+    }
+
+    /** Copies the blocks of all rows, one row's after the other's. */
     public void copyBlocks(MemorySegment target, long at) {
         MemorySegment.copy(memory, blocks, target, at, 4L * blockCount);
+    }
+
+    /** Copies the rows that are sampled from. */
+    public void copySampleRows(MemorySegment target, long at) {
+        MemorySegment.copy(memory, sampleRows, target, at, 4L * sampleCount);
     }
 
     public int sampleRow(int sample) {

@@ -13,7 +13,7 @@ import io.roseinfer.sampling.TokenHistory;
 
 /**
  * Rows that never end, driven by hand over a runner: no scheduler, no queue, as many steps in flight as the device takes. Row r
- * owns the blocks from r · blocksPerRow on, and its tokens are chosen greedily.
+ * owns as many blocks as any other, behind those of row r − 1, and its tokens are chosen greedily.
  */
 final class ModelSteps {
     private static final SampleRequest GREEDY = new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE);
@@ -21,7 +21,9 @@ final class ModelSteps {
     private final ModelRunner runner;
     private final StepObserver observer;
     private final Flight[] ring;
-    private final int blocksPerRow;
+    /** The blocks of the row that is being packed. */
+    private final int[] blocks;
+
     private final int[] sampled;
     private int submitted;
     private int awaited;
@@ -51,7 +53,7 @@ final class ModelSteps {
         for (int i = 0; i < ring.length; i++) {
             ring[i] = new Flight(runner);
         }
-        this.blocksPerRow = runner.kv().blocksFor(rowTokens);
+        this.blocks = new int[runner.kv().blocksFor(rowTokens)];
         this.sampled = new int[rows];
     }
 
@@ -61,11 +63,11 @@ final class ModelSteps {
         for (int first = 0; first < rows; first += perStep) {
             StepInputs step = next(first);
             for (int row = first; row < Math.min(rows, first + perStep); row++) {
-                step.beginRow();
+                beginRow(step, row, 0);
                 for (int position = 0; position < tokens; position++) {
-                    step.addToken(promptToken(row, position), position, slot(row, position));
+                    step.addToken(promptToken(row, position));
                 }
-                endRow(step, row, tokens);
+                endRow(step);
             }
             submit();
         }
@@ -78,9 +80,9 @@ final class ModelSteps {
             StepInputs step = next(0);
             boolean onDevice = submitted > awaited;
             for (int row = 0; row < rows; row++) {
-                step.beginRow();
-                step.addToken(onDevice ? ~row : sampled[row], at, slot(row, at));
-                endRow(step, row, at + 1);
+                beginRow(step, row, at);
+                step.addToken(onDevice ? ~row : sampled[row]);
+                endRow(step);
             }
             submit();
         }
@@ -145,15 +147,15 @@ final class ModelSteps {
         observer.applied(flight.record);
     }
 
-    private int slot(int row, int position) {
-        return row * blocksPerRow * runner.kv().blockSize() + position;
+    private void beginRow(StepInputs step, int row, int position) {
+        for (int block = 0; block < blocks.length; block++) {
+            blocks[block] = row * blocks.length + block;
+        }
+        step.beginRow(position, blocks);
     }
 
-    private void endRow(StepInputs step, int row, int length) {
-        for (int block = 0; block < runner.kv().blocksFor(length); block++) {
-            step.addBlock(row * blocksPerRow + block);
-        }
-        step.endRow(length);
+    private static void endRow(StepInputs step) {
+        step.endRow();
         step.sampleLastRow(GREEDY);
     }
 }

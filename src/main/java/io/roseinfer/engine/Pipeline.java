@@ -37,8 +37,8 @@ final class Pipeline {
         this.runner = runner;
         this.scheduler = scheduler;
         this.vocabularySize = runner.spec().vocabularySize();
-        this.packer = new StepPacker(
-                vocabularySize, runner.kv().blockSize(), runner.spec().contextLength());
+        this.packer =
+                new StepPacker(runner.kv().blockSize(), runner.spec().contextLength());
         this.observer = observer;
         this.depth = runner.maxInFlight();
         // One more than can be in flight: the flight completed last is still read while the next one is planned.

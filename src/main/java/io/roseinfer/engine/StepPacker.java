@@ -1,14 +1,11 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.StepInputs;
-import io.roseinfer.base.Check;
-import io.roseinfer.kv.BlockTable;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
 
-/** The one place where a plan's sequences become a runner's arrays; every id is range-checked here, once. */
+/** Makes a runner's arrays of a plan's sequences. */
 final class StepPacker {
-    private final int vocabularySize;
     private final int blockSize;
     private final int[] blockIds;
 
@@ -17,8 +14,7 @@ final class StepPacker {
      *
      * @param contextLength tokens of the longest sequence
      */
-    StepPacker(int vocabularySize, int blockSize, int contextLength) {
-        this.vocabularySize = vocabularySize;
+    StepPacker(int blockSize, int contextLength) {
         this.blockSize = blockSize;
         this.blockIds = new int[Math.ceilDiv(contextLength, blockSize)];
     }
@@ -32,20 +28,14 @@ final class StepPacker {
 
     private void packRow(StepPlan plan, int row, StepInputs inputs) {
         Sequence sequence = plan.sequence(row);
-        BlockTable table = sequence.table();
         int end = plan.start(row) + plan.count(row);
-        inputs.beginRow();
+        sequence.table().copyTo(blockIds, Math.ceilDiv(end, blockSize));
+        inputs.beginRow(plan.start(row), blockIds);
         for (int position = plan.start(row); position < end; position++) {
             boolean onDevice = position == end - 1 && plan.pendingSample(row) != StepPlan.KNOWN;
-            int id = onDevice
-                    ? ~plan.pendingSample(row)
-                    : Check.index(sequence.token(position), vocabularySize, "token id");
-            inputs.addToken(id, position, table.slot(position));
+            inputs.addToken(onDevice ? ~plan.pendingSample(row) : sequence.token(position));
         }
-        int blocks = Math.ceilDiv(end, blockSize);
-        table.copyTo(blockIds, blocks);
-        inputs.addBlocks(blockIds, blocks);
-        inputs.endRow(end);
+        inputs.endRow();
         if (plan.sample(row) != StepPlan.NO_SAMPLE) {
             inputs.sampleLastRow(sequence.sampling());
         }

@@ -61,22 +61,18 @@ public final class StepDriver implements AutoCloseable {
 
     /** Adds the sequence's next {@code count} tokens to the step. */
     public StepDriver add(Sequence sequence, int count, boolean sample) {
-        int blockSize = runner.kv().blockSize();
         int length = sequence.computed + count;
-        inputs.beginRow();
         int held = sequence.blocks.length;
         sequence.blocks = Arrays.copyOf(sequence.blocks, runner.kv().blocksFor(length));
         for (int i = held; i < sequence.blocks.length; i++) {
             // From the end of the pool, so that neighbours in a sequence are not neighbours in memory.
             sequence.blocks[i] = runner.kv().blocks() - 1 - nextBlock++;
         }
+        inputs.beginRow(sequence.computed, sequence.blocks);
         for (int p = sequence.computed; p < length; p++) {
-            inputs.addToken(sequence.tokens[p], p, sequence.blocks[p / blockSize] * blockSize + p % blockSize);
+            inputs.addToken(sequence.tokens[p]);
         }
-        for (int block : sequence.blocks) {
-            inputs.addBlock(block);
-        }
-        inputs.endRow(length);
+        inputs.endRow();
         sequence.computed = length;
         if (sample) {
             inputs.sampleLastRow(new SampleRequest(params, 7, sequence));

@@ -23,6 +23,7 @@ import io.roseinfer.sampling.TokenHistory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,14 +94,11 @@ class ModelBenchmarkTest {
         StepOutputs outputs = device.newOutputs();
         for (int length = 5; length <= 25; length++) {
             step.clear();
-            step.beginRow();
+            step.beginRow(0, IntStream.range(0, device.kv().blocksFor(length)).toArray());
             for (int position = 0; position < length; position++) {
-                step.addToken(tokens[position], position, position);
+                step.addToken(tokens[position]);
             }
-            for (int block = 0; block < device.kv().blocksFor(length); block++) {
-                step.addBlock(block);
-            }
-            step.endRow(length);
+            step.endRow();
             step.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE));
             device.submit(step, outputs);
             device.await();

@@ -32,6 +32,8 @@ final class SoloRun implements AutoCloseable {
         }
     };
 
+    private static final int[] ONE_BLOCK = {0};
+
     private final SimRunner device;
     private final StepInputs inputs;
     private final StepOutputs outputs;
@@ -71,12 +73,11 @@ final class SoloRun implements AutoCloseable {
 
     private int next(int[] tokens, int from, int to, SampleRequest sampling) {
         inputs.clear();
-        inputs.beginRow();
+        inputs.beginRow(from, ONE_BLOCK);
         for (int position = from; position < to; position++) {
-            inputs.addToken(tokens[position], position, position);
+            inputs.addToken(tokens[position]);
         }
-        inputs.addBlock(0);
-        inputs.endRow(to);
+        inputs.endRow();
         inputs.sampleLastRow(sampling);
         device.submit(inputs, outputs);
         device.await();

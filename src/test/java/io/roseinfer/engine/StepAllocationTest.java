@@ -39,7 +39,7 @@ class StepAllocationTest {
     private final Scheduler scheduler;
     private final StepObserver observer;
     private final StepRecord record = new StepRecord();
-    private final StepPacker packer = new StepPacker(1 << 20, BLOCK_SIZE, CONTEXT);
+    private final StepPacker packer = new StepPacker(BLOCK_SIZE, CONTEXT);
     private final StepPlan plan;
     private int rows;
 

@@ -5,6 +5,7 @@ import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepCheck;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.StepProfiler;
@@ -28,6 +29,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
     private final HeadPass head;
     private final KernelWarmUp warmUp;
     private final StepWork work;
+    private final StepCheck check;
     /** The step's block lists as an array: the kernels look blocks up in their inner loops. */
     private final int[] blocks;
 
@@ -47,6 +49,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
         this.head = passes.head();
         this.warmUp = passes.warmUp();
         this.work = passes.work();
+        this.check = new StepCheck(plan.spec(), geometry);
         this.blocks = new int[Math.multiplyExact(plan.limits().maxRows(), plan.blocksPerContext())];
     }
 
@@ -87,7 +90,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
         if (recorder != null) {
             recorder.begin();
         }
-        StepCheck.check(step, spec(), geometry);
+        check.check(step, 0);
         int used = step.blockStart(step.rows());
         for (int i = 0; i < used; i++) {
             blocks[i] = step.block(i);

@@ -5,6 +5,7 @@ import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepCheck;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cuda.ForwardPass.Choice;
@@ -34,10 +35,12 @@ final class CudaModelRunner implements ModelRunner {
     private final LoadedRunner on;
     private final KernelChoice kernels;
     private final InputPacker packer;
+    private final StepCheck check;
     private final GraphBuckets decodeGraphs;
     private final GraphBuckets promptGraphs;
     private final StepWait wait;
     private final Arena arena = Arena.ofShared();
+    private int samplesBefore;
     private long submitted;
     private long awaited;
     private boolean closed;
@@ -49,7 +52,8 @@ final class CudaModelRunner implements ModelRunner {
                 clock,
                 () -> Driver.query(on.stream().handle()),
                 (code, what) -> on.stream().check(code, what));
-        this.packer = new InputPacker(spec().vocabularySize(), on.kv());
+        this.packer = new InputPacker(spec().vocabularySize());
+        this.check = new StepCheck(spec(), on.kv());
         int rows = options.graphs() ? on.limits().maxRows() : 0;
         int longestPrompt = Math.min(on.limits().maxTokens(), spec().contextLength());
         int tokens = options.graphs() ? Math.min(options.promptGraphTokens(), longestPrompt) : 0;
@@ -141,6 +145,8 @@ final class CudaModelRunner implements ModelRunner {
         Check.that(submitted - awaited < IN_FLIGHT, "a step was submitted while two are in flight");
         on.context().enter();
         on.stream().requireUsable();
+        check.check(inputs, samplesBefore);
+        samplesBefore = inputs.samples();
         PendingStep place = on.places().get((int) (submitted % IN_FLIGHT));
         place.inputs = inputs;
         place.outputs = outputs;

@@ -1,6 +1,5 @@
 package io.roseinfer.backend.cuda;
 
-import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.base.Check;
 import io.roseinfer.sampling.SampleRequest;
@@ -10,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Writes a step into the one piece of memory that goes up, as {@link StepLayout} lays it out. What the kernels address memory by
- * is held against the pool here: a step that is out of range is a bug of the packer before, and must not reach the device.
+ * Writes a step that was checked into the one piece of memory that goes up, as {@link StepLayout} lays it out: its arrays as they
+ * are, and the parameters of what is sampled.
  *
  * <p>A layout of more rows than the step is filled up with rows that store nothing and read nothing: one token in slot -1 and a
  * context of no tokens; whatever they sample is looked at by nobody.
@@ -23,11 +22,9 @@ final class InputPacker {
     private static final SampleRequest PADDING = new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE);
 
     private final int vocabulary;
-    private final KvGeometry kv;
 
-    InputPacker(int vocabulary, KvGeometry kv) {
+    InputPacker(int vocabulary) {
         this.vocabulary = vocabulary;
-        this.kv = kv;
     }
 
     /** Returns how many bytes were written. */
@@ -35,12 +32,9 @@ final class InputPacker {
         to.set(INT, layout.step(), number);
         tokens(in, layout, to);
         rows(in, layout, to);
-        int blocks = in.blockStart(in.rows());
-        for (int i = 0; i < blocks; i++) {
-            Check.index(in.block(i), kv.blocks(), "block");
-        }
         in.copyBlocks(to, layout.blocks());
-        return layout.bytes(blocks, samples(in, layout, to));
+        in.copySampleRows(to, layout.sampleRows());
+        return layout.bytes(in.blockStart(in.rows()), samples(in, layout, to));
     }
 
     /** Returns how many tokens of requests were written for their penalties. */
@@ -49,8 +43,7 @@ final class InputPacker {
         long history = layout.history(blocks);
         int historyTokens = 0;
         for (int sample = 0; sample < in.samples(); sample++) {
-            int row = Check.index(in.sampleRow(sample), in.rows(), "sampled row");
-            set(to, layout.sampleRows(), sample, row);
+            int row = in.sampleRow(sample);
             SampleRequest request = in.sampling(sample);
             long at = layout.requests() + (long) StepLayout.REQUEST_BYTES * sample;
             request(request, in.contextLength(row), to, at);
@@ -81,15 +74,8 @@ final class InputPacker {
         set(to, at, last, in.tokenId(in.rowStart(row + 1) - 1));
     }
 
-    private void tokens(StepInputs in, StepLayout layout, MemorySegment to) {
-        int slots = kv.blocks() * kv.blockSize();
-        for (int token = 0; token < in.tokens(); token++) {
-            int id = in.tokenId(token);
-            Check.index(id < 0 ? 0 : id, vocabulary, "token id");
-            set(to, layout.tokenIds(), token, id);
-            set(to, layout.positions(), token, in.position(token));
-            set(to, layout.slots(), token, Check.index(in.slot(token), slots, "KV slot"));
-        }
+    private static void tokens(StepInputs in, StepLayout layout, MemorySegment to) {
+        in.copyTokens(to, layout.tokenIds(), layout.positions(), layout.slots());
         for (int token = in.tokens(); token < layout.tokens(); token++) {
             set(to, layout.tokenIds(), token, 0);
             set(to, layout.positions(), token, 0);
@@ -97,17 +83,8 @@ final class InputPacker {
         }
     }
 
-    private void rows(StepInputs in, StepLayout layout, MemorySegment to) {
-        set(to, layout.rowStarts(), 0, 0);
-        set(to, layout.blockStarts(), 0, 0);
-        for (int row = 0; row < in.rows(); row++) {
-            int length = in.contextLength(row);
-            int blocks = in.blockStart(row + 1) - in.blockStart(row);
-            Check.that(blocks >= kv.blocksFor(length), "row has %d blocks for %d tokens", blocks, length);
-            set(to, layout.contextLengths(), row, length);
-            set(to, layout.rowStarts(), row + 1, in.rowStart(row + 1));
-            set(to, layout.blockStarts(), row + 1, in.blockStart(row + 1));
-        }
+    private static void rows(StepInputs in, StepLayout layout, MemorySegment to) {
+        in.copyRows(to, layout.rowStarts(), layout.contextLengths(), layout.blockStarts());
         for (int row = in.rows(); row < layout.rows(); row++) {
             set(to, layout.contextLengths(), row, 0);
             set(to, layout.rowStarts(), row + 1, in.tokens() + row + 1 - in.rows());

@@ -4,6 +4,7 @@ import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepCheck;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.Check;
@@ -35,8 +36,10 @@ public final class SimRunner implements ModelRunner {
     private final KvGeometry kv;
     private final Arena arena = Arena.ofShared();
     private final int[] slots;
+    private final StepCheck check;
     private final ArrayDeque<Step> submitted = new ArrayDeque<>();
     private @Nullable StepOutputs previous;
+    private int samplesBefore;
     private long steps;
 
     public SimRunner(ModelSpec spec, RunnerLimits limits, SimOptions options) {
@@ -47,6 +50,7 @@ public final class SimRunner implements ModelRunner {
         this.kv = new KvGeometry(limits.blockSize(), blocks, 4L * limits.blockSize());
         this.slots = new int[Math.multiplyExact(blocks, limits.blockSize())];
         Arrays.fill(slots, POISON);
+        this.check = new StepCheck(spec, kv);
     }
 
     @Override
@@ -82,6 +86,8 @@ public final class SimRunner implements ModelRunner {
     @Override
     public void submit(StepInputs inputs, StepOutputs outputs) {
         Check.that(submitted.size() < options.maxInFlight(), "too many steps in flight");
+        check.check(inputs, samplesBefore);
+        samplesBefore = inputs.samples();
         submitted.addLast(new Step(inputs, outputs));
     }
 

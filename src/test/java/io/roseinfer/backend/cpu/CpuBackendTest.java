@@ -206,10 +206,9 @@ class CpuBackendTest {
     void a_step_that_does_not_fit_the_pool_is_a_bug_and_touches_nothing() {
         try (StepDriver driver =
                 new StepDriver(new CpuBackend(CpuOptions.defaults()).load(model.spec, model.weights(), LIMITS))) {
-            driver.inputs.beginRow();
-            driver.inputs.addToken(3, 0, 0);
-            driver.inputs.addBlock(driver.runner.kv().blocks());
-            driver.inputs.endRow(1);
+            driver.inputs.beginRow(0, new int[] {driver.runner.kv().blocks()});
+            driver.inputs.addToken(3);
+            driver.inputs.endRow();
             assertThatThrownBy(driver::step).isInstanceOf(Check.Failure.class).hasMessageContaining("block");
         }
     }
@@ -227,7 +226,7 @@ class CpuBackendTest {
             long[] threads = stepThreads();
             assertThat(threads).hasSize(2);
             long perStretch = Long.MAX_VALUE;
-            for (int stretch = 0; stretch < 100 && perStretch > 2000; stretch++) {
+            for (int stretch = 0; stretch < 1000 && perStretch > 2000; stretch++) {
                 long before = allocated(threads);
                 for (int step = 0; step < 200; step++) {
                     fill(driver, request);
@@ -240,15 +239,16 @@ class CpuBackendTest {
         }
     }
 
+    private static final int[][] BLOCKS = {{0}, {1}, {2}};
+
     private static void fill(StepDriver driver, SampleRequest request) {
         driver.inputs.clear();
         for (int row = 0; row < 3; row++) {
-            driver.inputs.beginRow();
-            driver.inputs.addBlock(row);
+            driver.inputs.beginRow(0, BLOCKS[row]);
             for (int position = 0; position < 1 + 4 * row; position++) {
-                driver.inputs.addToken(5 + position, position, row * 16 + position);
+                driver.inputs.addToken(5 + position);
             }
-            driver.inputs.endRow(1 + 4 * row);
+            driver.inputs.endRow();
             driver.inputs.sampleLastRow(request);
         }
     }

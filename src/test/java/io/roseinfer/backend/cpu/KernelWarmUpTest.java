@@ -216,10 +216,9 @@ class KernelWarmUpTest {
 
         private static long firstStep(StepDriver driver, int rows) {
             for (int row = 0; row < rows; row++) {
-                driver.inputs.beginRow();
-                driver.inputs.addToken(1 + row, 0, 16 * row);
-                driver.inputs.addBlock(row);
-                driver.inputs.endRow(1);
+                driver.inputs.beginRow(0, new int[] {row});
+                driver.inputs.addToken(1 + row);
+                driver.inputs.endRow();
                 driver.inputs.sampleLastRow(
                         new io.roseinfer.sampling.SampleRequest(driver.params, 7, new Sequence(1 + row)));
             }

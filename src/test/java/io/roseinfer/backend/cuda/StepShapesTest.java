@@ -323,14 +323,12 @@ class StepShapesTest {
         };
     }
 
-    private static StepInputs oneRow(int slot) {
+    private static StepInputs oneRow() {
         StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
         in.clear();
-        in.beginRow();
-        in.addToken(~3, 17, slot);
-        in.addBlock(9);
-        in.addBlock(2);
-        in.endRow(18);
+        in.beginRow(17, new int[] {9, 2});
+        in.addToken(~3);
+        in.endRow();
         in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 5, history(0)));
         return in;
     }
@@ -341,10 +339,10 @@ class StepShapesTest {
 
     @Test
     void pack_intoALargerBucket_fillsUpWithRowsThatTouchNothing() {
-        InputPacker packer = new InputPacker(50_257, new KvGeometry(16, 10, 1));
+        InputPacker packer = new InputPacker(50_257);
         StepLayout layout = new StepLayout(3, 3, 3);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
-        long bytes = packer.pack(oneRow(2 * 16 + 1), layout, 77, memory);
+        long bytes = packer.pack(oneRow(), layout, 77, memory);
         assertThat(bytes).isEqualTo(layout.blocks() + 8);
         assertThat(ints(memory, layout.step(), 1)).containsExactly(77);
         assertThat(ints(memory, layout.tokenIds(), 3)).containsExactly(~3, 0, 0);
@@ -359,15 +357,14 @@ class StepShapesTest {
 
     @Test
     void pack_promptIntoALongerBucket_fillsUpWithTokensOfNoRow() {
-        InputPacker packer = new InputPacker(50_257, new KvGeometry(16, 10, 1));
+        InputPacker packer = new InputPacker(50_257);
         StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
         in.clear();
-        in.beginRow();
+        in.beginRow(0, new int[] {9});
         for (int position = 0; position < 3; position++) {
-            in.addToken(40 + position, position, 9 * 16 + position);
+            in.addToken(40 + position);
         }
-        in.addBlock(9);
-        in.endRow(3);
+        in.endRow();
         in.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 5, history(0)));
         StepLayout layout = new StepLayout(5, 1, 1);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
@@ -387,17 +384,16 @@ class StepShapesTest {
         StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
         in.clear();
         for (int row = 0; row < 3; row++) {
-            in.beginRow();
-            in.addToken(~row, 2, 16 * row + 2);
-            in.addBlock(row);
-            in.endRow(3);
+            in.beginRow(2, new int[] {row});
+            in.addToken(~row);
+            in.endRow();
             in.sampleLastRow(
                     new SampleRequest(row == 1 ? penalised : SamplingParams.random(), row, history(1, 40, 41)));
         }
         StepLayout layout = new StepLayout(4, 4, 4);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
         memory.fill((byte) 0x55);
-        long bytes = new InputPacker(50_257, new KvGeometry(16, 10, 1)).pack(in, layout, 1, memory);
+        long bytes = new InputPacker(50_257).pack(in, layout, 1, memory);
 
         assertThat(bytes).isEqualTo(layout.history(3) + 12);
         long request = layout.requests() + StepLayout.REQUEST_BYTES;
@@ -418,15 +414,6 @@ class StepShapesTest {
         assertThat(memory.get(ValueLayout.JAVA_FLOAT, layout.requests() + 3L * StepLayout.REQUEST_BYTES + 8))
                 .as("temperature of a row that fills the bucket up")
                 .isZero();
-    }
-
-    @Test
-    void pack_slotOutsideThePool_neverReachesTheDevice() {
-        InputPacker packer = new InputPacker(50_257, new KvGeometry(16, 10, 1));
-        MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
-        assertThatThrownBy(() -> packer.pack(oneRow(160), new StepLayout(1, 1, 1), 1, memory))
-                .isInstanceOf(Check.Failure.class)
-                .hasMessageContaining("KV slot 160");
     }
 
     @Test

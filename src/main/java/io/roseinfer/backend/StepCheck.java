@@ -1,24 +1,38 @@
-package io.roseinfer.backend.cpu;
+package io.roseinfer.backend;
 
-import io.roseinfer.backend.KvGeometry;
-import io.roseinfer.backend.StepInputs;
 import io.roseinfer.base.Check;
 import io.roseinfer.model.ModelSpec;
 
-/** Holds a step against the model and the pool before a worker touches memory by it. A failure is a bug of the packer. */
-final class StepCheck {
-    private StepCheck() {}
+/**
+ * Checks a step against the model and the pool before a device touches memory by it; every runner does so, once, when a step is
+ * submitted. A failure is a bug of whoever packed it.
+ */
+public final class StepCheck {
+    private final ModelSpec spec;
+    private final KvGeometry kv;
 
-    static void check(StepInputs step, ModelSpec spec, KvGeometry kv) {
+    public StepCheck(ModelSpec spec, KvGeometry kv) {
+        this.spec = spec;
+        this.kv = kv;
+    }
+
+    /**
+     * Checks every id, position, slot and block.
+     *
+     * @param samplesBefore samples of the step submitted just before, which tokens that are still on the device refer to; 0 where
+     *     no token ever is
+     * @throws Check.Failure if something is out of range, or contradicts the rest
+     */
+    public void check(StepInputs step, int samplesBefore) {
         for (int row = 0; row < step.rows(); row++) {
-            row(step, row, spec, kv);
+            row(step, row, samplesBefore);
         }
         for (int sample = 0; sample < step.samples(); sample++) {
             Check.index(step.sampleRow(sample), step.rows(), "sampled row");
         }
     }
 
-    private static void row(StepInputs step, int row, ModelSpec spec, KvGeometry kv) {
+    private void row(StepInputs step, int row, int samplesBefore) {
         int first = step.rowStart(row);
         int end = step.rowStart(row + 1);
         int length = step.contextLength(row);
@@ -32,10 +46,18 @@ final class StepCheck {
         }
         for (int t = first; t < end; t++) {
             int position = length - (end - t);
-            Check.index(step.tokenId(t), spec.vocabularySize(), "token id");
+            id(step.tokenId(t), samplesBefore);
             Check.that(step.position(t) == position, "token at position %d, %d expected", step.position(t), position);
             int slot = step.block(firstBlock + position / kv.blockSize()) * kv.blockSize() + position % kv.blockSize();
             Check.that(step.slot(t) == slot, "token in slot %d, %d expected", step.slot(t), slot);
+        }
+    }
+
+    private void id(int id, int samplesBefore) {
+        if (id >= 0) {
+            Check.index(id, spec.vocabularySize(), "token id");
+        } else {
+            Check.index(~id, samplesBefore, "sample of the step before");
         }
     }
 }

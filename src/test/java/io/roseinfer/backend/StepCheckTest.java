@@ -1,0 +1,82 @@
+package io.roseinfer.backend;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.Check;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenHistory;
+import java.lang.foreign.Arena;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** A step that a device must not see is refused before it does, whatever the device. */
+class StepCheckTest {
+    private static final int VOCABULARY = 100;
+    private static final int CONTEXT = 40;
+    private static final int BLOCKS = 10;
+
+    private final StepInputs step = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 100, 16, 0), 8);
+
+    StepCheckTest() {
+        step.clear();
+    }
+
+    private StepCheckTest row(int position, int[] blocks, int... ids) {
+        step.beginRow(position, blocks);
+        IntStream.of(ids).forEach(step::addToken);
+        step.endRow();
+        step.sampleLastRow(new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE));
+        return this;
+    }
+
+    private void check(int samplesBefore) {
+        ModelSpec spec =
+                SpecBuilder.named("none").vocabulary(VOCABULARY).context(CONTEXT).build();
+        new StepCheck(spec, new KvGeometry(16, BLOCKS, 1)).check(step, samplesBefore);
+    }
+
+    private void assertRefused(int samplesBefore, String why) {
+        assertThatThrownBy(() -> check(samplesBefore))
+                .isInstanceOf(Check.Failure.class)
+                .hasMessageContaining(why);
+    }
+
+    @Test
+    void rows_inRange_pass() {
+        row(0, new int[] {9}, 0, 99).row(16, new int[] {0, 1}, 5).row(39, new int[] {2, 3, 4}, ~1);
+        check(2);
+    }
+
+    @Test
+    void id_outsideTheVocabulary_isRefused() {
+        row(0, new int[] {0}, 1, VOCABULARY);
+        assertRefused(0, "token id 100");
+    }
+
+    @Test
+    void token_thatNoStepBeforeHasSampled_isRefused() {
+        row(3, new int[] {0}, ~2);
+        assertRefused(2, "sample of the step before 2");
+    }
+
+    @Test
+    void block_outsideThePool_isRefused() {
+        row(16, new int[] {3, BLOCKS}, 1);
+        assertRefused(0, "block 10");
+    }
+
+    @Test
+    void row_longerThanTheContext_isRefused() {
+        row(CONTEXT, new int[] {0, 1, 2}, 1);
+        assertRefused(0, "row holds 41 tokens, more than 40");
+    }
+
+    @Test
+    void row_withoutTokens_isRefused() {
+        row(5, new int[] {0});
+        assertRefused(0, "row 0 of 1 has no token");
+    }
+}
