@@ -7,5 +7,7 @@ public enum Activation {
     /** x·Φ(x) with the exact Gaussian distribution function; {@code gelu} in configurations. */
     GELU_ERF,
     /** max(0, x). */
-    RELU
+    RELU,
+    /** x / (1 + exp(-x)); {@code silu} and {@code swish} in configurations. */
+    SILU
 }

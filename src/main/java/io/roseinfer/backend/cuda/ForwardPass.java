@@ -377,6 +377,7 @@ final class ForwardPass {
             case GELU_TANH -> 0;
             case GELU_ERF -> 1;
             case RELU -> 2;
+            case SILU -> throw new IllegalStateException("bug in roseinfer: a model with SiLU was loaded onto a GPU");
         };
     }
 }

@@ -12,6 +12,10 @@ public final class DoubleMath {
         return x * normalDistribution(x);
     }
 
+    public static double silu(double x) {
+        return x / (1 + Math.exp(-x));
+    }
+
     /** Φ(x) by the series Φ = 1/2 + φ(x)·(x + x³/3 + x⁵/15 + …), which converges everywhere. */
     private static double normalDistribution(double x) {
         double term = x;

@@ -85,6 +85,60 @@ class ScalarKernelsTest {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {1, 7, 64, 768})
+    void rms_norm_agrees_where_epsilon_matters_and_where_not(int width) {
+        Random random = new Random(width);
+        float[] gain = KernelFixtures.normal(random, width);
+        for (float size : new float[] {1e-3f, 1f, 1e3f}) {
+            float[] x = KernelFixtures.normal(random, width);
+            double squares = 0;
+            for (int i = 0; i < width; i++) {
+                x[i] *= size;
+                squares += (double) x[i] * x[i] / width;
+            }
+            float[] actual = new float[width];
+            scalar.rows().rmsNorm(x, 0, gain, 1e-5f, actual, 0);
+            for (int i = 0; i < width; i++) {
+                double expected = x[i] / Math.sqrt(squares + 1e-5) * gain[i];
+                assertThat((double) actual[i]).isCloseTo(expected, within(1e-5));
+            }
+        }
+    }
+
+    @Test
+    void rotation_agrees_and_pairs_the_halves() {
+        int pairs = 20;
+        Random random = new Random(5);
+        float[] x = KernelFixtures.normal(random, 2 * pairs);
+        float[] turns = new float[2 * pairs];
+        for (int i = 0; i < pairs; i++) {
+            turns[i] = (float) Math.cos(0.7 * i);
+            turns[pairs + i] = (float) Math.sin(0.7 * i);
+        }
+        float[] actual = x.clone();
+        scalar.rows().rotate(actual, 0, turns, 0, pairs);
+        for (int i = 0; i < pairs; i++) {
+            double cos = Math.cos(0.7 * i);
+            double sin = Math.sin(0.7 * i);
+            assertThat((double) actual[i]).isCloseTo(x[i] * cos - x[i + pairs] * sin, within(1e-6));
+            assertThat((double) actual[i + pairs]).isCloseTo(x[i + pairs] * cos + x[i] * sin, within(1e-6));
+        }
+    }
+
+    @Test
+    void silu_agrees_with_its_definition_and_far_out_is_zero_or_the_identity() {
+        for (float x = -20; x <= 20; x += 0.0013f) {
+            assertThat((double) FloatMath.silu(x))
+                    .as("silu(%s)", x)
+                    .isCloseTo(DoubleMath.silu(x), within(4e-7 * Math.max(1, Math.abs(x))));
+        }
+        for (float x : new float[] {1e5f, 1e30f}) {
+            assertThat(FloatMath.silu(x)).isEqualTo(x);
+            assertThat(FloatMath.silu(-x)).isBetween(-1e-6f, 0f);
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void product_agrees_for_either_orientation_of_the_stored_matrix(boolean byOutput) {
         int rows = 5;

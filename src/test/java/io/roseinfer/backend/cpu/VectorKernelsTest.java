@@ -16,6 +16,7 @@ import io.roseinfer.model.Activation;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -152,6 +153,60 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
+    void rms_norms_equal_the_scalar_ones_in_place_or_not(int bits) {
+        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        Random random = new Random(bits);
+        for (int width : SIZES) {
+            float[] x = KernelFixtures.normal(random, width + 3);
+            float[] gain = KernelFixtures.normal(random, width);
+            float[] expected = new float[width + 2];
+            float[] actual = new float[width + 2];
+            scalar.rows().rmsNorm(x, 3, gain, 1e-5f, expected, 2);
+            vector.rows().rmsNorm(x, 3, gain, 1e-5f, actual, 2);
+            vector.rows().rmsNorm(x, 3, gain, 1e-5f, x, 3);
+            assertThat(actual).as("width %d", width).isEqualTo(expected);
+            assertThat(Arrays.copyOfRange(x, 3, width + 3))
+                    .as("width %d, in place", width)
+                    .isEqualTo(Arrays.copyOfRange(expected, 2, width + 2));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {128, 256, 512})
+    void rotations_equal_the_scalar_ones_and_touch_their_pairs_alone(int bits) {
+        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        Random random = new Random(bits);
+        for (int pairs : SIZES) {
+            float[] expected = KernelFixtures.normal(random, 3 + 2 * pairs + 2);
+            float[] actual = expected.clone();
+            float[] turns = KernelFixtures.normal(random, 5 + 2 * pairs);
+            scalar.rows().rotate(expected, 3, turns, 5, pairs);
+            float[] before = actual.clone();
+            vector.rows().rotate(actual, 3, turns, 5, pairs);
+            assertThat(actual).as("%d pairs", pairs).isEqualTo(expected);
+            assertThat(Arrays.copyOf(actual, 3)).isEqualTo(Arrays.copyOf(before, 3));
+            assertThat(Arrays.copyOfRange(actual, 3 + 2 * pairs, actual.length))
+                    .isEqualTo(Arrays.copyOfRange(before, 3 + 2 * pairs, before.length));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {128, 256, 512})
+    void element_by_element_products_equal_the_scalar_ones(int bits) {
+        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        Random random = new Random(bits);
+        for (int size : SIZES) {
+            float[] expected = KernelFixtures.normal(random, size + 2);
+            float[] actual = expected.clone();
+            float[] factors = KernelFixtures.normal(random, size);
+            scalar.rows().multiply(expected, factors, size);
+            vector.rows().multiply(actual, factors, size);
+            assertThat(actual).as("%d elements", size).isEqualTo(expected);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {128, 256, 512})
     void activations_equal_the_scalar_ones_even_at_the_edges_of_the_range(int bits) {
         Kernels vector = new VectorKernels(bits).create(CONTEXT);
         float[] edges = {
@@ -204,6 +259,46 @@ class VectorKernelsTest {
         assertAttentionEqual(bits, random, 64, 16, 1, CONTEXT);
         assertAttentionEqual(bits, random, 64, 16, 8, CONTEXT - 7);
         assertAttentionEqual(bits, random, 16, 16, 8, 1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {128, 256, 512})
+    void heads_that_share_keys_and_values_get_the_bits_each_gets_alone(int bits) {
+        Random random = new Random(bits);
+        for (int headSize : new int[] {1, 8, 15, 16, 33, 64, 80, 128}) {
+            for (int blockSize : new int[] {1, 3, 16, 17, 33}) {
+                for (int count = 1; count <= Attention.MAX_QUERIES; count++) {
+                    assertHeadsEqual(bits, random, headSize, blockSize, count, 1 + random.nextInt(200));
+                }
+            }
+        }
+        assertHeadsEqual(bits, random, 64, 16, 8, CONTEXT);
+        assertHeadsEqual(bits, random, 64, 16, 7, 1);
+    }
+
+    private void assertHeadsEqual(int bits, Random random, int headSize, int blockSize, int count, int length) {
+        Attention vector = new VectorKernels(bits).create(CONTEXT).attention();
+        int[] blocks = IntStream.range(1, 1 + Math.ceilDiv(length, blockSize)).toArray();
+        try (Arena arena = Arena.ofConfined()) {
+            KvView view = new KvView(KernelFixtures.pool(arena, random, headSize, blockSize, blocks, length));
+            view.move(blocks, 0, 0, 0);
+            float[] queries = KernelFixtures.normal(random, 2 + count * headSize);
+            float[] expected = new float[count * headSize];
+            float[] alone = new float[headSize];
+            for (int head = 0; head < count; head++) {
+                scalar.attention().attend(view, queries, 2 + head * headSize, headSize, 1, length, 0.3f, alone);
+                System.arraycopy(alone, 0, expected, head * headSize, headSize);
+            }
+            float[] actual = new float[count * headSize];
+            vector.attendHeads(view, queries, 2, count, length, 0.3f, actual);
+            float[] reference = new float[count * headSize];
+            scalar.attention().attendHeads(view, queries, 2, count, length, 0.3f, reference);
+            assertThat(expected).doesNotContain(Float.NaN);
+            assertThat(reference).isEqualTo(expected);
+            assertThat(actual)
+                    .as("head %d, block %d, %d heads, length %d", headSize, blockSize, count, length)
+                    .isEqualTo(expected);
+        }
     }
 
     private void assertAttentionEqual(int bits, Random random, int headSize, int blockSize, int count, int length) {

@@ -70,6 +70,11 @@ public final class FloatMath {
         return x / (1f + exp(-twice));
     }
 
+    /** x / (1 + exp(-x)). */
+    public static float silu(float x) {
+        return x / (1f + exp(-x));
+    }
+
     /** x·Φ(x). */
     public static float geluErf(float x) {
         float z = Math.abs(x) * SQRT_HALF;

@@ -12,8 +12,11 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Four queries at a time share each load of a key or value; fewer go one by one. Register tiles: four queries by two vectors, or
- * one query by four, so that there are always more chains of multiply-adds than one takes to finish.
+ * Four queries at a time share each load of a key or value; fewer tokens go one by one. Register tiles: four queries by two
+ * vectors, or one query by four, so that there are always more chains of multiply-adds than one takes to finish.
+ *
+ * <p>Heads of one token fill fours up by their last head: to compute it again costs less than to read keys and values again. The
+ * second four of them takes each key and value while the first-level cache still has it from the first.
  *
  * <p>Vectors of keys hold neighbouring tokens of a block. One that reaches past the block's end, or past the last token, has
  * lanes of no meaning: their scores are overwritten by the next vector's, or lie beyond the length. So a block size that is a
@@ -24,16 +27,20 @@ final class VectorAttention implements Attention {
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final int L = F.length();
     private static final int GROUP = 4;
+    /** Tokens whose values, of heads of 64, fill half a first-level cache. */
+    private static final int CACHED_TOKENS = 64;
 
     private final float[] lanes = new float[Lanes.COUNT];
-    /** Scores, then weights, of up to {@link #GROUP} queries; a row has room for {@link Lanes#COUNT} from its last token on. */
+    /** What the weights of a query add up to. */
+    private final float[] sums = new float[MAX_QUERIES];
+    /** Scores, then weights, of up to {@link #MAX_QUERIES} queries; a row has room for {@link Lanes#COUNT} from its last token on. */
     private final float[] weights;
 
     private final int rowSize;
 
     VectorAttention(int contextLength) {
         rowSize = contextLength + Lanes.COUNT;
-        weights = new float[GROUP * rowSize];
+        weights = new float[MAX_QUERIES * rowSize];
     }
 
     @Override
@@ -71,6 +78,40 @@ final class VectorAttention implements Attention {
         divide(output, to + 3 * headSize, headSize, sum3);
     }
 
+    @Override
+    public void attendHeads(
+            KvView context, float[] queries, int from, int count, int length, float scale, float[] output) {
+        int headSize = context.headSize();
+        if (count == 1) {
+            attend(context, queries, from, headSize, 1, length, scale, output);
+            return;
+        }
+        Arrays.fill(output, 0, count * headSize, 0f);
+        scoreHeads(context, queries, from, count, length, scale);
+        for (int row = 0; row < count; row++) {
+            sums[row] = exponentiate(row, length);
+        }
+        weighHeads(context, count, length, output);
+        for (int row = 0; row < count; row++) {
+            divide(output, row * headSize, headSize, sums[row]);
+        }
+    }
+
+    private void scoreHeads(KvView context, float[] queries, int from, int count, int length, float scale) {
+        int headSize = context.headSize();
+        int vectors = vectors(context, length);
+        int v = 0;
+        for (; v + 2 <= vectors; v += 2) {
+            for (int row = 0; row < count; row += GROUP) {
+                int last = Math.min(GROUP, count - row) - 1;
+                scoreFourByTwo(context, queries, from + row * headSize, headSize, scale, v, row, last);
+            }
+        }
+        for (int row = 0; v < vectors && row < count; row++) {
+            scoreOneByOne(context, queries, from + row * headSize, scale, v, row * rowSize);
+        }
+    }
+
     private void score(KvView context, float[] queries, int from, int length, float scale) {
         int vectors = vectors(context, length);
         int v = 0;
@@ -86,7 +127,7 @@ final class VectorAttention implements Attention {
         int vectors = vectors(context, length);
         int v = 0;
         for (; v + 2 <= vectors; v += 2) {
-            scoreFourByTwo(context, queries, from, stride, scale, v);
+            scoreFourByTwo(context, queries, from, stride, scale, v, 0, GROUP - 1);
         }
         if (v < vectors) {
             for (int q = 0; q < GROUP; q++) {
@@ -152,7 +193,12 @@ final class VectorAttention implements Attention {
         dot3.mul(scale).intoArray(weights, token(context, vector + 3));
     }
 
-    private void scoreFourByTwo(KvView context, float[] queries, int from, int stride, float scale, int vector) {
+    /** Scores four queries, of which those after the {@code last} are the last again, to four rows of weights. */
+    private void scoreFourByTwo(
+            KvView context, float[] queries, int from, int stride, float scale, int vector, int row, int last) {
+        int from1 = from + Math.min(1, last) * stride;
+        int from2 = from + Math.min(2, last) * stride;
+        int from3 = from + last * stride;
         MemorySegment memory = context.memory();
         long step = 4L * context.blockSize();
         long keys0 = keys(context, vector);
@@ -171,18 +217,18 @@ final class VectorAttention implements Attention {
             FloatVector query0 = FloatVector.broadcast(F, queries[from + d]);
             dot00 = key0.fma(query0, dot00);
             dot01 = key1.fma(query0, dot01);
-            FloatVector query1 = FloatVector.broadcast(F, queries[from + stride + d]);
+            FloatVector query1 = FloatVector.broadcast(F, queries[from1 + d]);
             dot10 = key0.fma(query1, dot10);
             dot11 = key1.fma(query1, dot11);
-            FloatVector query2 = FloatVector.broadcast(F, queries[from + 2 * stride + d]);
+            FloatVector query2 = FloatVector.broadcast(F, queries[from2 + d]);
             dot20 = key0.fma(query2, dot20);
             dot21 = key1.fma(query2, dot21);
-            FloatVector query3 = FloatVector.broadcast(F, queries[from + 3 * stride + d]);
+            FloatVector query3 = FloatVector.broadcast(F, queries[from3 + d]);
             dot30 = key0.fma(query3, dot30);
             dot31 = key1.fma(query3, dot31);
         }
-        int to = token(context, vector);
-        int next = token(context, vector + 1);
+        int to = row * rowSize + token(context, vector);
+        int next = row * rowSize + token(context, vector + 1);
         dot00.mul(scale).intoArray(weights, to);
         dot01.mul(scale).intoArray(weights, next);
         dot10.mul(scale).intoArray(weights, to + rowSize);
@@ -238,53 +284,88 @@ final class VectorAttention implements Attention {
         int headSize = context.headSize();
         int pairs = headSize - headSize % (2 * L);
         for (int d = 0; d < pairs; d += 2 * L) {
-            weighFourByTwo(context, d, length, output, to + d);
+            weighFourByTwo(context, d, 0, length, output, to + d, 0, GROUP - 1);
         }
         for (int q = 0; q < GROUP; q++) {
             weighRest(context, q, pairs, 0, length, output, to + q * headSize);
         }
     }
 
-    private void weighFourByTwo(KvView context, int d, int length, float[] output, int to) {
+    /** The heads' outputs over {@code length} tokens: all heads take some tokens' values before any takes the next. */
+    private void weighHeads(KvView context, int count, int length, float[] output) {
+        int headSize = context.headSize();
+        int blockSize = context.blockSize();
+        int pairs = headSize - headSize % (2 * L);
+        int tokens = Math.ceilDiv(CACHED_TOKENS, blockSize) * blockSize;
+        int next;
+        for (int t = 0; t < length; t = next) {
+            next = count > GROUP ? t + Math.min(tokens, length - t) : length;
+            for (int d = 0; d < pairs; d += 2 * L) {
+                for (int row = 0; row < count; row += GROUP) {
+                    int last = Math.min(GROUP, count - row) - 1;
+                    weighFourByTwo(context, d, t, next, output, row * headSize + d, row, last);
+                }
+            }
+        }
+        for (int row = 0; row < count; row++) {
+            weighRest(context, row, pairs, 0, length, output, row * headSize);
+        }
+    }
+
+    /**
+     * Adds the values of tokens {@code first <= t < end}, weighed by four rows, to their outputs; rows after the {@code last} are
+     * the last again.
+     *
+     * @param first the first token of a block
+     */
+    private void weighFourByTwo(
+            KvView context, int d, int first, int end, float[] output, int to, int row, int last) {
         MemorySegment memory = context.memory();
         int blockSize = context.blockSize();
         int headSize = context.headSize();
-        FloatVector sum00 = FloatVector.zero(F);
-        FloatVector sum01 = sum00;
-        FloatVector sum10 = sum00;
-        FloatVector sum11 = sum00;
-        FloatVector sum20 = sum00;
-        FloatVector sum21 = sum00;
-        FloatVector sum30 = sum00;
-        FloatVector sum31 = sum00;
-        for (int t = 0; t < length; t += blockSize) {
+        int to1 = to + Math.min(1, last) * headSize;
+        int to2 = to + Math.min(2, last) * headSize;
+        int to3 = to + last * headSize;
+        int from = row * rowSize;
+        int from1 = from + Math.min(1, last) * rowSize;
+        int from2 = from + Math.min(2, last) * rowSize;
+        int from3 = from + last * rowSize;
+        FloatVector sum00 = FloatVector.fromArray(F, output, to);
+        FloatVector sum01 = FloatVector.fromArray(F, output, to + L);
+        FloatVector sum10 = FloatVector.fromArray(F, output, to1);
+        FloatVector sum11 = FloatVector.fromArray(F, output, to1 + L);
+        FloatVector sum20 = FloatVector.fromArray(F, output, to2);
+        FloatVector sum21 = FloatVector.fromArray(F, output, to2 + L);
+        FloatVector sum30 = FloatVector.fromArray(F, output, to3);
+        FloatVector sum31 = FloatVector.fromArray(F, output, to3 + L);
+        for (int t = first; t < end; t += blockSize) {
             long values = context.values(t / blockSize) + 4L * d;
-            int tokens = Math.min(blockSize, length - t);
+            int tokens = Math.min(blockSize, end - t);
             for (int i = 0; i < tokens; i++) {
                 FloatVector value0 = load(memory, values + 4L * i * headSize);
                 FloatVector value1 = load(memory, values + 4L * i * headSize + 4L * L);
-                FloatVector weight0 = FloatVector.broadcast(F, weights[t + i]);
+                FloatVector weight0 = FloatVector.broadcast(F, weights[from + t + i]);
                 sum00 = value0.fma(weight0, sum00);
                 sum01 = value1.fma(weight0, sum01);
-                FloatVector weight1 = FloatVector.broadcast(F, weights[t + i + rowSize]);
+                FloatVector weight1 = FloatVector.broadcast(F, weights[from1 + t + i]);
                 sum10 = value0.fma(weight1, sum10);
                 sum11 = value1.fma(weight1, sum11);
-                FloatVector weight2 = FloatVector.broadcast(F, weights[t + i + 2 * rowSize]);
+                FloatVector weight2 = FloatVector.broadcast(F, weights[from2 + t + i]);
                 sum20 = value0.fma(weight2, sum20);
                 sum21 = value1.fma(weight2, sum21);
-                FloatVector weight3 = FloatVector.broadcast(F, weights[t + i + 3 * rowSize]);
+                FloatVector weight3 = FloatVector.broadcast(F, weights[from3 + t + i]);
                 sum30 = value0.fma(weight3, sum30);
                 sum31 = value1.fma(weight3, sum31);
             }
         }
         sum00.intoArray(output, to);
         sum01.intoArray(output, to + L);
-        sum10.intoArray(output, to + headSize);
-        sum11.intoArray(output, to + headSize + L);
-        sum20.intoArray(output, to + 2 * headSize);
-        sum21.intoArray(output, to + 2 * headSize + L);
-        sum30.intoArray(output, to + 3 * headSize);
-        sum31.intoArray(output, to + 3 * headSize + L);
+        sum10.intoArray(output, to1);
+        sum11.intoArray(output, to1 + L);
+        sum20.intoArray(output, to2);
+        sum21.intoArray(output, to2 + L);
+        sum30.intoArray(output, to3);
+        sum31.intoArray(output, to3 + L);
     }
 
     /** Adds the values of tokens {@code first <= t < end}, weighed by one row, to its output. */

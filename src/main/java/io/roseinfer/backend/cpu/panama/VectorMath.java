@@ -32,6 +32,10 @@ final class VectorMath {
         return x.div(exp(twice.neg()).add(1f));
     }
 
+    static FloatVector silu(FloatVector x) {
+        return x.div(exp(x.neg()).add(1f));
+    }
+
     static FloatVector geluErf(FloatVector x) {
         FloatVector z = x.abs().mul(FloatMath.SQRT_HALF);
         FloatVector t = x.broadcast(1f).div(z.fma(x.broadcast(0.5f), x.broadcast(1f)));

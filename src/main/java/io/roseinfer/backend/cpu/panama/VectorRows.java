@@ -45,6 +45,52 @@ final class VectorRows implements RowMath {
         }
     }
 
+    @Override
+    public void rmsNorm(float[] x, int from, float[] gain, float epsilon, float[] output, int to) {
+        int width = gain.length;
+        float inverse = 1f / (float) Math.sqrt(sumOfSquares(x, from, width, 0f) / width + epsilon);
+        int whole = F.loopBound(width);
+        for (int i = 0; i < whole; i += F.length()) {
+            FloatVector normed = FloatVector.fromArray(F, x, from + i).mul(inverse);
+            normed.mul(FloatVector.fromArray(F, gain, i)).intoArray(output, to + i);
+        }
+        for (int i = whole; i < width; i++) {
+            output[to + i] = x[from + i] * inverse * gain[i];
+        }
+    }
+
+    @Override
+    public void rotate(float[] x, int from, float[] turns, int at, int pairs) {
+        int whole = F.loopBound(pairs);
+        for (int i = 0; i < whole; i += F.length()) {
+            FloatVector first = FloatVector.fromArray(F, x, from + i);
+            FloatVector second = FloatVector.fromArray(F, x, from + pairs + i);
+            FloatVector cos = FloatVector.fromArray(F, turns, at + i);
+            FloatVector sin = FloatVector.fromArray(F, turns, at + pairs + i);
+            second.neg().fma(sin, first.mul(cos)).intoArray(x, from + i);
+            first.fma(sin, second.mul(cos)).intoArray(x, from + pairs + i);
+        }
+        for (int i = whole; i < pairs; i++) {
+            float first = x[from + i];
+            float second = x[from + pairs + i];
+            x[from + i] = Math.fma(-second, turns[at + pairs + i], first * turns[at + i]);
+            x[from + pairs + i] = Math.fma(first, turns[at + pairs + i], second * turns[at + i]);
+        }
+    }
+
+    @Override
+    public void multiply(float[] values, float[] factors, int count) {
+        int whole = F.loopBound(count);
+        for (int i = 0; i < whole; i += F.length()) {
+            FloatVector.fromArray(F, values, i)
+                    .mul(FloatVector.fromArray(F, factors, i))
+                    .intoArray(values, i);
+        }
+        for (int i = whole; i < count; i++) {
+            values[i] *= factors[i];
+        }
+    }
+
     private float sum(float[] x, int from, int count) {
         int whole = count - count % Lanes.COUNT;
         for (int lane = 0; lane < Lanes.COUNT; lane += F.length()) {
@@ -84,6 +130,7 @@ final class VectorRows implements RowMath {
             case GELU_TANH -> geluTanh(values, count);
             case GELU_ERF -> geluErf(values, count);
             case RELU -> relu(values, count);
+            case SILU -> silu(values, count);
         }
     }
 
@@ -104,6 +151,16 @@ final class VectorRows implements RowMath {
         }
         for (int i = whole; i < count; i++) {
             values[i] = FloatMath.geluErf(values[i]);
+        }
+    }
+
+    private static void silu(float[] values, int count) {
+        int whole = F.loopBound(count);
+        for (int i = 0; i < whole; i += F.length()) {
+            VectorMath.silu(FloatVector.fromArray(F, values, i)).intoArray(values, i);
+        }
+        for (int i = whole; i < count; i++) {
+            values[i] = FloatMath.silu(values[i]);
         }
     }
 

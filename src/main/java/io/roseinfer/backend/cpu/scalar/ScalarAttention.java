@@ -27,6 +27,16 @@ final class ScalarAttention implements Attention {
         }
     }
 
+    @Override
+    public void attendHeads(
+            KvView context, float[] queries, int from, int count, int length, float scale, float[] output) {
+        for (int i = 0; i < count; i++) {
+            score(context, queries, from + i * context.headSize(), length, scale);
+            float sum = exponentiate(length);
+            weigh(context, length, sum, output, i * context.headSize());
+        }
+    }
+
     private void score(KvView context, float[] queries, int query, int length, float scale) {
         int blockSize = context.blockSize();
         for (int t = 0; t < length; t++) {

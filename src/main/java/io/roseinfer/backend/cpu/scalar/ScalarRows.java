@@ -30,12 +30,45 @@ final class ScalarRows implements RowMath {
     }
 
     @Override
+    public void rmsNorm(float[] x, int from, float[] gain, float epsilon, float[] output, int to) {
+        int width = gain.length;
+        Arrays.fill(lanes, 0f);
+        for (int i = 0; i < width; i++) {
+            lanes[i % Lanes.COUNT] = Math.fma(x[from + i], x[from + i], lanes[i % Lanes.COUNT]);
+        }
+        float inverse = 1f / (float) Math.sqrt(Lanes.sum(lanes) / width + epsilon);
+        for (int i = 0; i < width; i++) {
+            output[to + i] = x[from + i] * inverse * gain[i];
+        }
+    }
+
+    @Override
+    public void rotate(float[] x, int from, float[] turns, int at, int pairs) {
+        for (int i = 0; i < pairs; i++) {
+            float first = x[from + i];
+            float second = x[from + pairs + i];
+            float cos = turns[at + i];
+            float sin = turns[at + pairs + i];
+            x[from + i] = Math.fma(-second, sin, first * cos);
+            x[from + pairs + i] = Math.fma(first, sin, second * cos);
+        }
+    }
+
+    @Override
+    public void multiply(float[] values, float[] factors, int count) {
+        for (int i = 0; i < count; i++) {
+            values[i] *= factors[i];
+        }
+    }
+
+    @Override
     public void activate(Activation activation, float[] values, int count) {
         for (int i = 0; i < count; i++) {
             values[i] = switch (activation) {
                 case GELU_TANH -> FloatMath.geluTanh(values[i]);
                 case GELU_ERF -> FloatMath.geluErf(values[i]);
                 case RELU -> Math.max(0f, values[i]);
+                case SILU -> FloatMath.silu(values[i]);
             };
         }
     }
