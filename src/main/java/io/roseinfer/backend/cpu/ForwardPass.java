@@ -4,6 +4,7 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 
 import io.roseinfer.backend.Operator;
 import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.cpu.ModelWeights.Heads;
 import io.roseinfer.backend.cpu.ModelWeights.Layer;
 import io.roseinfer.backend.cpu.ModelWeights.Linear;
 import io.roseinfer.backend.cpu.ModelWeights.Norm;
@@ -11,15 +12,18 @@ import io.roseinfer.backend.cpu.kernel.Attention;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
+import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.base.Clock;
+import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.ModelSpec;
+import java.util.Optional;
 
 /**
  * The transformer blocks over the tokens of a step. Every worker runs {@link #run}; between phases that read what others wrote
- * they meet. Rows of norms are dealt out by arithmetic; panels of products and (row, heads) pairs of attention go to whoever
- * has time.
+ * they meet. Rows of norms are dealt out by arithmetic; panels of products and (row, heads of keys) pairs of attention go to
+ * whoever has time.
  */
 final class ForwardPass {
     private final ModelSpec spec;
@@ -101,9 +105,11 @@ final class ForwardPass {
         for (int m = worker; m < count; m += team.size()) {
             int to = m * width;
             weights.tokenEmbedding().output(step.tokenId(first + m), scratch.residual, to);
-            int position = step.position(first + m) * width;
-            for (int i = 0; i < width; i++) {
-                scratch.residual[to + i] += weights.positions()[position + i];
+            if (weights.positions().length > 0) {
+                int position = step.position(first + m) * width;
+                for (int i = 0; i < width; i++) {
+                    scratch.residual[to + i] += weights.positions()[position + i];
+                }
             }
         }
     }
@@ -113,9 +119,7 @@ final class ForwardPass {
         int width = spec.width();
         Worker own = workers[worker];
         for (int m = worker; m < count; m += team.size()) {
-            own.kernels
-                    .rows()
-                    .layerNorm(scratch.residual, m * width, norm.gain(), norm.bias(), norm.epsilon(), own.row);
+            norm.apply(own.kernels.rows(), scratch.residual, m * width, own.row);
             if (quantized) {
                 quantizeRow(own, own.row, 0, width, m, count);
             } else {
@@ -149,7 +153,7 @@ final class ForwardPass {
         PackedMatrix matrix = linear.matrix();
         int panel;
         while ((panel = team.claim(matrix.panels(), worker)) != WorkerTeam.NONE) {
-            multiply(own, scratch.normed, count, linear, panel);
+            multiply(own, scratch.normed, count, linear, panel, own.sums);
             Epilogue.store(own.sums, count, matrix, panel, scratch.qkv);
         }
     }
@@ -159,61 +163,96 @@ final class ForwardPass {
         PackedMatrix matrix = linear.matrix();
         int panel;
         while ((panel = team.claim(matrix.panels(), worker)) != WorkerTeam.NONE) {
-            multiply(own, x, count, linear, panel);
+            multiply(own, x, count, linear, panel, own.sums);
             Epilogue.add(own.sums, count, matrix, panel, scratch.residual);
         }
     }
 
-    private void multiply(Worker own, float[] x, int count, Linear linear, int panel) {
+    private void multiply(Worker own, float[] x, int count, Linear linear, int panel, float[] sums) {
         if (quantized) {
-            own.kernels.product().multiply(scratch.quantized, count, linear.matrix(), panel, own.sums);
+            own.kernels.product().multiply(scratch.quantized, count, linear.matrix(), panel, sums);
         } else {
-            own.kernels.product().multiply(x, count, linear.matrix(), panel, own.sums);
+            own.kernels.product().multiply(x, count, linear.matrix(), panel, sums);
         }
-        Epilogue.finish(own.sums, count, linear, panel);
+        Epilogue.finish(sums, count, linear, panel);
     }
 
     private void expand(int worker, Linear linear, int count) {
         Worker own = workers[worker];
-        PackedMatrix matrix = linear.matrix();
+        int inner = spec.mlp().inner();
         int panel;
-        while ((panel = team.claim(matrix.panels(), worker)) != WorkerTeam.NONE) {
-            multiply(own, scratch.normed, count, linear, panel);
-            own.kernels.rows().activate(spec.mlp().activation(), own.sums, count * COLUMNS);
+        while ((panel = team.claim(PackedMatrix.panels(inner), worker)) != WorkerTeam.NONE) {
+            if (spec.mlp().gated()) {
+                multiplyGated(own, linear, count, panel);
+            } else {
+                multiply(own, scratch.normed, count, linear, panel, own.sums);
+                own.kernels.rows().activate(spec.mlp().activation(), own.sums, count * COLUMNS);
+            }
             int input = panel * COLUMNS;
-            int columns = matrix.columns(panel);
+            int columns = Math.min(COLUMNS, inner - input);
             for (int m = 0; m < count; m++) {
-                RowTiles.put(
-                        own.sums,
-                        m * COLUMNS,
-                        columns,
-                        scratch.inner,
-                        spec.mlp().inner(),
-                        input,
-                        m,
-                        count,
-                        tallestMade(own));
+                RowTiles.put(own.sums, m * COLUMNS, columns, scratch.inner, inner, input, m, count, tallestMade(own));
             }
         }
     }
 
+    /** Leaves activation(gate) · up of one panel in the worker's sums. */
+    private void multiplyGated(Worker own, Linear linear, int count, int panel) {
+        RowMath rows = own.kernels.rows();
+        multiply(own, scratch.normed, count, linear, 2 * panel, own.gates);
+        rows.activate(spec.mlp().activation(), own.gates, count * COLUMNS);
+        multiply(own, scratch.normed, count, linear, 2 * panel + 1, own.sums);
+        rows.multiply(own.sums, own.gates, count * COLUMNS);
+    }
+
     /**
-     * A (row, head) pair writes its own keys and values before it reads any, so pairs need not wait for each other. A worker takes
-     * neighbouring heads of a row, whose keys and values lie side by side.
+     * A (row, head of keys) pair writes its own keys and values before it reads any, so pairs need not wait for each other. A
+     * worker takes neighbouring heads of a row, whose keys and values lie side by side.
      */
     private void attend(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
-        int groups = Math.min(team.size(), spec.attention().heads());
+        int heads = spec.attention().kvHeads();
+        int groups = Math.min(team.size(), heads);
         int item;
         while ((item = team.claim(step.rows() * groups, worker)) != WorkerTeam.NONE) {
             int row = item / groups;
             int from = Math.max(step.rowStart(row), first);
             int to = Math.min(step.rowStart(row + 1), first + count);
-            int end = (item % groups + 1) * spec.attention().heads() / groups;
-            for (int head = item % groups * spec.attention().heads() / groups; from < to && head < end; head++) {
+            int end = (item % groups + 1) * heads / groups;
+            for (int head = item % groups * heads / groups; from < to && head < end; head++) {
                 workers[worker].view.move(blocks, step.blockStart(row), layer, head);
+                prepare(workers[worker], step, layer, head, first, from, to);
                 append(step, layer, head, first, from, to);
-                attendHead(workers[worker], step, layer, head, first, count, from, to);
+                attendGroup(workers[worker], step, layer, head, first, count, from, to);
             }
+        }
+    }
+
+    /** Normalises and turns the queries and keys that belong to one head of keys, in place. */
+    private void prepare(Worker own, StepInputs step, int layer, int head, int first, int from, int to) {
+        Heads heads = weights.layers().get(layer).heads();
+        if (heads.arePlain()) {
+            return;
+        }
+        BlockSpec.Attention attention = spec.attention();
+        int size = attention.headSize();
+        int group = attention.heads() / attention.kvHeads();
+        for (int t = from; t < to; t++) {
+            int row = (t - first) * attention.qkvWidth();
+            for (int query = head * group; query < (head + 1) * group; query++) {
+                prepare(own.kernels.rows(), heads, heads.queries(), row + query * size, step.position(t));
+            }
+            int key = row + attention.queryWidth() + head * size;
+            prepare(own.kernels.rows(), heads, heads.keys(), key, step.position(t));
+        }
+    }
+
+    private void prepare(RowMath rows, Heads heads, Optional<Norm> norm, int at, int position) {
+        if (norm.isPresent()) {
+            rows.rmsNorm(scratch.qkv, at, norm.get().gain(), norm.get().epsilon(), scratch.qkv, at);
+        }
+        int rotary = heads.rotarySize();
+        if (rotary > 0) {
+            rows.rotate(scratch.qkv, at, heads.turns(), position * rotary, rotary / 2);
         }
     }
 
@@ -223,22 +262,54 @@ final class ForwardPass {
     }
 
     private void append(StepInputs step, int layer, int head, int first, int from, int to) {
-        int width = spec.width();
+        BlockSpec.Attention heads = spec.attention();
         for (int t = from; t < to; t++) {
-            int key = (t - first) * 3 * width + width + head * spec.attention().headSize();
-            pool.append(step.slot(t), layer, head, scratch.qkv, key, key + width);
+            int key = (t - first) * heads.qkvWidth() + heads.queryWidth() + head * heads.headSize();
+            pool.append(step.slot(t), layer, head, scratch.qkv, key, key + heads.kvWidth());
         }
     }
 
+    /** All queries of one head of keys: those of several tokens head by head, those of one token together. */
+    private void attendGroup(
+            Worker own, StepInputs step, int layer, int head, int first, int count, int from, int to) {
+        int group = spec.attention().heads() / spec.attention().kvHeads();
+        if (to - from == 1) {
+            for (int i = 0; i < group; i += Attention.MAX_QUERIES) {
+                int queries = Math.min(Attention.MAX_QUERIES, group - i);
+                attendToken(own, step, layer, head * group + i, queries, first, count, from);
+            }
+        } else {
+            for (int query = head * group; query < (head + 1) * group; query++) {
+                attendHead(own, step, layer, query, first, count, from, to);
+            }
+        }
+    }
+
+    private void attendToken(
+            Worker own, StepInputs step, int layer, int head, int heads, int first, int count, int t) {
+        BlockSpec.Attention attention = spec.block(layer).attention();
+        int size = attention.headSize();
+        int width = attention.queryWidth();
+        int m = t - first;
+        int query = m * attention.qkvWidth() + head * size;
+        int length = step.position(t) + 1;
+        own.kernels
+                .attention()
+                .attendHeads(own.view, scratch.qkv, query, heads, length, attention.scale(), own.heads);
+        RowTiles.put(own.heads, 0, heads * size, scratch.attended, width, head * size, m, count, tallestMade(own));
+    }
+
     private void attendHead(Worker own, StepInputs step, int layer, int head, int first, int count, int from, int to) {
-        int width = spec.width();
-        int headSize = spec.attention().headSize();
-        float scale = spec.block(layer).attention().scale();
+        BlockSpec.Attention attention = spec.block(layer).attention();
+        int width = attention.queryWidth();
+        int stride = attention.qkvWidth();
+        int headSize = attention.headSize();
+        float scale = attention.scale();
         for (int t = from; t < to; t += Attention.MAX_QUERIES) {
             int queries = Math.min(Attention.MAX_QUERIES, to - t);
-            int query = (t - first) * 3 * width + head * headSize;
+            int query = (t - first) * stride + head * headSize;
             int length = step.position(t) + 1;
-            own.kernels.attention().attend(own.view, scratch.qkv, query, 3 * width, queries, length, scale, own.heads);
+            own.kernels.attention().attend(own.view, scratch.qkv, query, stride, queries, length, scale, own.heads);
             for (int i = 0; i < queries; i++) {
                 int m = t - first + i;
                 RowTiles.put(

@@ -54,9 +54,7 @@ final class HeadPass {
         Norm norm = weights.finalNorm();
         Worker own = workers[worker];
         for (int m = worker; m < count; m += team.size()) {
-            own.kernels
-                    .rows()
-                    .layerNorm(scratch.last, (first + m) * width, norm.gain(), norm.bias(), norm.epsilon(), own.row);
+            norm.apply(own.kernels.rows(), scratch.last, (first + m) * width, own.row);
             RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, own.tallestTile());
         }
     }

@@ -8,7 +8,9 @@ import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.PanelProduct;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Positions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
@@ -125,6 +127,27 @@ final class KernelExercises {
                 }
             });
         }
+        int group = spec.attention().heads() / spec.attention().kvHeads();
+        if (group > 1) {
+            int together = Math.min(group, Attention.MAX_QUERIES);
+            calls.add(() -> {
+                for (int length : LENGTHS) {
+                    attention.attendHeads(view, queries, 0, together, length, 1f, output);
+                }
+            });
+        }
+    }
+
+    /** What blocks do to each head before attention. */
+    private void heads(Kernels kernels, List<Runnable> calls) {
+        float[] head = new float[spec.attention().headSize()];
+        if (spec.attention().headNorms()) {
+            calls.add(() -> kernels.rows().rmsNorm(head, 0, head, 1f, head, 0));
+        }
+        if (spec.block(0).positions() instanceof Positions.Rope rope) {
+            float[] turns = new float[rope.rotarySize()];
+            calls.add(() -> kernels.rows().rotate(head, 0, turns, 0, rope.rotarySize() / 2));
+        }
     }
 
     private void rows(Kernels kernels, List<Runnable> calls) {
@@ -132,10 +155,15 @@ final class KernelExercises {
         float[] gain = new float[spec.width()];
         float[] normed = new float[spec.width()];
         Arrays.fill(row, 0, spec.width() / 2, 1f);
-        calls.add(() ->
-                kernels.rows().layerNorm(row, 0, gain, gain, spec.head().norm().epsilon(), normed));
+        BlockSpec.Norm norm = spec.head().norm();
+        ModelWeights.Norm exercised = new ModelWeights.Norm(norm.kind(), gain, gain, norm.epsilon());
+        calls.add(() -> exercised.apply(kernels.rows(), row, 0, normed));
         float[] inner = new float[2 * PackedMatrix.COLUMNS];
         calls.add(() -> kernels.rows().activate(spec.mlp().activation(), inner, inner.length));
+        if (spec.mlp().gated()) {
+            calls.add(() -> kernels.rows().multiply(inner, inner, inner.length));
+        }
+        heads(kernels, calls);
         if (formats.contains(WeightFormat.INT4)) {
             int[] words = new int[QuantizedRows.words(spec.width())];
             calls.add(() -> kernels.rows().quantize(row, 0, spec.width(), words));

@@ -7,10 +7,12 @@ import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Positions.Rope;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /**
  * What a runner will allocate, known before it allocates anything.
@@ -35,7 +37,7 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
                 * (PackedMatrix.bytes(format, width, heads.qkvWidth())
                         + PackedMatrix.bytes(format, heads.queryWidth(), width));
         long mlp = spec.layers()
-                * (PackedMatrix.bytes(format, width, spec.mlp().outputs()) + PackedMatrix.bytes(format, inner, width));
+                * (PackedMatrix.bytes(format, width, packedInner(spec)) + PackedMatrix.bytes(format, inner, width));
         List<MemoryUse> uses = new ArrayList<>();
         uses.add(new MemoryUse("KV pool", kv.bytes()));
         uses.add(new MemoryUse("token embedding" + headSuffix, embedding));
@@ -60,11 +62,24 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         return " (" + format.name().toLowerCase(Locale.ROOT) + ")";
     }
 
+    private static int packedInner(ModelSpec spec) {
+        return new PanelOrder(spec.mlp().outputs(), spec.mlp().gated()).packedOutputs();
+    }
+
+    /** Cosines and sines, once for blocks whose positions turn alike. */
+    private static long turns(ModelSpec spec) {
+        return spec.blocks().stream()
+                .flatMap(block -> block.positions() instanceof Rope rope ? Stream.of(rope) : Stream.empty())
+                .distinct()
+                .mapToLong(rope -> (long) rope.rotarySize() * spec.contextLength())
+                .sum();
+    }
+
     private static long vectors(ModelSpec spec, WeightFormat format) {
         long width = spec.width();
-        long products = spec.attention().qkvWidth() + (long) spec.mlp().outputs() + 2 * width;
+        long products = spec.attention().qkvWidth() + (long) packedInner(spec) + 2 * width;
         long perLayer = products + 4 * width;
-        long once = (spec.learnsPositions() ? spec.contextLength() * width : 0) + 2 * width;
+        long once = (spec.learnsPositions() ? spec.contextLength() * width : 0) + 2 * width + turns(spec);
         long headScales = spec.vocabularySize() * (spec.tiedHead() ? 1L : 2L);
         long layerScales = spec.layers() * products;
         return 4

@@ -1,22 +1,56 @@
 package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.RowMath;
+import io.roseinfer.model.BlockSpec.Norm.Kind;
 import java.util.List;
+import java.util.Optional;
 
 /** A model as the forward pass reads it: matrices packed off-heap, vectors as arrays. */
 @SuppressWarnings("ArrayRecordComponent") // read in place by every worker; nobody compares models
 record ModelWeights(
         PackedMatrix tokenEmbedding, float[] positions, List<Layer> layers, Norm finalNorm, PackedMatrix head) {
 
-    /** Gain and bias of a layer normalisation, and what is added to the variance. */
-    record Norm(float[] gain, float[] bias, float epsilon) {}
+    /** Gain and bias of a normalisation, and what is added under the root; one by root mean square has no bias. */
+    record Norm(Kind kind, float[] gain, float[] bias, float epsilon) {
+
+        /** Normalises one row, from {@code from} on, to the beginning of {@code output}. */
+        void apply(RowMath rows, float[] x, int from, float[] output) {
+            switch (kind) {
+                case LAYER -> rows.layerNorm(x, from, gain, bias, epsilon, output);
+                case RMS -> rows.rmsNorm(x, from, gain, epsilon, output, 0);
+            }
+        }
+    }
 
     /** y = x·matrix + bias. */
     record Linear(PackedMatrix matrix, float[] bias) {}
 
-    /** One transformer block. */
+    /**
+     * What is done to every head of queries and of keys before they meet.
+     *
+     * @param queries by root mean square, if queries are normalised
+     * @param keys likewise
+     * @param turns a {@link io.roseinfer.model.RopeTable}; empty where positions do not turn
+     * @param rotarySize elements of a head that its rows are for
+     */
+    record Heads(Optional<Norm> queries, Optional<Norm> keys, float[] turns, int rotarySize) {
+
+        /** Whether nothing is done. */
+        boolean arePlain() {
+            return queries.isEmpty() && turns.length == 0;
+        }
+    }
+
+    /** One transformer block. A gate's panels stand in {@code mlpInner} before those they are for, as {@link PanelOrder} says. */
     record Layer(
-            Norm attentionNorm, Linear qkv, Linear attentionOutput, Norm mlpNorm, Linear mlpInner, Linear mlpOutput) {}
+            Norm attentionNorm,
+            Linear qkv,
+            Heads heads,
+            Linear attentionOutput,
+            Norm mlpNorm,
+            Linear mlpInner,
+            Linear mlpOutput) {}
 
     ModelWeights {
         layers = List.copyOf(layers);

@@ -23,19 +23,21 @@ final class PanelPacker {
 
     private final OpenMatrix matrix;
     private final PackedMatrix packed;
+    private final PanelOrder order;
 
-    PanelPacker(OpenMatrix matrix, PackedMatrix packed) {
+    PanelPacker(OpenMatrix matrix, PackedMatrix packed, PanelOrder order) {
         this.matrix = matrix;
         this.packed = packed;
+        this.order = order;
     }
 
     /** Packs one panel by way of {@code buffer}, at least {@code inputs × COLUMNS}. */
     void pack(int panel, float[] buffer) {
         int used = packed.inputs() * COLUMNS;
-        if (packed.columns(panel) < COLUMNS) {
+        if (order.columns(panel) < COLUMNS) {
             Arrays.fill(buffer, 0, used, 0f);
         }
-        matrix.copyTo(panel * COLUMNS, packed.columns(panel), buffer, COLUMNS);
+        matrix.copyTo(order.first(panel), order.columns(panel), buffer, COLUMNS);
         switch (packed.format()) {
             case F32 ->
                 MemorySegment.copy(buffer, 0, packed.memory(), ValueLayout.JAVA_FLOAT, packed.panelStart(panel), used);

@@ -29,7 +29,14 @@ final class RunnerLoader {
     private static final long LARGE_BYTES = 64L << 20;
 
     /** What a model may have beyond the plain block. */
-    private static final Set<Trait> SUPPORTED = Set.of();
+    private static final Set<Trait> SUPPORTED = Set.of(
+            Trait.RMS_NORM,
+            Trait.ROTARY_POSITIONS,
+            Trait.NO_POSITIONS,
+            Trait.GROUPED_HEADS,
+            Trait.OTHER_QUERY_WIDTH,
+            Trait.HEAD_NORMS,
+            Trait.GATED_MLP);
 
     private RunnerLoader() {}
 

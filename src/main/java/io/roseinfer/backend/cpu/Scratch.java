@@ -22,7 +22,7 @@ final class Scratch {
     final float[] normed;
     /** Input of the next product with INT4 weights, in tiles of {@link QuantizedRows}; empty where weights are others. */
     final int[] quantized;
-    /** Queries, keys and values, [token][3·width]. */
+    /** Queries, keys and values side by side, [token][qkvWidth]. */
     final float[] qkv;
     /** Joined heads, in row tiles; rows where they are yet to be quantized. */
     final float[] attended;
@@ -40,8 +40,8 @@ final class Scratch {
         residual = new float[tokens * width];
         normed = new float[mostRows(limits) * width];
         quantized = new int[quantized(spec, tokens, format)];
-        qkv = new float[tokens * 3 * width];
-        attended = new float[tokens * width];
+        qkv = new float[tokens * spec.attention().qkvWidth()];
+        attended = new float[tokens * spec.attention().queryWidth()];
         inner = new float[tokens * spec.mlp().inner()];
         last = new float[limits.maxRows() * width];
         logits = new float[Math.multiplyExact(logitRows, spec.vocabularySize())];
@@ -52,15 +52,21 @@ final class Scratch {
         return Math.max(Math.min(TOKENS, limits.maxTokens()), Math.min(LOGIT_ROWS, limits.maxRows()));
     }
 
+    /** The most inputs a matrix of the blocks has. */
+    static int mostInputs(ModelSpec spec) {
+        return Math.max(spec.width(), Math.max(spec.attention().queryWidth(), spec.mlp().inner()));
+    }
+
     private static int quantized(ModelSpec spec, int tokens, WeightFormat format) {
-        int widest = Math.max(spec.width(), spec.mlp().inner());
+        int widest = mostInputs(spec);
         return format == WeightFormat.INT4 ? Math.multiplyExact(tokens, QuantizedRows.words(widest)) : 0;
     }
 
     static long bytes(ModelSpec spec, RunnerLimits limits, WeightFormat format) {
         int tokens = Math.min(TOKENS, limits.maxTokens());
         long width = spec.width();
-        long activations = tokens * (5 * width + spec.mlp().inner()) + (mostRows(limits) + limits.maxRows()) * width;
+        long perToken = width + spec.attention().qkvWidth() + spec.attention().queryWidth() + spec.mlp().inner();
+        long activations = tokens * perToken + (mostRows(limits) + limits.maxRows()) * width;
         return 4L
                 * (quantized(spec, tokens, format)
                         + activations

@@ -12,7 +12,7 @@ import java.util.function.Function;
 
 /**
  * What the operators of a step must read and compute, by its shape alone: weights once per tile of tokens, a row's keys and
- * values once; a query that sees c tokens takes 4·c·width operations per layer. Everything else is too little to be worth a rate.
+ * values once; a query that sees c tokens takes 4·c·queryWidth operations per layer. Everything else is too little to be worth a rate.
  */
 final class StepWork {
     private static final List<Operator> LAYER_PRODUCTS =
@@ -24,9 +24,8 @@ final class StepWork {
     private final long flopsPerScore;
 
     StepWork(ModelSpec spec, ModelWeights weights) {
-        kvBytesPerToken = KvPool.blockBytes(
-                spec.layers(), spec.attention().kvHeads(), spec.attention().headSize(), 1);
-        flopsPerScore = 4L * spec.width() * spec.layers();
+        kvBytesPerToken = KvPool.blockBytes(spec.layers(), spec.attention().kvHeads(), spec.attention().headSize(), 1);
+        flopsPerScore = 4L * spec.attention().queryWidth() * spec.layers();
         layers(weights, Operator.QKV, Layer::qkv);
         layers(weights, Operator.ATTENTION_OUTPUT, Layer::attentionOutput);
         layers(weights, Operator.MLP_INNER, Layer::mlpInner);

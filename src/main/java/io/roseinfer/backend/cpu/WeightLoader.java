@@ -1,21 +1,28 @@
 package io.roseinfer.backend.cpu;
 
+import io.roseinfer.backend.cpu.ModelWeights.Heads;
 import io.roseinfer.backend.cpu.ModelWeights.Layer;
 import io.roseinfer.backend.cpu.ModelWeights.Linear;
 import io.roseinfer.backend.cpu.ModelWeights.Norm;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.BlockSpec;
+import io.roseinfer.model.BlockSpec.Norm.Kind;
 import io.roseinfer.model.Matrix;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Positions.Rope;
+import io.roseinfer.model.RopeTable;
 import io.roseinfer.model.Vector;
 import io.roseinfer.model.Weights;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -23,7 +30,7 @@ import java.util.Optional;
  * memory together. The whole team packs each matrix.
  */
 final class WeightLoader {
-    private static final float[] NO_BIAS = {};
+    private static final float[] NONE = {};
 
     private final ModelSpec spec;
     private final Weights weights;
@@ -31,6 +38,8 @@ final class WeightLoader {
     private final SegmentAllocator target;
     private final WorkerTeam team;
     private final float[][] panelBuffers;
+    /** Blocks whose positions turn alike share one table. */
+    private final Map<Rope, float[]> tables = new HashMap<>();
 
     /** Loads into memory of {@code target} that all workers may write. */
     WeightLoader(ModelSpec spec, Weights weights, WeightFormat format, SegmentAllocator target, WorkerTeam team) {
@@ -39,23 +48,18 @@ final class WeightLoader {
         this.format = format;
         this.target = target;
         this.team = team;
-        this.panelBuffers = new float[team.size()][mostInputs(spec) * PackedMatrix.COLUMNS];
-    }
-
-    private static int mostInputs(ModelSpec spec) {
-        return Math.max(
-                spec.width(), Math.max(spec.attention().queryWidth(), spec.mlp().inner()));
+        this.panelBuffers = new float[team.size()][Scratch.mostInputs(spec) * PackedMatrix.COLUMNS];
     }
 
     ModelWeights load() {
         try {
-            PackedMatrix embedding = matrix(weights.embedding(), format.ofHead());
-            PackedMatrix head = weights.tiedHead() ? embedding : matrix(weights.head(), format.ofHead());
+            PackedMatrix embedding = head(weights.embedding());
+            PackedMatrix head = weights.tiedHead() ? embedding : head(weights.head());
             List<Layer> layers = new ArrayList<>();
             for (int layer = 0; layer < spec.layers(); layer++) {
                 layers.add(layer(weights.blocks().get(layer), spec.block(layer)));
             }
-            float[] positions = weights.positions().map(WeightLoader::table).orElse(NO_BIAS);
+            float[] positions = weights.positions().map(WeightLoader::table).orElse(NONE);
             Norm norm = norm(weights.norm(), spec.head().norm());
             return new ModelWeights(embedding, positions, layers, norm, head);
         } catch (InternalError e) {
@@ -70,23 +74,44 @@ final class WeightLoader {
     private Layer layer(Weights.Block block, BlockSpec of) {
         return new Layer(
                 norm(block.attentionNorm(), of.norm()),
-                linear(block.qkv()),
-                linear(block.output()),
+                linear(block.qkv(), false),
+                heads(block.headNorms(), of),
+                linear(block.output(), false),
                 norm(block.mlpNorm(), of.norm()),
-                linear(block.inner()),
-                linear(block.down()));
+                linear(block.inner(), of.mlp().gated()),
+                linear(block.down(), false));
     }
 
     private static Norm norm(Weights.Norm norm, BlockSpec.Norm of) {
-        return new Norm(norm.gain().read(), bias(norm.bias()), of.epsilon());
+        float[] gain = norm.gain().read();
+        boolean plain = of.kind() == Kind.LAYER && norm.bias().isEmpty();
+        return new Norm(of.kind(), gain, plain ? new float[gain.length] : bias(norm.bias()), of.epsilon());
     }
 
-    private Linear linear(Matrix matrix) {
-        return new Linear(matrix(matrix, format), bias(matrix.bias()));
+    private Heads heads(Optional<Weights.HeadNorms> norms, BlockSpec of) {
+        Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "heads are normalised by root mean square alone");
+        float[] turns = of.positions() instanceof Rope rope
+                ? tables.computeIfAbsent(rope, each -> RopeTable.of(each, spec.contextLength()))
+                : NONE;
+        int rotarySize = of.positions() instanceof Rope rope ? rope.rotarySize() : 0;
+        return new Heads(
+                norms.map(each -> norm(each.queries(), of.norm())),
+                norms.map(each -> norm(each.keys(), of.norm())),
+                turns,
+                rotarySize);
+    }
+
+    private Linear linear(Matrix matrix, boolean gated) {
+        PanelOrder order = new PanelOrder(matrix.outputs(), gated);
+        return new Linear(matrix(matrix, format, order), order.arrange(bias(matrix.bias())));
+    }
+
+    private PackedMatrix head(Matrix matrix) {
+        return matrix(matrix, format.ofHead(), new PanelOrder(matrix.outputs(), false));
     }
 
     private static float[] bias(Optional<Vector> bias) {
-        return bias.map(Vector::read).orElse(NO_BIAS);
+        return bias.map(Vector::read).orElse(NONE);
     }
 
     /** Every row of a matrix that is looked up by row. */
@@ -98,14 +123,14 @@ final class WeightLoader {
         return rows;
     }
 
-    private PackedMatrix matrix(Matrix matrix, WeightFormat own) {
+    private PackedMatrix matrix(Matrix matrix, WeightFormat own, PanelOrder order) {
         int inputs = matrix.inputs();
-        int outputs = matrix.outputs();
+        int outputs = order.packedOutputs();
         MemorySegment memory = target.allocate(PackedMatrix.bytes(own, inputs, outputs), 64);
         int scales = own == WeightFormat.INT8 ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0;
         PackedMatrix packed = new PackedMatrix(own, inputs, outputs, memory, new float[scales]);
         try (Arena reading = Arena.ofShared()) {
-            PanelPacker packer = new PanelPacker(matrix.open(reading), packed);
+            PanelPacker packer = new PanelPacker(matrix.open(reading), packed, order);
             team.run(worker -> {
                 int end = team.share(packed.panels(), worker + 1);
                 for (int panel = team.share(packed.panels(), worker); panel < end; panel++) {

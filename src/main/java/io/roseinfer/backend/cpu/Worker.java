@@ -26,6 +26,8 @@ final class Worker {
     final Sampler sampler;
     /** Sums of one panel, [row][COLUMNS]. */
     final float[] sums;
+    /** Likewise of the panel of a gate; empty where the MLP has none. */
+    final float[] gates;
     /** One row of the residual stream. */
     final float[] row;
     /** One row of a product's input, quantized. */
@@ -49,9 +51,9 @@ final class Worker {
         this.view = new KvView(pool);
         this.sampler = new Sampler(spec.vocabularySize());
         this.sums = new float[Scratch.mostRows(limits) * PackedMatrix.COLUMNS];
+        this.gates = new float[spec.mlp().gated() ? sums.length : 0];
         this.row = new float[spec.width()];
-        this.words =
-                new int[QuantizedRows.words(Math.max(spec.width(), spec.mlp().inner()))];
+        this.words = new int[QuantizedRows.words(Scratch.mostInputs(spec))];
         this.heads = new float[Attention.MAX_QUERIES * spec.attention().headSize()];
         this.rawLogits = new float[spec.vocabularySize()];
         this.topTokens = new int[SamplingParams.MAX_LOGPROBS];
@@ -79,6 +81,6 @@ final class Worker {
     static long bytes(ModelSpec spec, RunnerLimits limits) {
         long sums = (long) Scratch.mostRows(limits) * PackedMatrix.COLUMNS;
         long scores = (long) Attention.MAX_QUERIES * spec.contextLength();
-        return 4 * (sums + scores) + (4 + SAMPLER_BYTES) * spec.vocabularySize();
+        return 4 * ((spec.mlp().gated() ? 2 : 1) * sums + scores) + (4 + SAMPLER_BYTES) * spec.vocabularySize();
     }
 }

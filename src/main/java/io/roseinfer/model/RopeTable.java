@@ -1,0 +1,84 @@
+package io.roseinfer.model;
+
+import io.roseinfer.model.Positions.Rope;
+import io.roseinfer.model.Positions.Scaling;
+
+/**
+ * Cosines and sines of rotary positions, [position][rotarySize]: {@code rotarySize / 2} cosines, then as many sines.
+ *
+ * <p>Every step is rounded to 32 bits where transformers rounds it ({@code modeling_rope_utils.py}, {@code LlamaRotaryEmbedding}):
+ * the power, its inverse, the scaled frequency, and its product with the position. Checkpoints were trained with those angles,
+ * which at position 100,000 are up to 7e-3 off; angles in 64 bits would be exact, and others. The cosine of the rounded angle is
+ * taken in 64 bits.
+ */
+public final class RopeTable {
+    private RopeTable() {}
+
+    /** The rows of the first {@code positions} positions. */
+    public static float[] of(Rope rope, int positions) {
+        int pairs = rope.rotarySize() / 2;
+        float[] frequencies = frequencies(rope);
+        float factor = rope.scaling() instanceof Scaling.Yarn yarn ? (float) yarn.attentionFactor() : 1f;
+        float[] table = new float[Math.multiplyExact(positions, 2 * pairs)];
+        for (int position = 0; position < positions; position++) {
+            int row = position * 2 * pairs;
+            for (int i = 0; i < pairs; i++) {
+                float angle = position * frequencies[i];
+                table[row + i] = (float) Math.cos(angle) * factor;
+                table[row + pairs + i] = (float) Math.sin(angle) * factor;
+            }
+        }
+        return table;
+    }
+
+    /** Radians per position of each pair. */
+    static float[] frequencies(Rope rope) {
+        float[] powers = new float[rope.rotarySize() / 2];
+        for (int i = 0; i < powers.length; i++) {
+            float exponent = (float) (2 * i) / rope.rotarySize();
+            powers[i] = (float) Math.pow((float) rope.theta(), exponent);
+        }
+        float[] frequencies = new float[powers.length];
+        for (int i = 0; i < powers.length; i++) {
+            float plain = 1f / powers[i];
+            frequencies[i] = switch (rope.scaling()) {
+                case Scaling.None none -> plain;
+                case Scaling.Linear linear -> plain / (float) linear.factor();
+                case Scaling.ByWavelength scaling -> byWavelength(plain, scaling);
+                case Scaling.Yarn yarn -> yarn(powers[i], i, rope, yarn);
+            };
+        }
+        return frequencies;
+    }
+
+    private static float byWavelength(float plain, Scaling.ByWavelength scaling) {
+        float factor = (float) scaling.factor();
+        float wavelength = (float) (2 * Math.PI) / plain;
+        if (wavelength < (float) (scaling.originalContext() / scaling.highFrequency())) {
+            return plain;
+        }
+        if (wavelength > (float) (scaling.originalContext() / scaling.lowFrequency())) {
+            return plain / factor;
+        }
+        float smooth = (scaling.originalContext() / wavelength - (float) scaling.lowFrequency())
+                / (float) (scaling.highFrequency() - scaling.lowFrequency());
+        return (1 - smooth) * plain / factor + smooth * plain;
+    }
+
+    private static float yarn(float power, int pair, Rope rope, Scaling.Yarn yarn) {
+        double low = turningPair(yarn.betaFast(), rope, yarn);
+        double high = turningPair(yarn.betaSlow(), rope, yarn);
+        low = Math.max(yarn.truncate() ? Math.floor(low) : low, 0);
+        high = Math.min(yarn.truncate() ? Math.ceil(high) : high, rope.rotarySize() - 1.0);
+        high = low == high ? high + 0.001 : high;
+        float kept = 1 - Math.clamp((pair - (float) low) / (float) (high - low), 0f, 1f);
+        return 1f / ((float) yarn.factor() * power) * (1 - kept) + 1f / power * kept;
+    }
+
+    /** Which pair turns so many times within the original context; between pairs, as a fraction. */
+    private static double turningPair(double turns, Rope rope, Scaling.Yarn yarn) {
+        return rope.rotarySize()
+                * Math.log(yarn.originalContext() / (turns * 2 * Math.PI))
+                / (2 * Math.log(rope.theta()));
+    }
+}
