@@ -35,6 +35,12 @@ public final class ConfigJson {
         this.warnings = warnings;
     }
 
+    private ConfigJson(String source, JsonNode json, List<String> warnings) {
+        this.source = source;
+        this.json = json;
+        this.warnings = warnings;
+    }
+
     private static JsonNode readObject(String source, byte[] utf8) {
         JsonNode json;
         try {
@@ -116,6 +122,32 @@ public final class ConfigJson {
             throw refusal(field + " is " + value + "; it must be true or false");
         }
         return value.booleanValue();
+    }
+
+    /** A number above 0. */
+    public double number(String field, double ifAbsent) {
+        return isSet(field) ? number(field) : ifAbsent;
+    }
+
+    /** A number above 0, of a field that must be there. */
+    public double number(String field) {
+        JsonNode value = json.path(field);
+        double number = value.isNumber() ? value.doubleValue(Double.NaN) : Double.NaN;
+        if (!(number > 0 && number < Double.POSITIVE_INFINITY)) {
+            throw refusal(field + " is " + (value.isMissingNode() ? "missing" : value) + "; it must be a number above 0");
+        }
+        return number;
+    }
+
+    /** The fields of an object within the file. */
+    public Optional<ConfigJson> section(String field) {
+        if (!isSet(field)) {
+            return Optional.empty();
+        }
+        if (!json.get(field).isObject()) {
+            throw refusal(field + " is " + json.get(field) + "; it must be an object");
+        }
+        return Optional.of(new ConfigJson(source + ": " + field, json.get(field), warnings));
     }
 
     /** What is added under the root of a norm: above 0, at most 1. */

@@ -22,6 +22,7 @@ public final class SpecBuilder {
     private boolean gated;
     private Norm norm = Norm.layer(1e-5f);
     private Positions positions = new Positions.Learned();
+    private boolean headNorms;
     private boolean scaleByLayer;
     private boolean tied = true;
     private List<Integer> endOfText = List.of();
@@ -94,6 +95,12 @@ public final class SpecBuilder {
         return this;
     }
 
+    /** Normalises every head of queries and keys. */
+    public SpecBuilder headNorms() {
+        headNorms = true;
+        return this;
+    }
+
     /** Divides scores by the layer's number, too. */
     public SpecBuilder scaleByLayer() {
         scaleByLayer = true;
@@ -124,6 +131,12 @@ public final class SpecBuilder {
     private Attention attention(int size, float scale) {
         Attention plain = Attention.plain(heads, size, scale);
         return new Attention(
-                heads, kvHeads == 0 ? heads : kvHeads, size, scale, plain.window(), plain.softCap(), plain.headNorms());
+                heads,
+                kvHeads == 0 ? heads : kvHeads,
+                size,
+                scale,
+                plain.window(),
+                plain.softCap(),
+                headNorms);
     }
 }

@@ -47,13 +47,20 @@ public final class TestLayout {
         Attention attention = block.attention();
         int width = spec.width();
         boolean biased = block.norm().kind() == Kind.LAYER;
-        return Block.plain(
+        Optional<Weights.HeadNorms> headNorms = attention.headNorms()
+                ? Optional.of(new Weights.HeadNorms(
+                        norm(tensors, name + "query-norm", attention.headSize(), block.norm()),
+                        norm(tensors, name + "key-norm", attention.headSize(), block.norm())))
+                : Optional.empty();
+        return new Block(
                 norm(tensors, name + "attention-norm", width, block.norm()),
                 linear(tensors, name + "qkv", width, attention.qkvWidth(), biased),
+                headNorms,
                 linear(tensors, name + "output", attention.queryWidth(), width, biased),
                 norm(tensors, name + "mlp-norm", width, block.norm()),
                 linear(tensors, name + "inner", width, block.mlp().outputs(), biased),
-                linear(tensors, name + "down", block.mlp().inner(), width, biased));
+                linear(tensors, name + "down", block.mlp().inner(), width, biased),
+                Optional.empty());
     }
 
     private static Weights.Norm norm(TensorFinder tensors, String name, int width, BlockSpec.Norm norm) {

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 
 /** All families of models there are. */
 public final class Families {
-    private static final List<Family> ALL = List.of(new Gpt2());
+    private static final List<Family> ALL = List.of(new Gpt2(), new Llama());
 
     private Families() {}
 
@@ -25,6 +25,7 @@ public final class Families {
         return ALL.stream()
                 .filter(family -> family.modelTypes().contains(type))
                 .findFirst()
+                .map(family -> family.variant(config))
                 .orElseThrow(() -> config.refusal("model_type is " + (type.isEmpty() ? "missing" : "\"" + type + "\"")
                         + "; supported is " + modelTypes()));
     }

@@ -19,6 +19,11 @@ interface Family {
     /** The {@code model_type}s of its configurations. */
     Set<String> modelTypes();
 
+    /** The family as a configuration varies it in what its tensors are; itself where it does not. */
+    default Family variant(ConfigJson config) {
+        return this;
+    }
+
     /**
      * The shape that a configuration describes. Every field that changes the result is honoured or refused.
      *

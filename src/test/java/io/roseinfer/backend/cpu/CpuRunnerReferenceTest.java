@@ -26,6 +26,8 @@ class CpuRunnerReferenceTest {
         return Stream.of(
                 TestModel.plain(),
                 TestModel.awkward(),
+                TestModel.rotary(),
+                TestModel.partlyRotary(),
                 small(21, 40).width(7).inner(5).build(),
                 small(97, 64)
                         .width(64)

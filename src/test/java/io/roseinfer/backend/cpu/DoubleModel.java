@@ -16,7 +16,7 @@ import java.util.Optional;
 
 /**
  * A transformer from its equations in 64-bit floats, one whole sequence at a time, without a cache: what the backend is held
- * against. It reads a spec and weights of any family, but knows no windows, caps, norms over heads or scaled rotary positions.
+ * against. It reads a spec and weights of any family, but knows no windows, caps or scaled rotary positions.
  */
 final class DoubleModel {
     private final ModelSpec spec;
@@ -81,6 +81,9 @@ final class DoubleModel {
         double[][] qkv = new double[x.length][];
         for (int t = 0; t < x.length; t++) {
             qkv[t] = linear(norm(x[t], of.attentionNorm(), block.norm()), of.qkv());
+            if (of.headNorms().isPresent()) {
+                normalizeHeads(qkv[t], shape, of.headNorms().get(), block.norm());
+            }
             if (block.positions() instanceof Rope rope) {
                 for (int head = 0; head < shape.heads() + shape.kvHeads(); head++) {
                     rotate(qkv[t], head * size, rope, t);
@@ -94,6 +97,15 @@ final class DoubleModel {
                 attend(Arrays.copyOf(qkv, t + 1), head * size, key, shape, joined);
             }
             add(x[t], linear(joined, of.output()));
+        }
+    }
+
+    private static void normalizeHeads(double[] row, Attention shape, Weights.HeadNorms norms, BlockSpec.Norm norm) {
+        for (int head = 0; head < shape.heads() + shape.kvHeads(); head++) {
+            int from = head * shape.headSize();
+            double[] values = Arrays.copyOfRange(row, from, from + shape.headSize());
+            double[] normed = norm(values, head < shape.heads() ? norms.queries() : norms.keys(), norm);
+            System.arraycopy(normed, 0, row, from, normed.length);
         }
     }
 
@@ -136,6 +148,7 @@ final class DoubleModel {
                     case GELU_TANH -> DoubleMath.geluTanh(up[i]);
                     case GELU_ERF -> DoubleMath.geluErf(up[i]);
                     case RELU -> Math.max(0, up[i]);
+                    case SILU -> DoubleMath.silu(up[i]);
                 };
                 activated[i] *= block.mlp().gated() ? up[inner + i] : 1;
             }

@@ -43,7 +43,7 @@ final class KernelFixtures {
                 new float[format == WeightFormat.INT8 ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0];
         MemorySegment memory = arena.allocate(PackedMatrix.bytes(format, inputs, outputs), 64);
         PackedMatrix packed = new PackedMatrix(format, inputs, outputs, memory, scales);
-        PanelPacker packer = new PanelPacker(matrix.open(arena), packed);
+        PanelPacker packer = new PanelPacker(matrix.open(arena), packed, new PanelOrder(outputs, false));
         for (int panel = 0; panel < packed.panels(); panel++) {
             packer.pack(panel, new float[inputs * PackedMatrix.COLUMNS]);
         }

@@ -3,7 +3,9 @@ package io.roseinfer.backend.cpu;
 import io.roseinfer.format.WeightSource;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.CheckpointTensors;
+import io.roseinfer.model.BlockSpec.Norm;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Positions;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.model.StoredTensor;
 import io.roseinfer.model.TensorFinder;
@@ -133,6 +135,34 @@ final class TestModel implements WeightSource {
                 .inner(96)
                 .activation(Activation.GELU_TANH)
                 .build();
+    }
+
+    /** Norms by root mean square, rotary positions, two heads of queries for one of keys, a gated MLP of more than a panel. */
+    static ModelSpec rotary() {
+        return rotary(6, 3, 10).build();
+    }
+
+    /** Likewise, with norms over heads, positions that turn part of a head, five heads of queries for one of keys, an untied head. */
+    static ModelSpec partlyRotary() {
+        return rotary(10, 2, 16)
+                .headNorms()
+                .positions(new Positions.Rope(500, 12, new Positions.Scaling.None()))
+                .untied()
+                .build();
+    }
+
+    private static SpecBuilder rotary(int heads, int kvHeads, int headSize) {
+        return SpecBuilder.named("test")
+                .vocabulary(59)
+                .context(80)
+                .width(44)
+                .layers(2)
+                .heads(heads, kvHeads, headSize)
+                .inner(101)
+                .gated()
+                .activation(Activation.SILU)
+                .norm(Norm.rms(1e-3f))
+                .positions(Positions.Rope.plain(100, headSize));
     }
 
     /** Nothing divides anything: head size 33, inner width 101, vocabulary 53, an untied head, scores scaled by layer. */
