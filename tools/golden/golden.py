@@ -1,4 +1,4 @@
-"""Makes the golden fixtures: what Hugging Face's GPT-2 computes, in float64, for models of every shape we must serve.
+"""Makes the golden fixtures: what Hugging Face's models compute, in float64, for models of every shape we must serve.
 
     python golden.py --out src/test/resources/golden --builtin src/main/resources/io/roseinfer/builtin/tiny [NAME …]
 
@@ -24,7 +24,9 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import random_weights
 import reference
+import rope
 import tiny
+from families import FAMILIES
 from shapes import GPT2_124M, SMALL, Golden
 
 SMALLEST_GAP = 1e-3
@@ -41,10 +43,6 @@ def hugging_face(config: dict, weights: dict[str, torch.Tensor]) -> GPT2LMHeadMo
     assert not unexpected and all("attn.bias" in name or "masked_bias" in name for name in missing), (missing, unexpected)
     model.tie_weights()
     return model
-
-
-def load(directory: Path) -> GPT2LMHeadModel:
-    return GPT2LMHeadModel.from_pretrained(directory, dtype=torch.float32, attn_implementation="eager").eval()
 
 
 @torch.no_grad()
@@ -77,10 +75,11 @@ def hidden_states(model, ids: list[int]) -> dict[str, torch.Tensor]:
     def keep(name):
         return lambda _module, _inputs, output: states.__setitem__(name, (output[0] if isinstance(output, tuple) else output).view(len(ids), -1))
 
-    hooks.append(model.transformer.drop.register_forward_hook(keep("hidden.0")))
-    for i, block in enumerate(model.transformer.h):
+    embedded, blocks, norm = FAMILIES[model.config.model_type].stream(model)
+    hooks.append(embedded.register_forward_hook(keep("hidden.0")))
+    for i, block in enumerate(blocks):
         hooks.append(block.register_forward_hook(keep(f"hidden.{i + 1}")))
-    hooks.append(model.transformer.ln_f.register_forward_hook(keep("hidden.norm")))
+    hooks.append(norm.register_forward_hook(keep("hidden.norm")))
     logits_of(model, ids)
     for hook in hooks:
         hook.remove()
@@ -152,7 +151,7 @@ def sensitivity(golden: Golden, weights64: dict, prompt, exact: np.ndarray) -> d
     """How far the logits move when one option is read wrongly: the reason to believe that the golden can fail."""
     moved = {}
     for option, wrong in golden.flips.items():
-        other = reference.logits(golden.config | {option: wrong}, weights64, prompt)
+        other = FAMILIES[golden.config["model_type"]].witness(golden.config | {option: wrong}, weights64, prompt)
         moved[f"{option}={json.dumps(wrong)}"] = float(np.abs(other - exact).max())
     return moved
 
@@ -160,17 +159,18 @@ def sensitivity(golden: Golden, weights64: dict, prompt, exact: np.ndarray) -> d
 def make_small(golden: Golden, out: Path, command: str):
     config, directory = golden.config, out / golden.name
     dtype = DTYPES[golden.dtype]
-    weights = {n: torch.from_numpy(w).to(dtype) for n, w in random_weights.gpt2(config, golden.seed, golden.gain).items()}
+    family = FAMILIES[config["model_type"]]
+    weights = {n: torch.from_numpy(w).to(dtype) for n, w in family.weights(config, golden.seed, golden.gain).items()}
     save_model(directory, golden, weights)
-    model32 = load(directory)
-    model64 = load(directory).double()
+    model32 = family.load(directory)
+    model64 = family.double(family.load(directory))
     weights64 = witness(config, weights)
     tensors, prompts, deviation = {}, [], 0.0
     for p, length in enumerate(golden.prompt_lengths):
         ids, found = settled_prompt(model64, golden, p, length)
         tokens, logprobs, gaps, _ = found
         logits = logits_of(model64, ids)
-        difference = np.abs(logits.numpy() - reference.logits(config, weights64, ids)).max()
+        difference = np.abs(logits.numpy() - family.witness(config, weights64, ids)).max()
         assert difference < WITNESS_TOLERANCE, (golden.name, difference)
         whole = ids + tokens
         deviation = max(deviation, (logits_of(model32, whole).double() - logits_of(model64, whole)).abs().max().item())
@@ -238,7 +238,7 @@ def main():
     parser.add_argument("--builtin", type=Path, required=True, help="the directory of the built-in model")
     parser.add_argument("names", nargs="*", help="only these")
     opts = parser.parse_args()
-    wanted = set(opts.names) or {"builtin-tiny", GPT2_124M.name, *(g.name for g in SMALL)}
+    wanted = set(opts.names) or {"builtin-tiny", "rope", GPT2_124M.name, *(g.name for g in SMALL)}
     command = "python tools/golden/golden.py --out src/test/resources/golden --builtin src/main/resources/io/roseinfer/builtin/tiny"
     torch.manual_seed(0)
     for golden in SMALL:
@@ -246,6 +246,8 @@ def main():
             make_small(golden, opts.out, command)
     if GPT2_124M.name in wanted:
         make_124m(GPT2_124M, opts.out, command)
+    if "rope" in wanted:
+        rope.make(opts.out / "rope", command, tools())
     if "builtin-tiny" in wanted:
         tiny.make(opts.builtin, opts.out / "builtin-tiny", command)
 

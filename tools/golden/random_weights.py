@@ -83,6 +83,41 @@ def gpt2(config: dict, seed: int, gain: float = 1.0) -> dict[str, np.ndarray]:
     return tensors
 
 
+def llama(config: dict, seed: int, gain: float = 1.0) -> dict[str, np.ndarray]:
+    """The same for a Llama shape, in the names of the published checkpoints without the `model.` prefix."""
+    width, layers, inner = config["hidden_size"], config["num_hidden_layers"], config["intermediate_size"]
+    queries = config["num_attention_heads"] * config["head_dim"]
+    keys = config["num_key_value_heads"] * config["head_dim"]
+    out_std = BASE_STD / math.sqrt(2 * layers)
+    tensors = {}
+
+    def add(name, outputs, inputs, biased=False, std=BASE_STD):
+        tensors[name + ".weight"] = tensor(seed, name + ".weight", (outputs, inputs), 0.0, std) * np.float32(gain)
+        if biased:
+            tensors[name + ".bias"] = tensor(seed, name + ".bias", (outputs,), 0.0, BASE_STD) * np.float32(gain)
+
+    def add_norm(name):
+        tensors[name + ".weight"] = tensor(seed, name + ".weight", (width,), 1.0, BASE_STD)
+
+    add("embed_tokens", config["vocab_size"], width)
+    for i in range(layers):
+        block = f"layers.{i}."
+        attention_bias, mlp_bias = config["attention_bias"], config["mlp_bias"]
+        add_norm(block + "input_layernorm")
+        add(block + "self_attn.q_proj", queries, width, attention_bias)
+        add(block + "self_attn.k_proj", keys, width, attention_bias)
+        add(block + "self_attn.v_proj", keys, width, attention_bias)
+        add(block + "self_attn.o_proj", width, queries, attention_bias, std=out_std)
+        add_norm(block + "post_attention_layernorm")
+        add(block + "mlp.gate_proj", inner, width, mlp_bias)
+        add(block + "mlp.up_proj", inner, width, mlp_bias)
+        add(block + "mlp.down_proj", width, inner, mlp_bias, std=out_std)
+    add_norm("norm")
+    if not config["tie_word_embeddings"]:
+        add("lm_head", config["vocab_size"], width)
+    return tensors
+
+
 def ids(seed: int, name: str, count: int, vocab: int) -> list[int]:
     """Seeded token ids from the same generator: the high 32 bits, scaled to the vocabulary."""
     bits = mix(key(seed, name) + np.arange(1, count + 1, dtype=np.uint64) * GOLDEN_GAMMA)

@@ -46,6 +46,27 @@ GPT2_124M = Golden(
     greedy=64,
 )
 
+def llama(**fields) -> dict:
+    base = {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "attention_bias": False,
+        "attention_dropout": 0.0,
+        "bos_token_id": 1,
+        "eos_token_id": [0, 2],
+        "hidden_act": "silu",
+        "mlp_bias": False,
+        "rms_norm_eps": 1e-5,
+        "rope_scaling": None,
+        "rope_theta": 10000.0,
+        "tie_word_embeddings": False,
+    }
+    return base | fields
+
+
+# Readings of the architecture, not of a field, that the witness can get wrong on purpose.
+LLAMA_MISREADINGS = {"rotated pairs": "neighbours", "key head of a query head": "strided", "gate": "second"}
+
 SMALL = [
     Golden(
         "odd-heads",
@@ -78,5 +99,28 @@ SMALL = [
         prompt_lengths=(1, 7, 20),
         greedy=20,
         flips={"activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, "scale_attn_weights": False},
+    ),
+    Golden(
+        "grouped-heads",
+        llama(hidden_size=42, num_attention_heads=6, num_key_value_heads=2, head_dim=12, intermediate_size=101, num_hidden_layers=2,
+              max_position_embeddings=72, vocab_size=101, rms_norm_eps=1e-2, rope_theta=500.0, attention_bias=True, mlp_bias=True),
+        seed=4,
+        dtype="BF16",
+        prefix="model.",
+        prompt_lengths=(1, 7, 40),
+        greedy=32,
+        flips={"rms_norm_eps": 1e-5, "rope_theta": 10000.0, "attention_bias": False, "mlp_bias": False, "hidden_act": "gelu",
+               **LLAMA_MISREADINGS},
+    ),
+    Golden(
+        "scaled-rotary",
+        llama(hidden_size=32, num_attention_heads=8, num_key_value_heads=2, head_dim=16, intermediate_size=72, num_hidden_layers=2,
+              max_position_embeddings=96, vocab_size=97, tie_word_embeddings=True,
+              rope_scaling={"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                            "original_max_position_embeddings": 64}),
+        seed=5,
+        prompt_lengths=(1, 7, 60),
+        greedy=36,
+        flips={"rope_scaling": None, "rope_theta": 500000.0, **LLAMA_MISREADINGS},
     ),
 ]  # fmt: skip

@@ -20,10 +20,15 @@ import tools.jackson.databind.JsonNode;
 /** One folder of {@code src/test/resources/golden}; its README says what each field means and which script made it. */
 public final class Golden {
     /** The folders whose weights are small enough for logits at every position. */
-    public static final List<String> SMALL = List.of("odd-heads", "untied", "relu");
+    public static final List<String> SMALL = List.of("odd-heads", "untied", "relu", "grouped-heads", "scaled-rotary");
+
+    /** The folders that every device runs. */
+    public static final List<String> ON_ALL_DEVICES =
+            List.of("odd-heads", "untied", "relu", "builtin-tiny", "gpt2-random");
 
     /** All folders. */
-    public static final List<String> ALL = List.of("odd-heads", "untied", "relu", "builtin-tiny", "gpt2-random");
+    public static final List<String> ALL = List.of(
+            "odd-heads", "untied", "relu", "builtin-tiny", "gpt2-random", "grouped-heads", "scaled-rotary");
 
     /** The folders with what transformers computes on a GPU, in float32 and float16. */
     public static final List<String> ON_GPU = List.of("builtin-tiny", "gpt2-random");

@@ -27,7 +27,7 @@ public final class Families {
                 .findFirst()
                 .map(family -> family.variant(config))
                 .orElseThrow(() -> config.refusal("model_type is " + (type.isEmpty() ? "missing" : "\"" + type + "\"")
-                        + "; supported is " + modelTypes()));
+                        + "; supported: " + modelTypes()));
     }
 
     /**

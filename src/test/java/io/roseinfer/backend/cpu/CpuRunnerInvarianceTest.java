@@ -11,7 +11,6 @@ import io.roseinfer.backend.StepDriver.Sequence;
 import io.roseinfer.backend.StepOutputs.Status;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
-import io.roseinfer.model.TestLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -27,8 +26,13 @@ class CpuRunnerInvarianceTest {
     private static final RunnerLimits LIMITS = new RunnerLimits(8, 64, 16, 0);
     private static final CpuOptions OPTIONS = new CpuOptions(2, Precision.FP32, KernelChoice.VECTOR);
 
-    private final TestModel model = TestModel.random(TestModel.awkward(), 21);
+    private final TestModel model = TestModel.random(spec(), 21);
     private final int[] prompt = CpuRunnerReferenceTest.tokens(model.spec, 37);
+
+    /** The model that these tests are about. */
+    ModelSpec spec() {
+        return TestModel.awkward();
+    }
 
     private static StepDriver driver(TestModel model, CpuOptions options, RunnerLimits limits) {
         return new StepDriver(new CpuBackend(options).load(model.spec, model.weights(), limits));
@@ -179,8 +183,12 @@ class CpuRunnerInvarianceTest {
     void a_row_whose_logits_are_not_finite_fails_alone() {
         TestModel broken = TestModel.random(model.spec, 21);
         int width = model.spec.width();
-        Arrays.fill(broken.tensor(TestLayout.POSITIONS), 20 * width, 21 * width, Float.NaN);
         int[] shorter = Arrays.copyOf(prompt, 20);
+        int other = Arrays.stream(prompt)
+                .filter(id -> Arrays.stream(shorter).noneMatch(early -> early == id))
+                .findFirst()
+                .orElseThrow();
+        Arrays.fill(broken.tensor("embedding.matrix"), other * width, (other + 1) * width, Float.NaN);
         try (StepDriver good = driver(model, OPTIONS, LIMITS);
                 StepDriver driver = driver(broken, OPTIONS, LIMITS)) {
             driver.add(new Sequence(shorter), 20, true);

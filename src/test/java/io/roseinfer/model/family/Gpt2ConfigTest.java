@@ -105,7 +105,7 @@ class Gpt2ConfigTest {
                     ''                                       | JSON
                     []                                       | object
                     {"model_type":"gpt2","n_head":1,"n_head":2} | uplicate
-                    {"model_type":"llama"}                   | llama
+                    {"model_type":"mamba"}                   | mamba
                     {}                                       | model_type
                     {"model_type":"gpt2","layer_norm_epsilon":NaN} | JSON
                     {"model_type":"gpt2"} x                  | JSON""")
