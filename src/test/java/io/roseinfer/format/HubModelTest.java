@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HubModelTest extends HubTestBase {
 
     @ParameterizedTest
-    @ValueSource(strings = {"bloom", "llama"})
+    @ValueSource(strings = {"bloom", "mamba"})
     void model_of_an_unsupported_family_is_refused_before_its_weights_are_downloaded(String family) {
         hub.file("config.json", utf8("{\"model_type\":\"" + family + "\"}"));
         assertThatThrownBy(() -> load(Map.of("HF_HUB_CACHE", cache.toString())))

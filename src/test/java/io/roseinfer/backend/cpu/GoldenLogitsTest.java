@@ -47,19 +47,22 @@ class GoldenLogitsTest {
         assertThat(worst(name, Precision.FP32, KernelChoice.SCALAR)).isLessThan(TOLERANCE);
     }
 
-    /** The tolerances are twice what was seen, and for 8 bits half of what the smallest misreading of the model moves. */
+    /**
+     * The tolerances are about twice what was seen. To read the model wrongly moves a logit by more than 8 bits may: by 0.76 at
+     * least, as {@code sensitivity} of the goldens says.
+     */
     @ParameterizedTest
     @CsvSource({
         "grouped-heads, BF16, 2e-4",
-        "grouped-heads, INT8, 0.38",
-        "grouped-heads, INT4, 6",
-        "scaled-rotary, BF16, 0.2",
-        "scaled-rotary, INT8, 0.38",
-        "scaled-rotary, INT4, 6"
+        "grouped-heads, INT8, 0.18",
+        "grouped-heads, INT4, 2.6",
+        "scaled-rotary, BF16, 0.05",
+        "scaled-rotary, INT8, 0.18",
+        "scaled-rotary, INT4, 2.2"
     })
     void logits_of_narrow_weights_stay_close(String name, Precision precision, double tolerance) {
-        System.out.println(name + " " + precision + " " + worst(name, precision, KernelChoice.VECTOR));
         assertThat(worst(name, precision, KernelChoice.VECTOR)).isLessThan(tolerance);
+        assertThat(worst(name, precision, KernelChoice.SCALAR)).isLessThan(tolerance);
     }
 
     /** The largest difference of a logit at any position of any prompt. */
