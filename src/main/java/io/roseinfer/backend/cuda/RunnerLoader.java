@@ -89,9 +89,9 @@ final class RunnerLoader {
         long inputs = inputBytes();
         SampleKernel sampling =
                 SampleKernel.of(shape.spec().vocabularySize(), modules.target().isHopper());
-        long others = 2 * inputs + StepBuffers.scratchBytes(shape, limits, sampling);
-        KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes() - others, device);
-        StepBuffers buffers = StepBuffers.allocate(memory, shape, limits, sampling, inputs, kv.bytes());
+        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, inputs);
+        KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes() - plan.bytes(), device);
+        StepBuffers buffers = plan.allocate(memory, kv.bytes());
         memory.seal();
         memory.forEach(this::zero, "activations", "logits and sampling", "KV pool", "step inputs");
         stream.synchronize();

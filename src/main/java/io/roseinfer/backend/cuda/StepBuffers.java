@@ -1,79 +1,169 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.RunnerLimits;
+import java.util.EnumMap;
+import java.util.Map;
 
 /**
  * The device memory a step works in, by address. Inputs and sampled tokens alternate between two arrays from step to step: the
  * inputs of a step go up while the one before runs, and a step may read the tokens of the one before while it leaves its own.
- *
- * @param panelRows rows that every activation buffer has room for
  */
-record StepBuffers(
-        int panelRows,
-        long[] inputs,
-        long pool,
-        long x,
-        long xPanels,
-        long moments,
-        long normalized,
-        long queries,
-        long attended,
-        long hidden,
-        long best,
-        long logits,
-        long seen,
-        long logitCopies,
-        long[] sampled) {
+final class StepBuffers {
+    /** The allocations, by the name under which reports add them up. */
+    private enum Buffer {
+        EVEN_INPUTS("step inputs"),
+        ODD_INPUTS("step inputs"),
+        POOL("KV pool"),
+        X("activations"),
+        X_PANELS("activations"),
+        MOMENTS("activations"),
+        NORMALIZED("activations"),
+        QUERIES("activations"),
+        ATTENDED("activations"),
+        HIDDEN("activations"),
+        BEST("logits and sampling"),
+        LOGITS("logits and sampling"),
+        SEEN("logits and sampling"),
+        LOGIT_COPIES("logits and sampling"),
+        EVEN_SAMPLED("logits and sampling"),
+        ODD_SAMPLED("logits and sampling");
 
-    static StepBuffers allocate(
-            DeviceMemory memory,
-            ModelShape shape,
-            RunnerLimits limits,
-            SampleKernel sampling,
-            long inputBytes,
-            long poolBytes) {
-        int rows = limits.maxRows();
-        int panelRows = panelRows(limits);
+        private final String use;
+
+        Buffer(String use) {
+            this.use = use;
+        }
+    }
+
+    /** What will be allocated: a list that is added up, to learn what is left for the KV pool, and then executed. */
+    static final class Plan {
+        private final Map<Buffer, Long> sizes = new EnumMap<>(Buffer.class);
+        private final int panelRows;
+
+        private Plan(int panelRows) {
+            this.panelRows = panelRows;
+        }
+
+        private void add(Buffer buffer, long bytes) {
+            sizes.put(buffer, bytes);
+        }
+
+        /** Bytes of everything but the KV pool. */
+        long bytes() {
+            return sizes.values().stream().mapToLong(Long::longValue).sum();
+        }
+
+        /** Allocates everything, and a KV pool. */
+        StepBuffers allocate(DeviceMemory memory, long poolBytes) {
+            Map<Buffer, Long> all = new EnumMap<>(sizes);
+            all.put(Buffer.POOL, poolBytes);
+            long[] addresses = new long[Buffer.values().length];
+            all.forEach((buffer, bytes) -> addresses[buffer.ordinal()] = memory.allocate(buffer.use, bytes));
+            return new StepBuffers(panelRows, addresses);
+        }
+    }
+
+    private final int panelRows;
+    private final long[] addresses;
+    private final long[] inputs;
+    private final long[] sampled;
+
+    private StepBuffers(int panelRows, long[] addresses) {
+        this.panelRows = panelRows;
+        this.addresses = addresses;
+        this.inputs = new long[] {at(Buffer.EVEN_INPUTS), at(Buffer.ODD_INPUTS)};
+        this.sampled = new long[] {at(Buffer.EVEN_SAMPLED), at(Buffer.ODD_SAMPLED)};
+    }
+
+    /** Plans the buffers of a runner; the inputs of a step take {@code inputBytes}. */
+    static Plan plan(ModelShape shape, RunnerLimits limits, SampleKernel sampling, long inputBytes) {
+        long rows = limits.maxRows();
+        int panelRows = ModelShape.roundUp(Math.max(limits.maxTokens(), limits.maxRows()), 8);
         long element = shape.type().bytes();
-        String scratch = "activations";
-        String choosing = "logits and sampling";
-        return new StepBuffers(
-                panelRows,
-                new long[] {memory.allocate("step inputs", inputBytes), memory.allocate("step inputs", inputBytes)},
-                memory.allocate("KV pool", poolBytes),
-                memory.allocate(scratch, 4L * panelRows * shape.stride()),
-                memory.allocate(scratch, element * panelRows * shape.stride()),
-                memory.allocate(scratch, 8L * panelRows * (shape.stride() / 8)),
-                memory.allocate(scratch, element * panelRows * shape.stride()),
-                memory.allocate(scratch, element * panelRows * shape.attention()),
-                memory.allocate(scratch, element * panelRows * shape.paddedAttention()),
-                memory.allocate(scratch, element * panelRows * shape.paddedInner()),
-                memory.allocate(choosing, 8L * rows * (shape.paddedVocabulary() / 64)),
-                memory.allocate(choosing, 4L * rows * shape.paddedVocabulary()),
-                memory.allocate(choosing, 4L * rows * seenWords(shape)),
-                memory.allocate(choosing, copyBytes(shape, limits, sampling)),
-                new long[] {memory.allocate(choosing, 4L * rows), memory.allocate(choosing, 4L * rows)});
+        Plan plan = new Plan(panelRows);
+        plan.add(Buffer.EVEN_INPUTS, inputBytes);
+        plan.add(Buffer.ODD_INPUTS, inputBytes);
+        plan.add(Buffer.X, 4L * panelRows * shape.stride());
+        plan.add(Buffer.X_PANELS, element * panelRows * shape.stride());
+        plan.add(Buffer.MOMENTS, 8L * panelRows * (shape.stride() / 8));
+        plan.add(Buffer.NORMALIZED, element * panelRows * shape.stride());
+        plan.add(Buffer.QUERIES, element * panelRows * shape.attention());
+        plan.add(Buffer.ATTENDED, element * panelRows * shape.paddedAttention());
+        plan.add(Buffer.HIDDEN, element * panelRows * shape.paddedInner());
+        plan.add(Buffer.BEST, 8L * rows * (shape.paddedVocabulary() / 64));
+        plan.add(Buffer.LOGITS, 4L * rows * shape.paddedVocabulary());
+        plan.add(Buffer.SEEN, 4L * rows * Math.ceilDiv(shape.spec().vocabularySize(), 32));
+        // Where the sampling kernel penalises a row that it does not hold.
+        plan.add(Buffer.LOGIT_COPIES, sampling.held() ? 16 : 4L * rows * shape.paddedVocabulary());
+        plan.add(Buffer.EVEN_SAMPLED, 4L * rows);
+        plan.add(Buffer.ODD_SAMPLED, 4L * rows);
+        return plan;
     }
 
-    private static int panelRows(RunnerLimits limits) {
-        return ModelShape.roundUp(Math.max(limits.maxTokens(), limits.maxRows()), 8);
+    /** Rows that every activation buffer has room for. */
+    int panelRows() {
+        return panelRows;
     }
 
-    /** Where the sampling kernel penalises a row that it does not hold. */
-    private static long copyBytes(ModelShape shape, RunnerLimits limits, SampleKernel sampling) {
-        return sampling.held() ? 16 : 4L * limits.maxRows() * shape.paddedVocabulary();
+    /** Inputs of steps with even numbers and of those with odd ones. */
+    long[] inputs() {
+        return inputs;
     }
 
-    private static int seenWords(ModelShape shape) {
-        return Math.ceilDiv(shape.spec().vocabularySize(), 32);
+    long pool() {
+        return at(Buffer.POOL);
     }
 
-    /** Bytes of everything but inputs, KV pool and weights. */
-    static long scratchBytes(ModelShape shape, RunnerLimits limits, SampleKernel sampling) {
-        long perToken = 5L * shape.stride()
-                + (2L * shape.stride() + shape.attention() + shape.paddedAttention() + shape.paddedInner())
-                        * shape.type().bytes();
-        long perRow = shape.paddedVocabulary() / 8 + 4L * shape.paddedVocabulary() + 4L * seenWords(shape) + 8;
-        return panelRows(limits) * perToken + limits.maxRows() * perRow + copyBytes(shape, limits, sampling);
+    long x() {
+        return at(Buffer.X);
+    }
+
+    long xPanels() {
+        return at(Buffer.X_PANELS);
+    }
+
+    long moments() {
+        return at(Buffer.MOMENTS);
+    }
+
+    long normalized() {
+        return at(Buffer.NORMALIZED);
+    }
+
+    long queries() {
+        return at(Buffer.QUERIES);
+    }
+
+    long attended() {
+        return at(Buffer.ATTENDED);
+    }
+
+    long hidden() {
+        return at(Buffer.HIDDEN);
+    }
+
+    long best() {
+        return at(Buffer.BEST);
+    }
+
+    long logits() {
+        return at(Buffer.LOGITS);
+    }
+
+    long seen() {
+        return at(Buffer.SEEN);
+    }
+
+    long logitCopies() {
+        return at(Buffer.LOGIT_COPIES);
+    }
+
+    /** Tokens sampled by steps with even numbers and by those with odd ones. */
+    long[] sampled() {
+        return sampled;
+    }
+
+    private long at(Buffer buffer) {
+        return addresses[buffer.ordinal()];
     }
 }
