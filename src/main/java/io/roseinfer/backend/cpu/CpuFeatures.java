@@ -3,7 +3,7 @@ package io.roseinfer.backend.cpu;
 import io.roseinfer.backend.cpu.panama.VectorWidth;
 
 /**
- * What this JVM and processor offer the kernels.
+ * The vector support of this JVM and processor.
  *
  * @param moduleEnabled whether {@code jdk.incubator.vector} is in the boot layer
  * @param vectorBits preferred width of a vector, 0 without the module

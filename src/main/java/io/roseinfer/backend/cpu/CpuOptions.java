@@ -4,7 +4,7 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.base.RoseException.BadInput;
 
 /**
- * How to run on the processor.
+ * The options of the CPU backend.
  *
  * @param threads worker threads; 0 takes one per available processor
  * @param precision how weights are held: {@link Precision#FP32}, {@link Precision#BF16}, {@link Precision#INT8} or

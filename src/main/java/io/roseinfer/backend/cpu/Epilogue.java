@@ -5,7 +5,7 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 import io.roseinfer.backend.cpu.ModelWeights.Linear;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 
-/** What happens to the sums of a panel once they are complete: scale, bias, and their place in the result. */
+/** The end of a panel's product: scales the complete sums, adds the bias and writes them to their place in the result. */
 final class Epilogue {
     private static final float[] NO_BIAS = {};
 

@@ -4,12 +4,12 @@ import io.roseinfer.backend.Operator;
 import io.roseinfer.base.Clock;
 import java.util.Arrays;
 
-/** Where one worker's time in a step goes: told at the end of every operator which one it was. */
+/** One worker's time in a step, by operator: {@link #end} attributes the time since the previous call to an operator. */
 sealed interface OperatorTimes {
     /** Notes nothing. */
     OperatorTimes OFF = new Off();
 
-    /** All that happened since the last call was this operator. */
+    /** Attributes the time since the previous call to this operator, which has ended. */
     void end(Operator operator);
 
     /** Costs a call that the compiler removes. */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A counter that threads wait on until it moves. They spin a little, since a phase of a step lasts microseconds, and then park,
- * so that waiting long costs nothing. Allocates nothing after construction.
+ * so that a long wait costs nothing. Allocates nothing after construction.
  */
 final class Signal {
     /** About 50 to 100 microseconds on current x86 processors, whose pause instruction takes 40 to 140 cycles. */
@@ -19,7 +19,7 @@ final class Signal {
      */
     private static final int YIELDS = 500;
 
-    /** What a waiting thread does between two looks at the counter; short, and without effect on results. */
+    /** The work of a waiting thread between two looks at the counter; short, and without effect on results. */
     interface Pause {
         Pause SPIN = Thread::onSpinWait;
 

@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * What the operators of a step must read and compute, by its shape alone: weights once per tile of tokens, a row's keys and
- * values once; a query that sees c tokens takes 4·c·queryWidth operations per layer. Everything else is too little to be worth a rate.
+ * The bytes that the operators of a step read and the operations they compute, by its shape alone: weights once per tile of tokens,
+ * a row's keys and values once; a query that sees c tokens takes 4·c·queryWidth operations per layer. Everything else is too little to be
+ * worth a rate.
  */
 final class StepWork {
     private static final List<Operator> LAYER_PRODUCTS =

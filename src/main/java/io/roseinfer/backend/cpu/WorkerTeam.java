@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fixed team of threads that run the same job together and meet between phases. Of a phase's items each worker has a share,
- * given by arithmetic; one that is through with its own goes on with what is left of another's. So who does an item depends on
- * timing, and what an item yields must not depend on who does it.
+ * A fixed team of threads that run the same job together and meet between phases, with work stealing: each worker has a share of a
+ * phase's items, given by arithmetic, and one that has finished its own claims from another's. So results must not depend on who
+ * computes an item.
  *
  * <p>Worker 0 is the thread that waits for the job: it need not be woken, nor wake anybody when the job is done, and takes no
  * processor from the others meanwhile.
@@ -21,7 +21,7 @@ final class WorkerTeam implements AutoCloseable {
         /** Does the part of worker {@code 0 <= worker < size()}; {@link WorkerTeam#meet} is called by all or by none. */
         void run(int worker);
 
-        /** What a worker does for a while when its part is done, until the next job. */
+        /** The pause of a worker whose part is done, until the next job. */
         default Signal.Pause pause(int worker) {
             return Signal.Pause.SPIN;
         }
@@ -126,7 +126,7 @@ final class WorkerTeam implements AutoCloseable {
         start.advance();
     }
 
-    /** Runs part 0 of the job and waits for the rest; what made a worker fail is thrown here. */
+    /** Runs part 0 of the job and waits for the other parts; throws the exception that made a worker fail. */
     void await() {
         finish();
         switch (failure.get()) {

@@ -13,7 +13,7 @@ package io.roseinfer.backend.cpu.kernel;
  * <p>A kernel need not mask nibbles: it multiplies a pair by the weight word shifted right by 4·i bits, in two lanes of 16 bits,
  * modulo 2¹⁶. With n the nibbles of a word and U(i) the word shifted by i nibbles, n(i) = U(i) - 16·U(i + 1) for any bits; so
  * {@code Σ a(i)·n(i) = Σ b(i)·U(i)} with {@code b(i) = a(i) - 16·a(i - 1)}, {@code b(0) = a(0)}, and b is what the pairs hold.
- * What a lane holds meanwhile means nothing alone. Both lanes of a group together come to at most 32 · 127 · 8 = 32,512 in
+ * The partial sum of one lane means nothing alone. Both lanes of a group together come to at most 32 · 127 · 8 = 32,512 in
  * magnitude, so the sum modulo 2¹⁶ is the sum.
  *
  * <p>Rows lie in tiles as in {@link RowTiles}, words taking the place of inputs. Groups come in pairs, like those of weights;
@@ -41,7 +41,7 @@ public final class QuantizedRows {
     /** Where adding it leaves no bits behind the point: a float rounded to the nearest integer, halves to even. */
     public static final float ROUNDER = 0x1.8p23f;
 
-    /** What exceeds the bits of a rounded float by its value. */
+    /** The bits of {@link #ROUNDER}: the bits of a rounded float less these are its value. */
     public static final int ROUNDER_BITS = Float.floatToRawIntBits(ROUNDER);
 
     /** Groups whose activations are all smaller become zero: the inverse of their scale could overflow. */
@@ -67,7 +67,7 @@ public final class QuantizedRows {
         return largestBits >= INFINITY_BITS ? Float.NaN : Float.intBitsToFloat(largestBits) / LARGEST;
     }
 
-    /** What a group's activations are multiplied by before they are rounded. */
+    /** The inverse of a group's scale, by which activations are multiplied before they are rounded. */
     public static float inverse(int largestBits) {
         float largest = Float.intBitsToFloat(largestBits);
         return largest < VANISHING ? 0 : LARGEST / largest;

@@ -3,7 +3,7 @@ package io.roseinfer.backend.cpu.kernel;
 import io.roseinfer.tensor.Tensor;
 
 /**
- * How weights lie in the 32-bit words of a {@link PackedMatrix}: a word holds the weights of one output for one, two,
+ * The layout of weights in the 32-bit words of a {@link PackedMatrix}: a word holds the weights of one output for one, two,
  * four or eight consecutive inputs, the first of them in the lowest bits. So one vector of words serves neighbouring outputs at any width,
  * and the inputs of an output still come in ascending order.
  */
@@ -14,7 +14,7 @@ public enum WeightFormat {
     /** Nibbles, with 8 added, and a scale for every {@value QuantizedRows#GROUP} inputs of an output, among the words. */
     INT4(8);
 
-    /** What {@link #decode} makes of an INT8 weight of one. A power of two: scales that undo it lose nothing. */
+    /** The value of {@link #decode} for an INT8 weight of one. A power of two: scales that undo it lose nothing. */
     public static final float INT8_UNIT = 0x1p24f;
 
     private final int perWord;
