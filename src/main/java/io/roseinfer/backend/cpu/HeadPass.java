@@ -42,7 +42,7 @@ final class HeadPass {
     }
 
     Signal.Pause pause(int worker) {
-        return workers[worker].ahead;
+        return workers[worker].prefetch;
     }
 
     float logit(int sample, int token) {

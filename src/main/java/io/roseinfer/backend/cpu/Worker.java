@@ -40,7 +40,7 @@ final class Worker {
     final int[] topTokens;
 
     /** What it does while it waits. */
-    final ReadAhead ahead = new ReadAhead();
+    final BarrierPrefetch prefetch = new BarrierPrefetch();
 
     /** Where its time goes; changed between steps only. */
     OperatorTimes times = OperatorTimes.OFF;
@@ -72,8 +72,8 @@ final class Worker {
     /** Ends an operator whose results the others need, or that needs theirs to come. {@code next} is what it multiplies by next. */
     void meetAfter(Operator operator, WorkerTeam team, int self, PackedMatrix next) {
         times.end(operator);
-        ahead.aim(next, team.share(next.panels(), self), team.share(next.panels(), self + 1));
-        team.meet(self, ahead);
+        prefetch.aim(next, team.share(next.panels(), self), team.share(next.panels(), self + 1));
+        team.meet(self, prefetch);
         times.end(Operator.WAITING);
     }
 

@@ -10,7 +10,7 @@
  * last package may touch {@code jdk.incubator.vector}, and it is loaded only when the module is there.
  *
  * <p>Why not the common pool or virtual threads: a step is some hundred phases of microseconds, too short to queue tasks for. A
- * worker claims a panel or a row's heads by one atomic addition, and first those that it read ahead.
+ * worker claims a panel or a row's heads by one atomic addition, and first those that it prefetched.
  */
 @NullMarked
 package io.roseinfer.backend.cpu;

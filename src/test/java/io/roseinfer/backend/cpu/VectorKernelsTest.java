@@ -32,8 +32,8 @@ class VectorKernelsTest {
 
     @ParameterizedTest
     @CsvSource({"128, false", "256, false", "512, false", "128, true", "256, true", "512, true"})
-    void products_equal_the_scalar_ones_for_every_format_and_size(int bits, boolean readAhead) {
-        Kernels vector = new VectorKernels(bits, readAhead).create(CONTEXT);
+    void products_equal_the_scalar_ones_for_every_format_and_size(int bits, boolean prefetch) {
+        Kernels vector = new VectorKernels(bits, prefetch).create(CONTEXT);
         int[] rowCounts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 23, 40};
         Random random = new Random(bits);
         for (WeightFormat format : WeightFormat.values()) {

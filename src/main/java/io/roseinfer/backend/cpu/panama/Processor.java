@@ -7,14 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Whose processor this is: that decides what is fast, and nothing that is computed. */
+/** The processor's vendor, which decides what is fast, and nothing that is computed. */
 final class Processor {
     private static final String VENDOR = vendor(Path.of("/proc/cpuinfo"));
 
     private Processor() {}
 
-    /** Whether reading weights ahead was measured to pay ({@link NextBlock}): on Intel's; on an AMD Zen 5 it loses. */
-    static boolean gainsByReadingAhead() {
+    /** Whether the prefetch of weights was measured to pay ({@link BlockPrefetch}): on Intel's; on an AMD Zen 5 it loses. */
+    static boolean gainsByPrefetching() {
         return VENDOR.equals("GenuineIntel");
     }
 

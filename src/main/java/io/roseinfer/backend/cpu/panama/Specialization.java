@@ -1,6 +1,5 @@
 package io.roseinfer.backend.cpu.panama;
 
-import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -8,70 +7,56 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Copies of a kernel class, one per vector width, weight format and number of readers ahead, each a hidden class whose
- * {@link #species}, {@link #format} and {@link #readers} are its own constants. The class must have no nested classes and a
- * constructor that takes the context length. Its frames show in stack traces with
+ * Copies of a kernel class, one per {@link TileSpec}, each a hidden class to which its spec is a constant. The class must have no
+ * nested classes, and a constructor without parameters or one that takes the context length. Its frames show in stack traces with
  * {@code -XX:+UnlockDiagnosticVMOptions -XX:+ShowHiddenFrames}.
  */
 final class Specialization {
-    private record Key(Class<?> template, int bits, WeightFormat format, int readers) {}
+    private record Key(Class<?> template, TileSpec spec) {}
 
     private static final Map<Key, MethodHandles.Lookup> COPIES = new ConcurrentHashMap<>();
 
     private Specialization() {}
 
-    /** A new instance of the copy of {@code template} for vectors of {@code bits} bits, which sees no weights. */
-    static <T> T of(Class<T> contract, Class<? extends T> template, int bits, int contextLength) {
-        return of(contract, new Key(template, bits, WeightFormat.F32, 0), contextLength);
-    }
-
     /**
-     * A new instance of the copy of {@code template} for vectors of {@code bits} bits, weights of one format, and so many tiles that
-     * share the reading ahead ({@link NextBlock}; none: 0).
+     * A new instance of the copy of {@code template} for {@code spec}.
+     *
+     * @param <T> the interface by which the copy is used, which is no {@code template}
      */
-    static <T> T of(Class<T> contract, Class<? extends T> template, int bits, WeightFormat format, int readers) {
-        return of(contract, new Key(template, bits, format, readers), 0);
+    static <T> T of(Class<? extends T> template, TileSpec spec) {
+        return of(template, spec, MethodType.methodType(void.class));
     }
 
-    private static <T> T of(Class<T> contract, Key key, int contextLength) {
-        MethodHandles.Lookup copy = COPIES.computeIfAbsent(key, Specialization::define);
+    /** The same for a class whose constructor takes the context length. */
+    static <T> T of(Class<? extends T> template, TileSpec spec, int contextLength) {
+        return of(template, spec, MethodType.methodType(void.class, int.class), contextLength);
+    }
+
+    @SuppressWarnings("unchecked") // the copy implements what its template implements
+    private static <T> T of(Class<? extends T> template, TileSpec spec, MethodType constructor, Object... arguments) {
+        MethodHandles.Lookup copy = COPIES.computeIfAbsent(new Key(template, spec), Specialization::define);
         try {
-            Object instance = copy.findConstructor(copy.lookupClass(), MethodType.methodType(void.class, int.class))
-                    .invoke(contextLength);
-            return contract.cast(instance);
+            return (T) copy.findConstructor(copy.lookupClass(), constructor).invokeWithArguments(arguments);
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
-            throw new IllegalStateException("bug in roseinfer: kernel " + key.template + " cannot be made", e);
+            throw new IllegalStateException("bug in roseinfer: kernel " + template + " cannot be made", e);
         }
     }
 
     /** The species the class behind {@code lookup} was specialised for; the preferred one if it is the template itself. */
     static VectorSpecies<Float> species(MethodHandles.Lookup lookup) {
-        Key key = key(lookup);
-        return key == null ? FloatVector.SPECIES_PREFERRED : VectorWidth.species(key.bits);
+        return spec(lookup).species();
     }
 
-    /** The format the class behind {@code lookup} was specialised for; F32 if it is the template itself. */
-    static WeightFormat format(MethodHandles.Lookup lookup) {
-        Key key = key(lookup);
-        return key == null ? WeightFormat.F32 : key.format;
-    }
-
-    /** The tiles that share the reading ahead, of the class behind {@code lookup}; 0 if it is the template itself. */
-    static int readers(MethodHandles.Lookup lookup) {
-        Key key = key(lookup);
-        return key == null ? 0 : key.readers;
-    }
-
-    private static @Nullable Key key(MethodHandles.Lookup lookup) {
+    /** The spec of the class behind {@code lookup}; {@link TileSpec#PREFERRED} if it is the template itself. */
+    static TileSpec spec(MethodHandles.Lookup lookup) {
         try {
-            return MethodHandles.classData(lookup, "_", Key.class);
+            TileSpec spec = MethodHandles.classData(lookup, "_", TileSpec.class);
+            return spec == null ? TileSpec.PREFERRED : spec;
         } catch (IllegalAccessException e) {
             throw new IllegalStateException(e);
         }
@@ -83,7 +68,7 @@ final class Specialization {
             if (in == null) {
                 throw new IllegalStateException("roseinfer is incomplete: class file " + file + " is missing");
             }
-            return MethodHandles.lookup().defineHiddenClassWithClassData(in.readAllBytes(), key, true);
+            return MethodHandles.lookup().defineHiddenClassWithClassData(in.readAllBytes(), key.spec, true);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (IllegalAccessException e) {

@@ -8,31 +8,31 @@ import java.util.List;
 /** Kernels for vectors of one width. */
 public final class VectorKernels implements Kernels.Factory {
     private final int bits;
-    private final boolean readAhead;
+    private final boolean prefetch;
 
     /** Kernels for vectors of 128, 256 or 512 bits; wider than the processor's is correct, and very slow. */
     public VectorKernels(int bits) {
-        this(bits, Processor.gainsByReadingAhead());
+        this(bits, Processor.gainsByPrefetching());
     }
 
     /**
-     * The kernels for this processor: a kind that has few loops to compile, then, where it was measured to pay, one that reads weights
-     * ahead, which has three times as many besides.
+     * The kernels for this processor: a kind that has few loops to compile, then, where it was measured to pay, one that prefetches
+     * weights, which has three times as many besides.
      */
     public static List<Kernels.Factory> kinds(int bits) {
         Kernels.Factory plain = new VectorKernels(bits, false);
-        return Processor.gainsByReadingAhead() ? List.of(plain, new VectorKernels(bits, true)) : List.of(plain);
+        return Processor.gainsByPrefetching() ? List.of(plain, new VectorKernels(bits, true)) : List.of(plain);
     }
 
     /**
-     * The same with a say in whether products read weights ahead, which changes their speed alone.
+     * Kernels for vectors of 128, 256 or 512 bits.
      *
-     * @param readAhead whether they do where it was measured to pay on an Intel processor
+     * @param prefetch whether products prefetch weights where it was measured to pay on an Intel processor; changes their speed alone
      */
-    public VectorKernels(int bits, boolean readAhead) {
+    public VectorKernels(int bits, boolean prefetch) {
         VectorWidth.species(bits);
         this.bits = bits;
-        this.readAhead = readAhead;
+        this.prefetch = prefetch;
     }
 
     @Override
@@ -42,14 +42,14 @@ public final class VectorKernels implements Kernels.Factory {
 
     @Override
     public boolean isForLargeModels() {
-        return readAhead;
+        return prefetch;
     }
 
     @Override
     public Kernels create(int contextLength) {
         return new Kernels(
-                new VectorProduct(bits, readAhead),
-                Specialization.of(Attention.class, VectorAttention.class, bits, contextLength),
-                Specialization.of(RowMath.class, VectorRows.class, bits, contextLength));
+                new VectorProduct(bits, prefetch),
+                Specialization.<Attention>of(VectorAttention.class, TileSpec.vectors(bits), contextLength),
+                Specialization.<RowMath>of(VectorRows.class, TileSpec.vectors(bits)));
     }
 }

@@ -9,9 +9,9 @@ import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
@@ -35,43 +35,51 @@ final class VectorProduct implements PanelProduct {
     /** Formats that are multiplied as floats. */
     private static final List<WeightFormat> FLOATING = List.of(WeightFormat.F32, WeightFormat.BF16, WeightFormat.INT8);
 
-    private final boolean readAhead;
+    /** The tiles of one format, by how many of them prefetch, from 0. */
+    private record FloatTiles(List<RegisterTiles<float[]>> gemm, List<RegisterTiles<float[]>> gemv) {}
+
+    private final boolean prefetch;
     private final int tallest;
     private final int tileColumns;
-    /** By format, then by how many tiles share the reading ahead, from 0 for tiles that do not read ahead. */
-    private final RegisterTiles[][] tall;
+    /** By format, in the order of {@link WeightFormat}. */
+    private final List<FloatTiles> floatTiles;
 
-    private final RegisterTiles[][] low;
-    private final Int4Tiles tallInt4;
-    private final Int4Tiles lowInt4;
+    private final RegisterTiles<int[]> gemmInt4;
+    private final RegisterTiles<int[]> gemvInt4;
 
     /**
      * For vectors of {@code bits} bits.
      *
-     * @param readAhead whether tiles may read the next block of weights ahead
+     * @param prefetch whether tiles may prefetch the next block of weights
      */
-    VectorProduct(int bits, boolean readAhead) {
-        this.readAhead = readAhead;
+    VectorProduct(int bits, boolean prefetch) {
+        this.prefetch = prefetch;
         int lanes = bits / Float.SIZE;
         tallest = lanes == 16 ? 8 : 4;
         tileColumns = RegisterTiles.VECTORS * lanes;
-        int mostReaders = readAhead ? NextBlock.MOST_READERS : 0;
-        tall = copies(format -> TallTiles.class, bits, mostReaders);
-        low = copies(format -> format == WeightFormat.INT8 ? LowByteTiles.class : LowTiles.class, bits, mostReaders);
-        tallInt4 = Specialization.of(Int4Tiles.class, TallInt4Tiles.class, bits, 0);
-        lowInt4 = Specialization.of(Int4Tiles.class, LowInt4Tiles.class, bits, 0);
+        int mostPrefetchers = prefetch ? BlockPrefetch.MOST_PREFETCHERS : 0;
+        floatTiles = FLOATING.stream()
+                .map(format -> floatTiles(bits, format, mostPrefetchers))
+                .toList();
+        TileSpec int4 = new TileSpec(bits, WeightFormat.INT4, 0);
+        gemmInt4 = Specialization.of(GemmInt4Tiles.class, int4);
+        gemvInt4 = Specialization.of(GemvInt4Tiles.class, int4);
     }
 
-    private static RegisterTiles[][] copies(
-            Function<WeightFormat, Class<? extends RegisterTiles>> template, int bits, int mostReaders) {
-        RegisterTiles[][] copies = new RegisterTiles[WeightFormat.values().length][mostReaders + 1];
-        for (WeightFormat format : FLOATING) {
-            for (int readers = 0; readers <= mostReaders; readers++) {
-                copies[format.ordinal()][readers] =
-                        Specialization.of(RegisterTiles.class, template.apply(format), bits, format, readers);
-            }
+    private static FloatTiles floatTiles(int bits, WeightFormat format, int mostPrefetchers) {
+        Class<? extends RegisterTiles<float[]>> gemv =
+                format == WeightFormat.INT8 ? GemvInt8Tiles.class : GemvTiles.class;
+        return new FloatTiles(
+                copies(GemmTiles.class, bits, format, mostPrefetchers), copies(gemv, bits, format, mostPrefetchers));
+    }
+
+    private static List<RegisterTiles<float[]>> copies(
+            Class<? extends RegisterTiles<float[]>> template, int bits, WeightFormat format, int mostPrefetchers) {
+        List<RegisterTiles<float[]>> copies = new ArrayList<>();
+        for (int prefetchers = 0; prefetchers <= mostPrefetchers; prefetchers++) {
+            copies.add(Specialization.of(template, new TileSpec(bits, format, prefetchers)));
         }
-        return copies;
+        return List.copyOf(copies);
     }
 
     @Override
@@ -79,10 +87,10 @@ final class VectorProduct implements PanelProduct {
         return tallest;
     }
 
-    /** Each height of tile; where tiles read ahead, each in the place of every reader and behind the last of them. */
+    /** Each height of tile; where tiles prefetch, each in the place of every prefetcher and behind the last of them. */
     @Override
     public int[] representativeRows() {
-        int places = readAhead ? NextBlock.MOST_READERS + 1 : 1;
+        int places = prefetch ? BlockPrefetch.MOST_PREFETCHERS + 1 : 1;
         return IntStream.iterate(tallest, height -> height > 0, height -> height / 2)
                 .flatMap(height -> IntStream.range(0, places).map(before -> before * tallest + height))
                 .toArray();
@@ -102,32 +110,32 @@ final class VectorProduct implements PanelProduct {
     }
 
     private void block(PackedMatrix weights, long at, float[] x, int rows, int k, int steps, float[] sums) {
-        RegisterTiles[] high = tall[weights.format().ordinal()];
-        RegisterTiles[] few = low[weights.format().ordinal()];
+        FloatTiles tiles = floatTiles.get(weights.format().ordinal());
         MemorySegment w = weights.memory();
         long bytes = Math.ceilDiv(steps, weights.format().perWord()) * (long) ROW_BYTES;
-        // The next block follows in memory, be it of this panel or of the next. After the last, tiles read their own
-        // again: a copy without reading, called for that alone, was compiled badly (it boxed vectors).
+        // The next block follows in memory, be it of this panel or of the next. After the last, tiles prefetch their
+        // own
+        // again: a copy without prefetching, called for that alone, was compiled badly (it boxed vectors).
         long next = at + 2 * bytes <= weights.panelStart(weights.panels()) ? at + bytes : at;
-        int readers = readers(weights.format(), rows);
+        int prefetchers = prefetchers(weights.format(), rows);
         int tile = 0;
         for (int c = 0; c < COLUMNS; c += tileColumns) {
             int height;
             for (int row = 0; row < rows; row += height) {
                 height = RowTiles.height(row, rows, tallest);
                 int from = row * weights.inputs() + k * height;
-                int sharers = tile < readers ? readers : 0;
+                int sharers = tile < prefetchers ? prefetchers : 0;
                 long ahead = sharers > 0 ? next + tile * (bytes / sharers) : at;
-                RegisterTiles tiles = height > 2 ? high[sharers] : few[sharers];
-                tiles.add(height, w, at + 4L * c, ahead, x, from, steps, sums, row * COLUMNS + c);
+                List<RegisterTiles<float[]>> copies = height > 2 ? tiles.gemm : tiles.gemv;
+                copies.get(sharers).add(height, w, at + 4L * c, ahead, x, from, steps, sums, row * COLUMNS + c);
                 tile++;
             }
         }
     }
 
-    /** How many tiles of a block read the next one ahead: none where that loses (figures: {@link NextBlock}). */
-    private int readers(WeightFormat format, int rows) {
-        if (!readAhead) {
+    /** Tiles of a block that prefetch the next one: none where that loses (figures: {@link BlockPrefetch}). */
+    private int prefetchers(WeightFormat format, int rows) {
+        if (!prefetch) {
             return 0;
         }
         int tiles = RowTiles.count(rows, tallest) * (COLUMNS / tileColumns);
@@ -135,10 +143,10 @@ final class VectorProduct implements PanelProduct {
                 switch (format) {
                     case F32 -> rows > 1;
                     case BF16 -> true;
-                    case INT8 -> rows <= 2 || tiles >= NextBlock.MOST_READERS;
+                    case INT8 -> rows <= 2 || tiles >= BlockPrefetch.MOST_PREFETCHERS;
                     case INT4 -> false;
                 };
-        return pays ? Math.min(tiles, NextBlock.MOST_READERS) : 0;
+        return pays ? Math.min(tiles, BlockPrefetch.MOST_PREFETCHERS) : 0;
     }
 
     @Override
@@ -151,9 +159,9 @@ final class VectorProduct implements PanelProduct {
             int height;
             for (int row = 0; row < rows; row += height) {
                 height = RowTiles.height(row, rows, tallest);
-                Int4Tiles tiles = height > 2 ? tallInt4 : lowInt4;
+                RegisterTiles<int[]> tiles = height > 2 ? gemmInt4 : gemvInt4;
                 int to = row * COLUMNS + c;
-                tiles.add(height, weights.memory(), at + 4L * c, x, row * words, groups, sums, to);
+                tiles.add(height, weights.memory(), at + 4L * c, at, x, row * words, groups, sums, to);
             }
         }
     }

@@ -11,6 +11,7 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
+/** The functions of rows on vectors: layer norm, activations, quantization. */
 final class VectorRows implements RowMath {
     private static final VectorSpecies<Float> F = Specialization.species(MethodHandles.lookup());
 
@@ -26,8 +27,6 @@ final class VectorRows implements RowMath {
 
     private final float[] lanes = new float[Lanes.COUNT];
     private final int[] rounded = new int[LEAD + BATCH * QuantizedRows.GROUP];
-
-    VectorRows(int contextLength) {}
 
     @Override
     public void layerNorm(float[] x, int from, float[] gain, float[] bias, float epsilon, float[] output) {

@@ -19,18 +19,18 @@ class ReadAheadTest {
                 long bytes = PackedMatrix.bytes(format, inputs, outputs);
                 PackedMatrix matrix =
                         new PackedMatrix(format, inputs, outputs, arena.allocate(bytes, 64), new float[0]);
-                ReadAhead ahead = new ReadAhead();
+                BarrierPrefetch prefetch = new BarrierPrefetch();
                 for (int panel = 0; panel < matrix.panels(); panel++) {
-                    ahead.aim(matrix, panel, matrix.panels());
-                    assertThatCode(() -> turn(ahead, 20_000)).doesNotThrowAnyException();
+                    prefetch.aim(matrix, panel, matrix.panels());
+                    assertThatCode(() -> turn(prefetch, 20_000)).doesNotThrowAnyException();
                 }
             }
         }
     }
 
-    private static void turn(ReadAhead ahead, int turns) {
+    private static void turn(BarrierPrefetch prefetch, int turns) {
         for (int i = 0; i < turns; i++) {
-            ahead.turn();
+            prefetch.turn();
         }
     }
 }

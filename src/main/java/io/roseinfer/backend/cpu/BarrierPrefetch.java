@@ -5,11 +5,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What a worker does while it waits for the others: it reads the weights it will need first, so that they come into its cache
- * while the memory would be idle, a cache line at a time. Waiting costs little then where memory is what the workers share.
+ * The prefetch of a worker that waits for the others at a barrier: it reads the weights that it will need first, a cache line at a
+ * time, so that they come into its cache while the memory would be idle. Waiting costs little then where workers share the memory.
  */
-final class ReadAhead implements Signal.Pause {
-    /** Most bytes to read ahead: half a second-level cache of today's servers. */
+final class BarrierPrefetch implements Signal.Pause {
+    /** Most bytes to prefetch: half a second-level cache of today's servers. */
     private static final long MOST_BYTES = 512 << 10;
 
     private static final int LINE_BYTES = 64;

@@ -6,11 +6,11 @@ import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The last inputs of a matrix where they do not fill a word: few, so without vectors. */
-final class LastWord {
-    private LastWord() {}
+/** The scalar tail of a product: the last inputs of a matrix, where they do not fill a word. */
+final class InputTail {
+    private InputTail() {}
 
-    /** Adds {@code steps} inputs, all in the words at {@code at}; the rest is as in {@link RegisterTiles#add}. */
+    /** Adds {@code steps} inputs, all in the words at {@code at}; the other arguments are those of {@link RegisterTiles#add}. */
     static void add(
             WeightFormat format,
             MemorySegment w,
