@@ -16,6 +16,11 @@ final class Candidates {
         weights = new double[capacity];
     }
 
+    /** Bytes of the arrays for so many tokens. */
+    static long bytes(int capacity) {
+        return (Integer.BYTES + Double.BYTES) * (long) capacity;
+    }
+
     void clear() {
         size = 0;
         taken = 0;

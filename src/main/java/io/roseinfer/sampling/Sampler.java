@@ -26,6 +26,11 @@ public final class Sampler {
         this.seen = new int[vocabularySize];
     }
 
+    /** Bytes of the arrays of a sampler for this vocabulary. */
+    public static long bytes(int vocabularySize) {
+        return Integer.BYTES * (long) vocabularySize + Candidates.bytes(vocabularySize);
+    }
+
     /**
      * Chooses the token that follows.
      *

@@ -3,6 +3,7 @@ package io.roseinfer.backend.cpu;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.BlockSpec.Attention;
@@ -15,7 +16,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
- * What a runner will allocate, known before it allocates anything.
+ * The memory that a runner will allocate, known before it allocates anything.
  *
  * @param uses every allocation, largest first
  * @param matrixBytes the packed matrices together
@@ -25,7 +26,13 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         uses = List.copyOf(uses);
     }
 
-    static MemoryPlan of(ModelSpec spec, RunnerLimits limits, KvGeometry kv, WeightFormat format, int threads) {
+    static MemoryPlan of(
+            ModelSpec spec,
+            RunnerLimits limits,
+            KvGeometry kv,
+            WeightFormat format,
+            List<Kernels.Factory> kernels,
+            int threads) {
         String suffix = suffix(format);
         String headSuffix = suffix(format.ofHead());
         int width = spec.width();
@@ -47,11 +54,13 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         uses.add(new MemoryUse("attention weights" + suffix, attention));
         uses.add(new MemoryUse("MLP weights" + suffix, mlp));
         uses.add(new MemoryUse("positions, norms, biases, scales", vectors(spec, format)));
-        uses.add(new MemoryUse("activations", Scratch.bytes(spec, limits, format)));
+        uses.add(new MemoryUse("activations", Scratch.plan(spec, limits, format).bytes()));
         uses.add(new MemoryUse("kernel warm-up", KernelExercises.bytes(spec, format, kv.blockSize())));
-        uses.add(new MemoryUse("worker buffers", threads * Worker.bytes(spec, limits)));
+        long matrices = embedding + head + attention + mlp;
+        List<Kernels.Factory> kinds = RunnerLoader.kinds(kernels, matrices);
+        uses.add(new MemoryUse("worker buffers", threads * Worker.bytes(spec, limits, kinds)));
         uses.sort(Comparator.comparingLong(MemoryUse::bytes).reversed());
-        return new MemoryPlan(uses, embedding + head + attention + mlp);
+        return new MemoryPlan(uses, matrices);
     }
 
     long bytes() {

@@ -56,7 +56,7 @@ final class RunnerLoader {
             int threads,
             long availableBytes) {
         Trait.require(spec, SUPPORTED, "cpu");
-        RunnerPlan plan = plan(spec, limits, format(precision, weights), threads);
+        RunnerPlan plan = plan(spec, limits, format(precision, weights), kernels, threads);
         if (plan.memory().bytes() > availableBytes) {
             throw tooLarge(weights, plan, (availableBytes >> 20) + " MiB of memory available");
         }
@@ -73,9 +73,10 @@ final class RunnerLoader {
         }
     }
 
-    private static RunnerPlan plan(ModelSpec spec, RunnerLimits limits, WeightFormat format, int threads) {
+    private static RunnerPlan plan(
+            ModelSpec spec, RunnerLimits limits, WeightFormat format, List<Kernels.Factory> kernels, int threads) {
         KvGeometry kv = geometry(spec, limits);
-        return new RunnerPlan(spec, limits, kv, format, MemoryPlan.of(spec, limits, kv, format, threads));
+        return new RunnerPlan(spec, limits, kv, format, MemoryPlan.of(spec, limits, kv, format, kernels, threads));
     }
 
     private static CpuModelRunner build(
@@ -104,8 +105,8 @@ final class RunnerLoader {
         return new CpuModelRunner(plan, arena, team, pool, passes);
     }
 
-    /** Leaves out what would be compiled for nothing. */
-    private static List<Kernels.Factory> kinds(List<Kernels.Factory> all, long matrixBytes) {
+    /** The kinds of kernels that a model of this size gets: without those that would be compiled for nothing. */
+    static List<Kernels.Factory> kinds(List<Kernels.Factory> all, long matrixBytes) {
         return matrixBytes >= LARGE_BYTES || all.size() == 1
                 ? all
                 : all.stream().filter(kind -> !kind.isForLargeModels()).toList();

@@ -20,13 +20,13 @@ final class Scratch {
     final float[] residual;
     /** Normalised input of the next product, in row tiles. */
     final float[] normed;
-    /** Input of the next product with INT4 weights, in tiles of {@link QuantizedRows}; empty where weights are others. */
+    /** Input of the next product with INT4 weights, in tiles of {@link QuantizedRows}; empty with other weights. */
     final int[] quantized;
     /** Queries, keys and values side by side, [token][qkvWidth]. */
     final float[] qkv;
-    /** Joined heads, in row tiles; rows where they are yet to be quantized. */
+    /** Attention output, [token][width]: in row tiles, or row by row when INT4 quantizes it next. */
     final float[] attended;
-    /** The MLP's inner activations, likewise. */
+    /** The MLP's inner activations, [token][innerWidth]: in row tiles, or row by row when INT4 quantizes them next. */
     final float[] inner;
     /** The residual stream of the tokens that are sampled from, [sample][width]. */
     final float[] last;
@@ -34,17 +34,31 @@ final class Scratch {
     final float[] logits;
 
     Scratch(ModelSpec spec, RunnerLimits limits, WeightFormat format) {
-        int tokens = Math.min(TOKENS, limits.maxTokens());
+        ArrayPlan plan = plan(spec, limits, format);
+        residual = plan.floats("residual");
+        normed = plan.floats("normed");
+        quantized = plan.ints("quantized");
+        qkv = plan.floats("qkv");
+        attended = plan.floats("attended");
+        inner = plan.floats("inner");
+        last = plan.floats("last");
+        logits = plan.floats("logits");
+    }
+
+    /** The arrays that such a runner's scratch will consist of. */
+    static ArrayPlan plan(ModelSpec spec, RunnerLimits limits, WeightFormat format) {
+        long tokens = Math.min(TOKENS, limits.maxTokens());
+        long width = spec.width();
         int logitRows = Math.min(LOGIT_ROWS, limits.maxRows());
-        int width = spec.width();
-        residual = new float[tokens * width];
-        normed = new float[mostRows(limits) * width];
-        quantized = new int[quantized(spec, tokens, format)];
-        qkv = new float[tokens * spec.attention().qkvWidth()];
-        attended = new float[tokens * spec.attention().queryWidth()];
-        inner = new float[tokens * spec.mlp().inner()];
-        last = new float[limits.maxRows() * width];
-        logits = new float[Math.multiplyExact(logitRows, spec.vocabularySize())];
+        return new ArrayPlan()
+                .add("residual", tokens * width)
+                .add("normed", mostRows(limits) * width)
+                .add("quantized", format == WeightFormat.INT4 ? tokens * QuantizedRows.words(mostInputs(spec)) : 0)
+                .add("qkv", tokens * spec.attention().qkvWidth())
+                .add("attended", tokens * spec.attention().queryWidth())
+                .add("inner", tokens * spec.mlp().inner())
+                .add("last", limits.maxRows() * width)
+                .add("logits", (long) logitRows * spec.vocabularySize());
     }
 
     /** The most rows any product of a runner with these limits has. */
@@ -55,21 +69,5 @@ final class Scratch {
     /** The most inputs a matrix of the blocks has. */
     static int mostInputs(ModelSpec spec) {
         return Math.max(spec.width(), Math.max(spec.attention().queryWidth(), spec.mlp().inner()));
-    }
-
-    private static int quantized(ModelSpec spec, int tokens, WeightFormat format) {
-        int widest = mostInputs(spec);
-        return format == WeightFormat.INT4 ? Math.multiplyExact(tokens, QuantizedRows.words(widest)) : 0;
-    }
-
-    static long bytes(ModelSpec spec, RunnerLimits limits, WeightFormat format) {
-        int tokens = Math.min(TOKENS, limits.maxTokens());
-        long width = spec.width();
-        long perToken = width + spec.attention().qkvWidth() + spec.attention().queryWidth() + spec.mlp().inner();
-        long activations = tokens * perToken + (mostRows(limits) + limits.maxRows()) * width;
-        return 4L
-                * (quantized(spec, tokens, format)
-                        + activations
-                        + (long) Math.min(LOGIT_ROWS, limits.maxRows()) * spec.vocabularySize());
     }
 }

@@ -13,11 +13,8 @@ import io.roseinfer.sampling.Sampler;
 import io.roseinfer.sampling.SamplingParams;
 import java.util.List;
 
-/** What one worker owns: its kernels, its place in the KV pool, and small buffers. */
+/** One worker's own state: its kernels, its view of the KV pool, its sampler and small buffers. */
 final class Worker {
-    /** What a {@link Sampler} holds per token of the vocabulary. */
-    private static final long SAMPLER_BYTES = 16;
-
     private final List<Kernels> kinds;
     /** The kernels of this step; changed between steps only. */
     Kernels kernels;
@@ -32,14 +29,14 @@ final class Worker {
     final float[] row;
     /** One row of a product's input, quantized. */
     final int[] words;
-    /** What a few queries of one head attend to, [query][headSize]. */
+    /** Attention output of a few queries of one head, [query][headSize]. */
     final float[] heads;
     /** A row of logits as the model gave it, while the sampler changes the other. */
     final float[] rawLogits;
 
     final int[] topTokens;
 
-    /** What it does while it waits. */
+    /** Its prefetch while it waits for the others. */
     final BarrierPrefetch prefetch = new BarrierPrefetch();
 
     /** Where its time goes; changed between steps only. */
@@ -50,13 +47,35 @@ final class Worker {
         this.kernels = kinds.getFirst();
         this.view = new KvView(pool);
         this.sampler = new Sampler(spec.vocabularySize());
-        this.sums = new float[Scratch.mostRows(limits) * PackedMatrix.COLUMNS];
-        this.gates = new float[spec.mlp().gated() ? sums.length : 0];
-        this.row = new float[spec.width()];
-        this.words = new int[QuantizedRows.words(Scratch.mostInputs(spec))];
-        this.heads = new float[Attention.MAX_QUERIES * spec.attention().headSize()];
-        this.rawLogits = new float[spec.vocabularySize()];
-        this.topTokens = new int[SamplingParams.MAX_LOGPROBS];
+        ArrayPlan plan = plan(spec, limits);
+        this.sums = plan.floats("sums");
+        this.gates = plan.floats("gates");
+        this.row = plan.floats("row");
+        this.words = plan.ints("words");
+        this.heads = plan.floats("heads");
+        this.rawLogits = plan.floats("raw logits");
+        this.topTokens = plan.ints("top tokens");
+    }
+
+    private static ArrayPlan plan(ModelSpec spec, RunnerLimits limits) {
+        long sums = (long) Scratch.mostRows(limits) * PackedMatrix.COLUMNS;
+        return new ArrayPlan()
+                .add("sums", sums)
+                .add("gates", spec.mlp().gated() ? sums : 0)
+                .add("row", spec.width())
+                .add("words", QuantizedRows.words(Scratch.mostInputs(spec)))
+                .add("heads", (long) Attention.MAX_QUERIES * spec.attention().headSize())
+                .add("raw logits", spec.vocabularySize())
+                .add("top tokens", SamplingParams.MAX_LOGPROBS);
+    }
+
+    /** Bytes of the arrays of one worker, with those of its sampler and of its sets of kernels. */
+    static long bytes(ModelSpec spec, RunnerLimits limits, List<Kernels.Factory> kinds) {
+        return plan(spec, limits).bytes()
+                + Sampler.bytes(spec.vocabularySize())
+                + kinds.stream()
+                        .mapToLong(kind -> kind.bytes(spec.contextLength()))
+                        .sum();
     }
 
     /** Takes the kernels of one kind for the next step. */
@@ -75,12 +94,5 @@ final class Worker {
         prefetch.aim(next, team.share(next.panels(), self), team.share(next.panels(), self + 1));
         team.meet(self, prefetch);
         times.end(Operator.WAITING);
-    }
-
-    /** Bytes of one worker's buffers, its kernels' and its sampler's included. */
-    static long bytes(ModelSpec spec, RunnerLimits limits) {
-        long sums = (long) Scratch.mostRows(limits) * PackedMatrix.COLUMNS;
-        long scores = (long) Attention.MAX_QUERIES * spec.contextLength();
-        return 4 * ((spec.mlp().gated() ? 2 : 1) * sums + scores) + (4 + SAMPLER_BYTES) * spec.vocabularySize();
     }
 }

@@ -140,6 +140,11 @@ class KernelWarmUpTest {
                 onMade.accept(made);
                 return made;
             }
+
+            @Override
+            public long bytes(int contextLength) {
+                return new ScalarKernels().bytes(contextLength);
+            }
         };
         KernelExercises exercises = new KernelExercises(model.spec, WeightFormat.F32, 16, Arena.ofAuto());
         return new KernelWarmUp(List.of(new ScalarKernels(), second), exercises);

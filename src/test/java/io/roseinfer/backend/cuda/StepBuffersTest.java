@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.RunnerLimits;
-import io.roseinfer.model.Gpt2Shapes;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.family.Families;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,7 +53,7 @@ class StepBuffersTest {
     })
     void the_planned_bytes_are_those_that_the_device_is_asked_for_beside_the_pool(
             String model, ElementType type, int rows, int tokens, boolean hopper) {
-        ModelSpec spec = Gpt2Shapes.named(model).orElseThrow();
+        ModelSpec spec = Families.shape(model).orElseThrow();
         ModelShape shape = ModelShape.of(spec, type);
         RunnerLimits limits = new RunnerLimits(rows, tokens, 16, 0);
         SampleKernel sampling = SampleKernel.of(spec.vocabularySize(), hopper);
@@ -69,7 +69,7 @@ class StepBuffersTest {
     @ParameterizedTest
     @CsvSource({"1, 1, 8", "9, 3, 16", "4, 100, 104"})
     void activations_have_room_for_the_largest_step_in_whole_panels(int rows, int tokens, int panelRows) {
-        ModelShape shape = ModelShape.of(Gpt2Shapes.named("gpt2").orElseThrow(), ElementType.F16);
+        ModelShape shape = ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16);
         SampleKernel sampling = SampleKernel.of(50257, true);
         StepBuffers buffers = StepBuffers.plan(shape, new RunnerLimits(rows, tokens, 16, 0), sampling, INPUT_BYTES)
                 .allocate(memory, POOL_BYTES);

@@ -16,5 +16,8 @@ public record Kernels(PanelProduct product, Attention attention, RowMath rows) {
 
         /** Makes a set whose attention reaches over at most {@code contextLength} tokens. */
         Kernels create(int contextLength);
+
+        /** Bytes of the arrays of such a set. */
+        long bytes(int contextLength);
     }
 }

@@ -43,6 +43,11 @@ final class VectorAttention implements Attention {
         weights = new float[MAX_QUERIES * rowSize];
     }
 
+    /** Bytes of the arrays for this context length. */
+    static long bytes(int contextLength) {
+        return Float.BYTES * (Lanes.COUNT + GROUP * ((long) contextLength + Lanes.COUNT));
+    }
+
     @Override
     public void attend(
             KvView context, float[] queries, int from, int stride, int count, int length, float scale, float[] output) {

@@ -52,4 +52,9 @@ public final class VectorKernels implements Kernels.Factory {
                 Specialization.<Attention>of(VectorAttention.class, TileSpec.vectors(bits), contextLength),
                 Specialization.<RowMath>of(VectorRows.class, TileSpec.vectors(bits)));
     }
+
+    @Override
+    public long bytes(int contextLength) {
+        return VectorProduct.BYTES + VectorAttention.bytes(contextLength) + VectorRows.BYTES;
+    }
 }

@@ -29,6 +29,9 @@ import java.util.stream.IntStream;
  * <p>INT4 takes all inputs in one pass under any number of rows: its panels are an eighth as large.
  */
 final class VectorProduct implements PanelProduct {
+    /** Bytes of the arrays. */
+    static final long BYTES = (long) Integer.BYTES * GemmInt4Tiles.PAIRS;
+
     /** Inputs per block; a multiple of every format's weights per word. */
     private static final int BLOCK = 768;
 

@@ -25,6 +25,9 @@ final class VectorRows implements RowMath {
     /** Integers before those of a batch, so that there is one before the first. */
     private static final int LEAD = 16;
 
+    /** Bytes of the arrays. */
+    static final long BYTES = 4L * (Lanes.COUNT + LEAD + BATCH * QuantizedRows.GROUP);
+
     private final float[] lanes = new float[Lanes.COUNT];
     private final int[] rounded = new int[LEAD + BATCH * QuantizedRows.GROUP];
 

@@ -7,6 +7,7 @@ import io.roseinfer.backend.cpu.kernel.Lanes;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
+/** Causal attention, query by query in the order that {@link Attention} states. */
 final class ScalarAttention implements Attention {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
 
@@ -15,6 +16,11 @@ final class ScalarAttention implements Attention {
 
     ScalarAttention(int contextLength) {
         weights = new float[contextLength];
+    }
+
+    /** Bytes of the arrays for this context length. */
+    static long bytes(int contextLength) {
+        return Float.BYTES * ((long) contextLength + Lanes.COUNT);
     }
 
     @Override

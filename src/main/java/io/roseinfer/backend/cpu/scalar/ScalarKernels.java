@@ -14,4 +14,9 @@ public final class ScalarKernels implements Kernels.Factory {
     public Kernels create(int contextLength) {
         return new Kernels(new ScalarProduct(), new ScalarAttention(contextLength), new ScalarRows());
     }
+
+    @Override
+    public long bytes(int contextLength) {
+        return ScalarProduct.BYTES + ScalarAttention.bytes(contextLength) + ScalarRows.BYTES;
+    }
 }

@@ -7,7 +7,11 @@ import io.roseinfer.backend.cpu.kernel.PanelProduct;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import java.util.Arrays;
 
+/** The matrix product, one sum at a time in the order that {@link PanelProduct} states. */
 final class ScalarProduct implements PanelProduct {
+    /** Bytes of the arrays. */
+    static final long BYTES = 4L * (COLUMNS + QuantizedRows.GROUP * COLUMNS + QuantizedRows.GROUP);
+
     private final float[] weightRow = new float[COLUMNS];
     private final float[] weightGroup = new float[QuantizedRows.GROUP * COLUMNS];
     private final int[] activations = new int[QuantizedRows.GROUP];

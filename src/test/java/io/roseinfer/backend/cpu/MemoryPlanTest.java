@@ -1,0 +1,107 @@
+package io.roseinfer.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cpu.kernel.Kernels;
+import io.roseinfer.backend.cpu.kernel.KvPool;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.backend.cpu.panama.VectorKernels;
+import io.roseinfer.backend.cpu.scalar.ScalarKernels;
+import io.roseinfer.model.ModelSpec;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What is promised before a runner is loaded is what its objects then hold. */
+class MemoryPlanTest {
+    private static final List<ModelSpec> SPECS = List.of(TestModel.plain(), TestModel.awkward());
+    private static final List<RunnerLimits> LIMITS = List.of(
+            new RunnerLimits(1, 1, 16, 0),
+            new RunnerLimits(4, 64, 16, 0),
+            new RunnerLimits(100, 7, 16, 0),
+            new RunnerLimits(3, 1000, 16, 0));
+
+    @ParameterizedTest
+    @EnumSource
+    void the_arrays_of_the_scratch_take_the_bytes_that_were_promised(WeightFormat format) throws Exception {
+        for (ModelSpec spec : SPECS) {
+            for (RunnerLimits limits : LIMITS) {
+                long promised = Scratch.plan(spec, limits, format).bytes();
+                assertThat(arrayBytes(new Scratch(spec, limits, format)))
+                        .as("%s, %s", spec, limits)
+                        .isEqualTo(promised);
+            }
+        }
+    }
+
+    @Test
+    void the_arrays_of_a_worker_its_sampler_and_its_kernels_take_the_bytes_that_were_promised() throws Exception {
+        List<List<Kernels.Factory>> choices = List.of(
+                List.of(new ScalarKernels()),
+                List.of(new VectorKernels(512, false)),
+                List.of(new VectorKernels(256, false), new VectorKernels(256, true)));
+        for (List<Kernels.Factory> kinds : choices) {
+            for (ModelSpec spec : SPECS) {
+                for (RunnerLimits limits : LIMITS) {
+                    long promised = Worker.bytes(spec, limits, kinds);
+                    List<Kernels> sets = kinds.stream()
+                            .map(kind -> kind.create(spec.contextLength()))
+                            .toList();
+                    KvPool pool = new KvPool(Arena.ofAuto().allocate(16), 0, 1, 1, 1);
+                    assertThat(arrayBytes(new Worker(spec, limits, sets, pool)))
+                            .as("%s, %s, %s", kinds.getLast().name(), spec, limits)
+                            .isEqualTo(promised);
+                }
+            }
+        }
+    }
+
+    @Test
+    void an_array_that_is_not_planned_or_allocated_already_is_refused_by_its_name() {
+        ArrayPlan plan = new ArrayPlan().add("sums", 3);
+        assertThat(plan.bytes()).isEqualTo(12);
+        assertThat(plan.floats("sums")).hasSize(3);
+        assertThatThrownBy(() -> plan.floats("sums")).hasMessageContaining("sums");
+        assertThatThrownBy(() -> plan.ints("rows")).hasMessageContaining("rows");
+    }
+
+    private static long arrayBytes(Object owner) throws IllegalAccessException {
+        return arrayBytes(owner, Collections.newSetFromMap(new IdentityHashMap<>()));
+    }
+
+    /** Bytes of the arrays of numbers that objects of ours hold, each counted once. */
+    private static long arrayBytes(Object object, Set<Object> seen) throws IllegalAccessException {
+        if (object == null || !seen.add(object)) {
+            return 0;
+        }
+        Class<?> type = object.getClass();
+        if (type.isArray() && type.getComponentType().isPrimitive()) {
+            return Array.getLength(object) * (type == double[].class || type == long[].class ? 8L : 4L);
+        }
+        long bytes = 0;
+        if (object instanceof Iterable<?> elements && !(object instanceof MemorySegment)) {
+            for (Object element : elements) {
+                bytes += arrayBytes(element, seen);
+            }
+        } else if (type.getName().startsWith("io.roseinfer")) {
+            for (Field field : type.getDeclaredFields()) {
+                if (!Modifier.isStatic(field.getModifiers()) && !field.getType().isPrimitive()) {
+                    field.setAccessible(true);
+                    bytes += arrayBytes(field.get(object), seen);
+                }
+            }
+        }
+        return bytes;
+    }
+}
