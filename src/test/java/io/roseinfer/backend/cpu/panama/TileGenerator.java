@@ -27,6 +27,21 @@ final class TileGenerator {
     private static final Pattern SUM = Pattern.compile("`([^`]*)`");
     private static final Pattern NUMBER = Pattern.compile("[0-9]+L?");
 
+    /** The classes that templates may name, in the order of imports. */
+    private static final String IMPORTS = """
+            io.roseinfer.backend.cpu.kernel.PackedMatrix
+            io.roseinfer.backend.cpu.kernel.QuantizedRows
+            io.roseinfer.backend.cpu.kernel.WeightFormat
+            java.lang.foreign.MemorySegment
+            java.lang.invoke.MethodHandles
+            java.nio.ByteOrder
+            jdk.incubator.vector.FloatVector
+            jdk.incubator.vector.IntVector
+            jdk.incubator.vector.ShortVector
+            jdk.incubator.vector.VectorOperators
+            jdk.incubator.vector.VectorSpecies
+            """;
+
     private TileGenerator() {}
 
     /** Writes the tiles to the source folder that is the only argument. */
@@ -56,7 +71,7 @@ final class TileGenerator {
             String name = constant.replaceAll(".* (\\w+) = .*", "$1");
             text = declared(text, "#constants\n", name, "    private static final " + constant);
         }
-        for (String name : TileTemplates.IMPORTS.lines().toList().reversed()) {
+        for (String name : IMPORTS.lines().toList().reversed()) {
             text = declared(text, "#imports\n", name.replaceAll(".*\\.", ""), "import " + name);
         }
         return text.replaceAll("(?m)^#.*\n", "");
@@ -93,9 +108,9 @@ final class TileGenerator {
     private static List<Integer> values(char variable, Map<Character, Integer> bound) {
         return switch (variable) {
             // The height of a tile, of the taller and the lower ones of its class.
-            case 'h' -> List.of(bound.get('t'), bound.get('l'));
+            case 'h' -> List.of(bound.getOrDefault('t', 0), bound.getOrDefault('l', 0));
             // A row of the tile.
-            case 'r' -> IntStream.range(0, bound.get('h')).boxed().toList();
+            case 'r' -> IntStream.range(0, bound.getOrDefault('h', 0)).boxed().toList();
             // A vector of outputs.
             case 'v' -> List.of(0, 1, 2);
             // A nibble of the lower half of a word.

@@ -13,20 +13,6 @@ final class TileTemplates {
             |
             """;
 
-    static final String IMPORTS = """
-            io.roseinfer.backend.cpu.kernel.PackedMatrix
-            io.roseinfer.backend.cpu.kernel.QuantizedRows
-            io.roseinfer.backend.cpu.kernel.WeightFormat
-            java.lang.foreign.MemorySegment
-            java.lang.invoke.MethodHandles
-            java.nio.ByteOrder
-            jdk.incubator.vector.FloatVector
-            jdk.incubator.vector.IntVector
-            jdk.incubator.vector.ShortVector
-            jdk.incubator.vector.VectorOperators
-            jdk.incubator.vector.VectorSpecies
-            """;
-
     static final String CONSTANTS = """
             TileSpec SPEC = Specialization.spec(MethodHandles.lookup())
             VectorSpecies<Float> F = SPEC.species()
@@ -59,7 +45,7 @@ final class TileTemplates {
                   |    }
             """;
 
-    /** A tile that multiplies floats, up to its loop. */
+    /** A tile that multiplies floats, up to its loop. With the counter before the sums C2 made 32 rows of bf16 5 % slower. */
     private static final String TILE = """
             h     |
             h     |    private static int tile$h(
