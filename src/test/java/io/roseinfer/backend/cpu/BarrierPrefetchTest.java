@@ -8,7 +8,7 @@ import java.lang.foreign.Arena;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class ReadAheadTest {
+class BarrierPrefetchTest {
 
     /** The matrix fills its memory, which does not let itself be read past its end. */
     @ParameterizedTest
