@@ -10,6 +10,7 @@ import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.panama.VectorKernels;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
@@ -25,7 +26,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is promised before a runner is loaded is what its objects then hold. */
 class MemoryPlanTest {
-    private static final List<ModelSpec> SPECS = List.of(TestModel.plain(), TestModel.awkward());
+    private static final List<ModelSpec> SPECS = List.of(
+            TestModel.plain(),
+            TestModel.awkward(),
+            SpecBuilder.named("gated")
+                    .width(64)
+                    .heads(4, 2, 32)
+                    .inner(96)
+                    .gated()
+                    .build());
     private static final List<RunnerLimits> LIMITS = List.of(
             new RunnerLimits(1, 1, 16, 0),
             new RunnerLimits(4, 64, 16, 0),

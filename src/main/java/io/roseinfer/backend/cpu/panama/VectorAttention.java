@@ -45,7 +45,7 @@ final class VectorAttention implements Attention {
 
     /** Bytes of the arrays for this context length. */
     static long bytes(int contextLength) {
-        return Float.BYTES * (Lanes.COUNT + GROUP * ((long) contextLength + Lanes.COUNT));
+        return Float.BYTES * (Lanes.COUNT + MAX_QUERIES * (1L + contextLength + Lanes.COUNT));
     }
 
     @Override
