@@ -74,6 +74,11 @@ public final class ResultFile {
         return Files.exists(path) ? path.toRealPath() : folder.toRealPath().resolve(path.getFileName());
     }
 
+    /** Whether a document stays behind what was written before, as in a pipe, instead of taking its place. */
+    public boolean isStream() {
+        return Files.exists(target) && !Files.isRegularFile(target);
+    }
+
     /** Whether both are one file, by whatever names and links. */
     public boolean isSameAs(ResultFile other) {
         try {

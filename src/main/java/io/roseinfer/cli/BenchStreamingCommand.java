@@ -133,21 +133,21 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
             Workload prepared = workload.isTokenIds() ? requests : prepared(requests, loaded);
             Map<String, @Nullable Object> flags = settings.all(command, model, features);
             Environment environment = Machine.here().environment(loaded, terminal);
-            RunFiles files =
-                    new RunFiles(results, trace, runs -> new JsonReport(printIds).of(flags, environment, runs));
             String line = settings.line(scheduler.admissionPolicy(), word(schedule)) + "\n" + WarmUpLine.of(loaded);
             StreamingReport report = new StreamingReport(setup(loaded, features), schedule);
-            RunPrinter printer = new RunPrinter(report, line, files, terminal);
-            StreamingBenchmark benchmark = new StreamingBenchmark(
-                    () -> loaded.serve(options, terminal.clock()),
-                    prepared,
-                    schedule,
-                    terminal.clock(),
-                    printer);
-            if (profileOps) {
-                benchmark = benchmark.withProfiler(profiler(loaded, terminal));
+            Optional<StepProfiler> profiler = profileOps ? Optional.of(profiler(loaded, terminal)) : Optional.empty();
+            List<RunResult> runs;
+            try (RunFiles files =
+                    new RunFiles(results, trace, done -> new JsonReport(printIds).of(flags, environment, done))) {
+                StreamingBenchmark benchmark = new StreamingBenchmark(
+                        () -> loaded.serve(options, terminal.clock()),
+                        prepared,
+                        schedule,
+                        terminal.clock(),
+                        new RunPrinter(report, line, files, terminal));
+                profiler.ifPresent(benchmark::withProfiler);
+                runs = benchmark.run(warmupRuns, repeatRuns);
             }
-            List<RunResult> runs = benchmark.run(warmupRuns, repeatRuns);
             if (trace.isPresent() && runs.stream().anyMatch(run -> TimelineTrace.droppedSteps(run) > 0)) {
                 terminal.note(
                         "--timeline has the last " + TIMELINE_STEPS + " steps of each run; make the runs shorter");

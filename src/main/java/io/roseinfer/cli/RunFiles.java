@@ -9,8 +9,11 @@ import java.util.Optional;
 import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
 
-/** The files of a benchmark, which hold the runs that are over: a run that fails takes none with it. */
-final class RunFiles {
+/**
+ * The files of a benchmark, which hold the runs that are over: a run that fails takes none with it. A pipe gets its one document
+ * when all is over, as a reader cannot tell a second one from the rest of the first.
+ */
+final class RunFiles implements AutoCloseable {
     private final Optional<ResultFile> results;
     private final Optional<ResultFile> timeline;
     private final Function<List<RunResult>, JsonNode> report;
@@ -28,7 +31,20 @@ final class RunFiles {
     /** Writes the files anew, with another run. */
     void add(RunResult run) {
         runs.add(run);
-        results.ifPresent(file -> file.write(report.apply(runs)));
-        timeline.ifPresent(file -> file.write(out -> TimelineTrace.write(out, runs)));
+        write(false);
+    }
+
+    /** Writes the pipes, if there is a run to tell of. */
+    @Override
+    public void close() {
+        if (!runs.isEmpty()) {
+            write(true);
+        }
+    }
+
+    private void write(boolean streams) {
+        results.filter(file -> file.isStream() == streams).ifPresent(file -> file.write(report.apply(runs)));
+        timeline.filter(file -> file.isStream() == streams)
+                .ifPresent(file -> file.write(out -> TimelineTrace.write(out, runs)));
     }
 }

@@ -9,6 +9,7 @@ import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.metrics.Summary;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.RandomAccessFile;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -198,6 +199,22 @@ class BenchStreamingCommandTest {
         JsonNode document = results("run.json.zst", "--num-requests", "2", "--repeat-runs", "3");
         assertThat(document.at("/schema").intValue()).isEqualTo(1);
         assertThat(document.at("/runs")).hasSize(3);
+    }
+
+    @Test
+    void pipe_gets_one_document_of_all_runs() throws Exception {
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        // Opened both ways, a pipe waits neither for a reader nor for a writer.
+        try (RandomAccessFile reader = new RandomAccessFile(pipe.toFile(), "rw")) {
+            Outcome outcome = bench(
+                    "--json", pipe.toString(), "--num-requests", "1", "--max-new-tokens", "1", "--repeat-runs", "2");
+            assertThat(outcome.code()).as(outcome.err()).isZero();
+            byte[] written = new byte[1 << 16];
+            JsonNode document = StrictJson.parse(Arrays.copyOf(written, reader.read(written)));
+            assertThat(document.get("runs").size()).isEqualTo(2);
+        }
     }
 
     @Test
