@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>A runner that is not told to warm up puts it off: a few tokens of a small model are through on the scalar kernels before
  * the vector kernels were compiled. It starts by itself once the steps' work shows that it pays, and a step that would take
- * longer on the scalar kernels than the compiling does waits for it.
+ * longer on the scalar kernels than the compiling does waits for it, once and for a limited time.
  */
 final class KernelWarmUp implements AutoCloseable {
     /** Operations served on scalar kernels before warming up starts by itself: some tenths of a second. */
@@ -25,6 +25,9 @@ final class KernelWarmUp implements AutoCloseable {
 
     /** Operations of one step that the scalar kernels would take longer for than compiling does. */
     private static final long WAIT_FLOPS = 4_000_000_000L;
+
+    /** Longest that a step waits: a JVM whose optimizing compiler is off or busy elsewhere may never be through. */
+    private static final long MOST_WAIT_NANOS = 10_000_000_000L;
 
     /** A loop that is still not compiled after so many calls is used as it is; the compiler takes it seriously after some thousands. */
     private static final int MOST_CALLS = 100_000;
@@ -43,6 +46,8 @@ final class KernelWarmUp implements AutoCloseable {
     /** Operations of the steps so far. */
     private long served;
 
+    private boolean hasWaited;
+
     /** Kinds of kernels from the one that needs no warming to the fastest. */
     KernelWarmUp(List<Kernels.Factory> kinds, KernelExercises exercises) {
         this.kinds = List.copyOf(kinds);
@@ -58,8 +63,9 @@ final class KernelWarmUp implements AutoCloseable {
         if (served >= START_FLOPS) {
             start();
         }
-        if (ready == 0 && flops >= WAIT_FLOPS) {
-            await(1, Long.MAX_VALUE);
+        if (ready == 0 && flops >= WAIT_FLOPS && !hasWaited) {
+            hasWaited = true;
+            await(1, MOST_WAIT_NANOS);
         }
         return ready;
     }

@@ -110,6 +110,15 @@ class KernelWarmUpTest {
     }
 
     @Test
+    void a_large_step_does_not_wait_for_ever_for_kernels_that_are_never_compiled() {
+        CountDownLatch never = new CountDownLatch(1);
+        try (KernelWarmUp warmUp = warmUp(kernels -> await(never))) {
+            assertThat(warmUp.kindFor(1_000_000_000_000L)).isZero();
+            never.countDown();
+        }
+    }
+
+    @Test
     void kernels_that_fail_while_they_are_exercised_leave_the_others_in_use() {
         try (KernelWarmUp warmUp = warmUp(kernels -> {
             throw new OutOfMemoryError("planted");
