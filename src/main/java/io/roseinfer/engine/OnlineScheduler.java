@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
@@ -99,9 +100,12 @@ public final class OnlineScheduler {
      * Queues a request; a later {@link #prefill} or {@link #step} admits it.
      *
      * @return the request's id
-     * @throws io.roseinfer.base.RoseException.BadInput if it can never be served
+     * @throws BadInput if it can never be served
      */
     public long enqueue(int[] prompt, int maxNewTokens, SamplingParams sampling, long seed, boolean ignoreEndOfText) {
+        if (maxNewTokens < 1) {
+            throw new BadInput("max_new_tokens is " + maxNewTokens + "; it must be positive");
+        }
         EngineLimits.requireServable(prompt, maxNewTokens, runner.spec(), runner.kv());
         long id = nextId++;
         int[] endOfText = ignoreEndOfText

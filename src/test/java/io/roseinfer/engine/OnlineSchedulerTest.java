@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
@@ -27,6 +28,12 @@ class OnlineSchedulerTest {
 
     private long enqueue(int token, int newTokens) {
         return scheduler.enqueue(new int[] {token}, newTokens, SamplingParams.greedy(), 0, true);
+    }
+
+    @Test
+    void a_request_for_no_token_is_refused() {
+        assertThatThrownBy(() -> enqueue(1, 0)).isInstanceOf(BadInput.class).hasMessageContaining("max_new_tokens is 0");
+        assertThat(scheduler.hasUnfinished()).isFalse();
     }
 
     @Test
