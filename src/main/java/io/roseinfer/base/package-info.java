@@ -8,6 +8,8 @@
  *   <li>{@link io.roseinfer.base.RoseException}: the sealed family of everything a user, a file or a device <em>can</em> cause.
  *   <li>{@link io.roseinfer.base.StrictJson}: the one configured JSON reader; duplicates, trailing tokens and depth are refused.
  *   <li>{@link io.roseinfer.base.Limits}: the numbers that bound what is read from outside.
+ *   <li>{@link io.roseinfer.base.Quoted} and {@link io.roseinfer.base.FileFailure}: text and paths from outside as messages show
+ *       them, and what the file system refused.
  * </ul>
  *
  * <p>Why not a {@code util} package: what has no better home than "util" has not been understood yet.

@@ -1,6 +1,8 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Limits;
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,5 +1,6 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.FileFailure;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;

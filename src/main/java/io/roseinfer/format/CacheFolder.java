@@ -1,5 +1,6 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.FileFailure;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

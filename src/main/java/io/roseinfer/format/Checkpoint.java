@@ -1,5 +1,7 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
 import java.io.InputStream;

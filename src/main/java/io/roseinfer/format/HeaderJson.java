@@ -1,6 +1,7 @@
 package io.roseinfer.format;
 
 import io.roseinfer.base.Limits;
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.tensor.DType;

@@ -1,5 +1,7 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Quoted;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import java.util.List;
 import java.util.Optional;

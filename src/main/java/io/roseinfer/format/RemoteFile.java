@@ -1,6 +1,7 @@
 package io.roseinfer.format;
 
 import io.roseinfer.base.Limits;
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import java.net.URI;
 import java.util.stream.Stream;

@@ -1,5 +1,6 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;

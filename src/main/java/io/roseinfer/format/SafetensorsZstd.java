@@ -3,6 +3,8 @@ package io.roseinfer.format;
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdIOException;
 import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import java.io.FilterInputStream;

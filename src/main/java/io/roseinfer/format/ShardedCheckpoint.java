@@ -1,5 +1,7 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;

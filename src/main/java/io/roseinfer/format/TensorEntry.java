@@ -1,5 +1,7 @@
 package io.roseinfer.format;
 
+import io.roseinfer.base.Quoted;
+
 /**
  * One tensor as a safetensors header states it.
  *

@@ -1,6 +1,5 @@
-package io.roseinfer.format;
+package io.roseinfer.base;
 
-import io.roseinfer.base.Printable;
 import java.util.Collection;
 import java.util.stream.Collectors;
 
@@ -12,12 +11,12 @@ public final class Quoted {
     private Quoted() {}
 
     /** {@code name} in double quotes, at most 120 characters of it. */
-    static String name(String name) {
+    public static String name(String name) {
         return '"' + escape(cut(name)) + '"' + more(name);
     }
 
     /** A number or a word without quotes, at most 120 characters of it. */
-    static String value(String value) {
+    public static String value(String value) {
         return escape(cut(value)) + more(value);
     }
 
@@ -36,7 +35,7 @@ public final class Quoted {
     }
 
     /** Replaces quotes, backslashes and whatever is not a plain printable character by an escape. */
-    static String escape(String text) {
+    public static String escape(String text) {
         StringBuilder escaped = new StringBuilder(text.length());
         text.codePoints().forEach(point -> {
             if (point == '"' || point == '\\') {

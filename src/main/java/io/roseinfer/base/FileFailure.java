@@ -1,4 +1,4 @@
-package io.roseinfer.format;
+package io.roseinfer.base;
 
 import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
@@ -9,20 +9,22 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /** What the file system refused, in words. */
-final class FileFailure {
+public final class FileFailure {
     private FileFailure() {}
 
-    static BadModel reading(Path file, IOException cause) {
+    /** The failure to throw when a file cannot be read. */
+    public static BadModel reading(Path file, IOException cause) {
         return new BadModel(shown(file) + ": cannot be read: " + reason(cause), cause);
     }
 
-    static BadModel writing(Path file, IOException cause) {
+    /** The failure to throw when a file cannot be written. */
+    public static BadModel writing(Path file, IOException cause) {
         return new BadModel(
                 shown(file) + ": cannot be written: " + reason(cause) + "; check rights and free space", cause);
     }
 
     /** Refuses what is not a plain file before it is opened: opening a pipe would wait for ever. */
-    static void requireRegular(Path file) {
+    public static void requireRegular(Path file) {
         if (Files.isDirectory(file)) {
             throw new BadModel(shown(file) + ": is a directory, a file was expected");
         }
@@ -35,11 +37,13 @@ final class FileFailure {
         }
     }
 
-    static String shown(Path file) {
+    /** A path with every odd character escaped. */
+    public static String shown(Path file) {
         return Quoted.escape(file.toString());
     }
 
-    static String reason(IOException cause) {
+    /** Why the file system refused, without the path. */
+    public static String reason(IOException cause) {
         if (cause instanceof NoSuchFileException) {
             return "no such file";
         }
