@@ -34,7 +34,8 @@ class ArchitectureTest {
     private static final List<List<String>> FLOORS = List.of(
             List.of("base"),
             List.of("tensor", "metrics", "tokenizer"),
-            List.of("format", "kv", "sampling"),
+            List.of("safetensors", "kv", "sampling"),
+            List.of("format"),
             List.of("model", "scheduler"),
             List.of("model.family", "observe"),
             List.of("backend"),

@@ -126,7 +126,7 @@ final class CacheFolder {
      * Makes {@code snapshots/<commit>/<file>} show a blob: by a relative link as other tools do, by a copy where the file system
      * has no links. Whoever looks sees the old entry or the new one, never half of one.
      *
-     * @param file a name that {@link RelativeName} allows
+     * @param file a plain relative name, which leaves no directory
      */
     void publish(String commit, String file, Etag etag) {
         Path entry = snapshot(commit).resolve(file);

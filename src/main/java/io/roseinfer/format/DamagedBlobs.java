@@ -3,6 +3,8 @@ package io.roseinfer.format;
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.safetensors.Checkpoint;
+import io.roseinfer.safetensors.WeightSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

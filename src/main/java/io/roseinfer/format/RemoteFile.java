@@ -3,13 +3,14 @@ package io.roseinfer.format;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.safetensors.Checkpoint;
 import java.net.URI;
 import java.util.stream.Stream;
 
 /**
  * A file as the hub describes it.
  *
- * @param name its path in the repository, one that {@link RelativeName} allows
+ * @param name its path in the repository, plain and relative
  * @param address where the hub serves it, at this commit
  * @param commit the commit it was described at
  * @param bytes its size, -1 if the hub does not say

@@ -1,6 +1,7 @@
 package io.roseinfer.format;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.safetensors.Checkpoint;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,7 +97,7 @@ final class RepositoryDownload {
         RemoteFile index = files.find(commit, Checkpoint.INDEX).orElseThrow(this::noWeights);
         take(index);
         Path local = folder.snapshot(commit).resolve(Checkpoint.INDEX);
-        for (String shard : ShardIndex.read(local).shards()) {
+        for (String shard : Checkpoint.shards(local)) {
             take(files.require(commit, shard));
         }
     }

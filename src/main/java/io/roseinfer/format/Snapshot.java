@@ -1,6 +1,7 @@
 package io.roseinfer.format;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.safetensors.Checkpoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,7 +35,7 @@ record Snapshot(HubId id, CacheFolder folder, String commit) {
 
     private void missingShards(List<String> missing) {
         try {
-            ShardIndex.read(directory().resolve(Checkpoint.INDEX)).shards().stream()
+            Checkpoint.shards(directory().resolve(Checkpoint.INDEX)).stream()
                     .filter(shard -> !has(shard))
                     .forEach(missing::add);
         } catch (BadModel unreadable) {

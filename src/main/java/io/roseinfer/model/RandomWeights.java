@@ -1,7 +1,7 @@
 package io.roseinfer.model;
 
 import io.roseinfer.base.SplitMix64;
-import io.roseinfer.format.WeightSource;
+import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;

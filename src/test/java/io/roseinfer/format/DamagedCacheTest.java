@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.safetensors.Checkpoint;
+import io.roseinfer.safetensors.RawSafetensors;
+import io.roseinfer.safetensors.WeightSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

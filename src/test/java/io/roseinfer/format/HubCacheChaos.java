@@ -1,6 +1,7 @@
 package io.roseinfer.format;
 
 import com.sun.net.httpserver.HttpExchange;
+import io.roseinfer.safetensors.RawSafetensors;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URI;

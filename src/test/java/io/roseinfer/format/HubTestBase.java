@@ -1,5 +1,6 @@
 package io.roseinfer.format;
 
+import io.roseinfer.safetensors.RawSafetensors;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;

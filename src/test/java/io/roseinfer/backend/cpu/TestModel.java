@@ -1,6 +1,5 @@
 package io.roseinfer.backend.cpu;
 
-import io.roseinfer.format.WeightSource;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.CheckpointTensors;
 import io.roseinfer.model.BlockSpec.Norm;

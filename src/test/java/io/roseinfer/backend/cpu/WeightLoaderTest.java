@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.format.WeightSource;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.model.OtherSource;
 import io.roseinfer.model.Weights;

@@ -9,7 +9,6 @@ import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.backend.cpu.CpuProbe;
 import io.roseinfer.base.Clock;
-import io.roseinfer.format.WeightSource;
 import io.roseinfer.golden.Difference;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.model.ModelSpec;

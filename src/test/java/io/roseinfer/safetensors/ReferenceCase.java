@@ -1,8 +1,8 @@
-package io.roseinfer.format;
+package io.roseinfer.safetensors;
 
-import static io.roseinfer.format.RawSafetensors.counting;
-import static io.roseinfer.format.RawSafetensors.file;
-import static io.roseinfer.format.RawSafetensors.withLength;
+import static io.roseinfer.safetensors.RawSafetensors.counting;
+import static io.roseinfer.safetensors.RawSafetensors.file;
+import static io.roseinfer.safetensors.RawSafetensors.withLength;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package io.roseinfer.format;
+package io.roseinfer.safetensors;
 
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Quoted;
@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.SortedSet;
 import java.util.stream.Stream;
 
 /**
@@ -15,11 +16,19 @@ import java.util.stream.Stream;
  * {@code model.safetensors}, {@code model.safetensors.index.json}, {@code model.safetensors.zst} is taken, always.
  */
 public final class Checkpoint {
-    static final String SINGLE = "model.safetensors";
-    static final String INDEX = "model.safetensors.index.json";
+    /** The file of a checkpoint that is one file. */
+    public static final String SINGLE = "model.safetensors";
+
+    /** The index of a checkpoint in shards. */
+    public static final String INDEX = "model.safetensors.index.json";
+
     static final String COMPRESSED = "model.safetensors.zst";
-    static final String PLAIN_SUFFIX = ".safetensors";
-    static final String ZSTD_SUFFIX = ".safetensors.zst";
+
+    /** The ending of a file of tensors. */
+    public static final String PLAIN_SUFFIX = ".safetensors";
+
+    /** The ending of a compressed file of tensors. */
+    public static final String ZSTD_SUFFIX = ".safetensors.zst";
 
     private static final List<String> BY_PREFERENCE = List.of(SINGLE, INDEX, COMPRESSED);
 
@@ -68,6 +77,15 @@ public final class Checkpoint {
      */
     public static WeightSource openCompressed(String description, InputStream compressed) {
         return SafetensorsZstd.open(description, compressed);
+    }
+
+    /**
+     * The files that an {@link #INDEX} names: plain relative names that stay inside its directory. Whether they exist is not looked at.
+     *
+     * @throws BadModel if it cannot be read or breaks a rule of the format
+     */
+    public static SortedSet<String> shards(Path index) {
+        return ShardIndex.read(index).shards();
     }
 
     static WeightSource openFile(Path file) {

@@ -1,4 +1,4 @@
-package io.roseinfer.format;
+package io.roseinfer.safetensors;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;

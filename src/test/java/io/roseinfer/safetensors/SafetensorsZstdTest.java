@@ -1,4 +1,4 @@
-package io.roseinfer.format;
+package io.roseinfer.safetensors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

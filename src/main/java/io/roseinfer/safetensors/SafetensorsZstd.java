@@ -1,4 +1,4 @@
-package io.roseinfer.format;
+package io.roseinfer.safetensors;
 
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdIOException;

@@ -1,4 +1,4 @@
-package io.roseinfer.format;
+package io.roseinfer.safetensors;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /** Builds safetensors files byte by byte, broken ones included. */
-final class RawSafetensors {
+public final class RawSafetensors {
     private RawSafetensors() {}
 
     /** A file with this JSON header, its true length in front, and {@code dataBytes} bytes 0, 1, 2… behind. */
@@ -39,7 +39,7 @@ final class RawSafetensors {
     }
 
     /** The F32 tensors {@code names}, one after the other, each holding {@code values} floats that tell it apart. */
-    static byte[] floats(List<String> names, int values) {
+    public static byte[] floats(List<String> names, int values) {
         ByteBuffer data = ByteBuffer.allocate(4 * values * names.size()).order(ByteOrder.LITTLE_ENDIAN);
         List<String> entries = new ArrayList<>();
         for (int t = 0; t < names.size(); t++) {

@@ -1,4 +1,4 @@
-package io.roseinfer.format;
+package io.roseinfer.safetensors;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.Quoted;

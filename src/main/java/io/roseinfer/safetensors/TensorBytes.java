@@ -1,4 +1,4 @@
-package io.roseinfer.format;
+package io.roseinfer.safetensors;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

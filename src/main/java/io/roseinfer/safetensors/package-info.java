@@ -1,0 +1,25 @@
+/**
+ * Safetensors: the checked, named tensors in a model's files.
+ *
+ * <p>{@link io.roseinfer.safetensors.Checkpoint} opens a directory's weights, as one file, as shards with an index, or compressed
+ * with zstd. {@link io.roseinfer.safetensors.WeightSource} is what the model package loads from, whatever is behind it.
+ *
+ * <p>Invariants:
+ *
+ * <ul>
+ *   <li>Nothing that a file says is believed before it is checked: every header rule of the reference reader, and duplicates
+ *       refused besides; an index cannot name a file outside its directory.
+ *   <li>Whatever is wrong with a file ends in {@link io.roseinfer.base.RoseException.BadModel}: nothing else comes out.
+ *   <li>A tensor's memory belongs to the caller's arena: mapped or shared, never copied. A source owns files and decompressed
+ *       bytes, and closing it takes no tensor away.
+ *   <li>No more is read or decompressed than {@link io.roseinfer.base.Limits} allows.
+ * </ul>
+ *
+ * <p>Why not map a whole file at once: pages that were read would stay in the process until the end; tensor by tensor, a loader
+ * that repacks holds the checkpoint once. Why not data binding for headers: it coerces {@code 2.0} to 2 and keeps the last of
+ * two equal names.
+ */
+@NullMarked
+package io.roseinfer.safetensors;
+
+import org.jspecify.annotations.NullMarked;
