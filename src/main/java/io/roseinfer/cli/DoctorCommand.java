@@ -11,7 +11,7 @@ import io.roseinfer.backend.cuda.KernelImages;
 import io.roseinfer.backend.cuda.NvtxRanges;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
-import io.roseinfer.format.HubSettings;
+import io.roseinfer.hub.download.HubSettings;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.roseinfer.cli;
 
-import io.roseinfer.format.DownloadListener;
+import io.roseinfer.hub.download.DownloadListener;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

@@ -1,0 +1,127 @@
+package io.roseinfer.hub;
+
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.hub.cache.DamagedBlobs;
+import io.roseinfer.hub.cache.Etag;
+import io.roseinfer.hub.cache.HubCache;
+import io.roseinfer.hub.cache.HubId;
+import io.roseinfer.hub.cache.Snapshot;
+import io.roseinfer.hub.download.DownloadListener;
+import io.roseinfer.hub.download.HubClient;
+import io.roseinfer.hub.download.HubSettings;
+import io.roseinfer.hub.download.Pause;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Turns a hub id into a local directory: from the cache if it is there, else by download, if that is allowed. */
+public final class ModelHub {
+    private final HubSettings settings;
+    private final DownloadListener listener;
+    private final Pause pause;
+    private final AtomicBoolean warned = new AtomicBoolean();
+
+    /** Creates nothing and connects to nothing yet. */
+    public ModelHub(HubSettings settings, DownloadListener listener, Pause pause) {
+        this.settings = settings;
+        this.listener = listener;
+        this.pause = pause;
+    }
+
+    /**
+     * Opens a model. Where its files in the cache cannot be read and are not those that their names state, they are downloaded once
+     * more and the model is opened again.
+     *
+     * @param configCheck looks at {@code config.json} before the weights are downloaded, and throws BadModel to spare that
+     * @param opener reads a directory in Hugging Face layout
+     * @throws BadModel if the model is not in the cache and cannot be downloaded, or what {@code configCheck} or {@code opener}
+     *     throws
+     */
+    public <T> T open(HubId id, Consumer<Path> configCheck, Function<Path, T> opener) {
+        Path directory = directory(id, configCheck);
+        try {
+            return opener.apply(directory);
+        } catch (BadModel e) {
+            List<Path> damaged = DamagedBlobs.in(directory);
+            if (damaged.isEmpty()) {
+                throw e;
+            }
+            return opener.apply(repaired(id, configCheck, damaged, e));
+        }
+    }
+
+    /**
+     * The directory of a model, in Hugging Face layout. A complete snapshot in the cache is taken as it is; the hub is not asked
+     * for a newer one, only for tokenizer files that may be missing.
+     */
+    Path directory(HubId id, Consumer<Path> configCheck) {
+        HubCache cache = new HubCache(settings.cacheDirectory());
+        Optional<Snapshot> cached = cache.find(id);
+        if (cached.isPresent()) {
+            return completed(cached.get());
+        }
+        if (settings.offline()) {
+            throw new BadModel("model " + cache.whatIsMissing(id)
+                    + ", and downloads are off (HF_HUB_OFFLINE or --offline); allow them, run `hf download " + id
+                    + "` where there is a network and copy the cache, or give --model a local directory");
+        }
+        try (HubClient client = client()) {
+            return client.repository(id, Set.of()).run(configCheck);
+        }
+    }
+
+    private Path completed(Snapshot snapshot) {
+        List<String> unknown = snapshot.unknownTokenizerFiles();
+        if (!unknown.isEmpty() && !settings.offline()) {
+            try (HubClient client = client()) {
+                client.repository(snapshot.id(), Set.of())
+                        .complete(snapshot.commit(), unknown)
+                        .ifPresent(reason -> listener.warning("the cache may lack tokenizer files of " + snapshot.id()
+                                + ", and the hub cannot be asked: " + reason
+                                + "; HF_HUB_OFFLINE=1 takes the cache as it is"));
+            }
+        }
+        return snapshot.directory();
+    }
+
+    private Path repaired(HubId id, Consumer<Path> configCheck, List<Path> damaged, BadModel cause) {
+        String shown = damaged.stream().map(FileFailure::shown).collect(Collectors.joining(", "));
+        String finding = "its bytes are not those that its name states: " + shown;
+        if (settings.offline()) {
+            throw new BadModel(
+                    cause.getMessage() + "; the file in the cache is damaged, " + finding
+                            + "; allow downloads (without HF_HUB_OFFLINE and --offline) and it is downloaded again, or delete it",
+                    cause);
+        }
+        listener.warning("a file in the cache is damaged and is downloaded again, " + finding);
+        HubId spelling = new HubCache(settings.cacheDirectory())
+                .find(id)
+                .map(Snapshot::id)
+                .orElse(id);
+        Set<Etag> suspects = damaged.stream()
+                .flatMap(blob -> DamagedBlobs.etag(blob).stream())
+                .collect(Collectors.toSet());
+        try (HubClient client = client()) {
+            return client.repository(spelling, suspects).run(configCheck);
+        } catch (BadModel e) {
+            throw new BadModel(
+                    cause.getMessage() + "; the file in the cache is damaged, " + finding
+                            + "; it could not be downloaded again: " + e.getMessage(),
+                    e);
+        }
+    }
+
+    private HubClient client() {
+        HubClient client = new HubClient(settings, listener, pause);
+        if (!warned.getAndSet(true)) {
+            settings.tokenWarning().ifPresent(listener::warning);
+        }
+        return client;
+    }
+}

@@ -1,0 +1,142 @@
+package io.roseinfer.hub;
+
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.hub.cache.HubId;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** What the text after {@code --model} means. */
+public sealed interface ModelRef {
+    /** The models shipped in the jar. */
+    List<String> BUILTIN_NAMES = List.of("tiny");
+
+    /** An existing directory in Hugging Face layout. */
+    record Directory(Path path) implements ModelRef {
+        @Override
+        public String toString() {
+            return path.toString();
+        }
+    }
+
+    /** A repository of the hub, or of its local cache. */
+    record Hub(HubId id) implements ModelRef {
+        @Override
+        public String toString() {
+            return id.text();
+        }
+    }
+
+    /** A model shipped in the jar, one of {@link #BUILTIN_NAMES}. */
+    record Builtin(String name) implements ModelRef {
+        @Override
+        public String toString() {
+            return "builtin:" + name;
+        }
+    }
+
+    /** Seeded random weights in a shape that is known by name. */
+    record RandomShape(String shape) implements ModelRef {
+        @Override
+        public String toString() {
+            return "random:" + shape;
+        }
+    }
+
+    /** Seeded random weights in the shape that an existing {@code config.json} describes. */
+    record RandomConfig(Path config) implements ModelRef {
+        @Override
+        public String toString() {
+            return "random:" + config;
+        }
+    }
+
+    /**
+     * Reads a model reference. An existing directory wins over a hub id of the same spelling.
+     *
+     * @param known the names there are
+     * @throws BadInput if it is malformed
+     * @throws BadModel if it looks like a path and there is no such directory
+     */
+    static ModelRef parse(String text, KnownModels known) {
+        if (text.isBlank()) {
+            throw new BadInput("the model is empty; " + allowed(known));
+        }
+        if (text.startsWith("builtin:")) {
+            return builtin(text.substring("builtin:".length()));
+        }
+        if (text.startsWith("random:")) {
+            return random(text.substring("random:".length()), known);
+        }
+        Path path = path(text);
+        if (Files.isDirectory(path)) {
+            return new Directory(path);
+        }
+        if (Files.exists(path)) {
+            throw new BadModel("model " + Quoted.name(text)
+                    + " is a file; give the directory that holds config.json and model.safetensors");
+        }
+        if (looksLikePath(text)) {
+            throw new BadModel("model " + Quoted.name(text) + ": no such directory: looked for "
+                    + FileFailure.shown(path.toAbsolutePath())
+                    + (text.startsWith("~") ? " ('~' is for the shell to expand)" : "")
+                    + "; " + allowed(known));
+        }
+        if (!HubId.isId(text)) {
+            throw new BadInput(
+                    "model " + Quoted.name(text) + " is neither a directory nor a hub id; " + allowed(known));
+        }
+        return new Hub(known.hubId(text));
+    }
+
+    private static ModelRef builtin(String name) {
+        if (!BUILTIN_NAMES.contains(name)) {
+            throw new BadInput("there is no built-in model " + Quoted.name(name) + "; allowed are builtin:"
+                    + String.join(", builtin:", BUILTIN_NAMES));
+        }
+        return new Builtin(name);
+    }
+
+    private static ModelRef random(String shape, KnownModels known) {
+        if (known.randomShapes().contains(shape)) {
+            return new RandomShape(shape);
+        }
+        Path config = path(shape);
+        if (!shape.isEmpty() && Files.isRegularFile(config)) {
+            return new RandomConfig(config);
+        }
+        throw new BadInput("random:" + Quoted.escape(shape) + " is no known shape and no file; allowed are random:"
+                + String.join(", random:", known.randomShapes()) + " or random:PATH of a config.json");
+    }
+
+    private static boolean looksLikePath(String text) {
+        return Stream.of(".", "/", "~").anyMatch(text::startsWith)
+                || text.endsWith("/")
+                || text.indexOf('\\') >= 0
+                || text.indexOf('/') != text.lastIndexOf('/');
+    }
+
+    private static Path path(String text) {
+        try {
+            return Path.of(text);
+        } catch (InvalidPathException e) {
+            throw new BadInput("model " + Quoted.name(text) + " is no usable path: " + Quoted.escape(e.getReason()), e);
+        }
+    }
+
+    private static String allowed(KnownModels known) {
+        String bareId = known.movedIds().stream()
+                .findFirst()
+                .map(moved -> moved.bare() + " or ")
+                .orElse("");
+        return "allowed are a directory, a hub id such as " + bareId + "owner/name, builtin:"
+                + String.join(", builtin:", BUILTIN_NAMES) + ", random:"
+                + String.join(", random:", known.randomShapes())
+                + " and random:PATH of a config.json";
+    }
+}

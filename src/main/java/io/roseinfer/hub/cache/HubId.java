@@ -1,0 +1,65 @@
+package io.roseinfer.hub.cache;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * The name of a model repository on a Hugging Face hub: {@code owner/name}, or a bare {@code name} for the few old ones.
+ *
+ * @param text the id as the hub's addresses and the cache's folders spell it
+ * @param otherText the other id of the same model, if it has moved
+ */
+public record HubId(String text, Optional<String> otherText) {
+    private static final int MAX_CHARS = 96;
+    private static final Pattern PART = Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?");
+
+    /**
+     * Checks the spelling by the hub's own rules, so that an id is safe in a path and in an address.
+     *
+     * @throws BadInput if {@code text} is no repository id
+     */
+    public HubId {
+        if (!isId(text)) {
+            throw new BadInput(
+                    "model id " + Quoted.name(text) + " is malformed; allowed is name or owner/name of letters,"
+                            + " digits, '-', '_' and '.', at most " + MAX_CHARS
+                            + " characters, without \"--\" or \"..\", not starting or ending with '-' or '.'");
+        }
+    }
+
+    /** The id of a model that has but one. */
+    public HubId(String text) {
+        this(text, Optional.empty());
+    }
+
+    static boolean isId(String text) {
+        String[] parts = text.split("/", -1);
+        return text.length() <= MAX_CHARS
+                && parts.length <= 2
+                && Stream.of(parts).allMatch(part -> PART.matcher(part).matches())
+                && !text.contains("--")
+                && !text.contains("..")
+                && !text.endsWith(".git");
+    }
+
+    /** This id and the other one of the same model, if it has moved; this one first. */
+    List<HubId> spellings() {
+        return otherText
+                .map(id -> List.of(this, new HubId(id, Optional.of(text))))
+                .orElse(List.of(this));
+    }
+
+    /** The cache's folder for it: {@code models--owner--name}. */
+    public String folderName() {
+        return "models--" + text.replace("/", "--");
+    }
+
+    @Override
+    public String toString() {
+        return text;
+    }
+}

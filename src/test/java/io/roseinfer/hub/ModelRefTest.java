@@ -1,0 +1,120 @@
+package io.roseinfer.hub;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.format.KnownModels.MovedId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ModelRefTest {
+    private static final KnownModels KNOWN =
+            new KnownModels(List.of("small", "small-wide"), List.of(new MovedId("old", "owner/old")));
+
+    @TempDir
+    private Path directory;
+
+    private static ModelRef parse(String text) {
+        return ModelRef.parse(text, KNOWN);
+    }
+
+    @Test
+    void existing_directory_is_a_directory() {
+        assertThat(parse(directory.toString())).isEqualTo(new ModelRef.Directory(directory));
+    }
+
+    @Test
+    void existing_directory_wins_over_a_hub_id_of_the_same_spelling() {
+        assertThat(parse("src")).isEqualTo(new ModelRef.Directory(Path.of("src")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gpt2", "openai-community/gpt2-medium", "distilbert/distilgpt2", "a", "A1/b_c-d.e"})
+    void hub_id_keeps_its_spelling(String text) {
+        assertThat(parse(text)).isEqualTo(new ModelRef.Hub(new HubId(text))).hasToString(text);
+    }
+
+    @Test
+    void cache_folder_of_an_id_is_the_one_of_its_own_spelling() {
+        assertThat(new HubId("gpt2").folderName()).isEqualTo("models--gpt2");
+        assertThat(new HubId("distilbert/distilgpt2").folderName()).isEqualTo("models--distilbert--distilgpt2");
+    }
+
+    @Test
+    void id_that_has_moved_has_two_spellings_its_own_first() {
+        assertThat(KNOWN.hubId("old").spellings()).extracting(HubId::text).containsExactly("old", "owner/old");
+        assertThat(KNOWN.hubId("owner/old").spellings()).extracting(HubId::text).containsExactly("owner/old", "old");
+        assertThat(KNOWN.hubId("owner/new").spellings()).extracting(HubId::text).containsExactly("owner/new");
+    }
+
+    @Test
+    void built_in_model_is_known_by_name() {
+        assertThat(parse("builtin:tiny")).isEqualTo(new ModelRef.Builtin("tiny"));
+        assertRefused("builtin:huge", "allowed are builtin:tiny");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"small", "small-wide"})
+    void random_weights_take_a_known_shape(String shape) {
+        assertThat(parse("random:" + shape))
+                .isEqualTo(new ModelRef.RandomShape(shape))
+                .hasToString("random:" + shape);
+    }
+
+    @Test
+    void random_weights_take_a_configuration_file() throws IOException {
+        Path config = Files.createFile(directory.resolve("config.json"));
+        assertThat(parse("random:" + config)).isEqualTo(new ModelRef.RandomConfig(config));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"random:", "random:smaller", "random:/absent/config.json", "random:src"})
+    void random_of_anything_else_is_refused(String text) {
+        assertRefused(text, "allowed are random:small, random:small-wide or random:PATH");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"./absent", "/absent/model", "~/absent", "absent/", "../absent", "a/b/c", "C:\\absent"})
+    void path_that_does_not_exist_says_what_was_looked_for(String text) {
+        assertMissing(
+                text,
+                "no such directory: looked for "
+                        + Quoted.escape(Path.of(text).toAbsolutePath().toString()));
+    }
+
+    @Test
+    void file_instead_of_a_directory_is_refused() throws IOException {
+        Path file = Files.createFile(directory.resolve("model.safetensors"));
+        assertMissing(file.toString(), "is a file; give the directory");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "  ", "gpt2 medium", "own--er/x", "/x\0", "owner/x.git", "-x", "owner/..", "hä/x"})
+    void malformed_reference_is_refused(String text) {
+        assertThatThrownBy(() -> parse(text)).isInstanceOf(BadInput.class);
+    }
+
+    @Test
+    void refusal_lists_what_is_allowed() {
+        assertRefused(
+                "gpt2 medium",
+                "allowed are a directory, a hub id such as old or owner/name, builtin:tiny, random:small");
+    }
+
+    private static void assertMissing(String text, String message) {
+        assertThatThrownBy(() -> parse(text)).isInstanceOf(BadModel.class).hasMessageContaining(message);
+    }
+
+    private static void assertRefused(String text, String message) {
+        assertThatThrownBy(() -> parse(text)).isInstanceOf(BadInput.class).hasMessageContaining(message);
+    }
+}
