@@ -33,7 +33,8 @@ class ArchitectureTest {
     /** Packages by floor; a package sees the floors below it, and of its own floor only itself. */
     private static final List<List<String>> FLOORS = List.of(
             List.of("base"),
-            List.of("tensor", "metrics", "tokenizer"),
+            List.of("tensor", "metrics", "tokenizer.bpe"),
+            List.of("tokenizer"),
             List.of("safetensors", "kv", "sampling"),
             List.of("hub.cache"),
             List.of("hub.download"),
@@ -164,6 +165,17 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(foreign)
+                .check(classes);
+    }
+
+    @Test
+    void byte_pairs_are_merged_behind_the_tokenizer() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(ROOT + ".tokenizer..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(ROOT + ".tokenizer.bpe..")
                 .check(classes);
     }
 

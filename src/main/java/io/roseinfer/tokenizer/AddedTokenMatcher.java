@@ -1,5 +1,6 @@
 package io.roseinfer.tokenizer;
 
+import io.roseinfer.tokenizer.bpe.CharacterClass;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;

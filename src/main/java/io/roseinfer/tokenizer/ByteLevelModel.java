@@ -1,6 +1,9 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.tokenizer.bpe.ByteAlphabet;
+import io.roseinfer.tokenizer.bpe.MergeTable;
+import io.roseinfer.tokenizer.bpe.WordSplitter;
 import java.nio.charset.StandardCharsets;
 import java.util.BitSet;
 import java.util.HashMap;

@@ -2,6 +2,10 @@ package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.tokenizer.bpe.BytePairMerger;
+import io.roseinfer.tokenizer.bpe.IdList;
+import io.roseinfer.tokenizer.bpe.MergeTable;
+import io.roseinfer.tokenizer.bpe.WordSplitter;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;

@@ -1,5 +1,7 @@
 package io.roseinfer.tokenizer;
 
+import io.roseinfer.tokenizer.bpe.Gpt2WordSplitter;
+import io.roseinfer.tokenizer.bpe.WordSplitter;
 import java.util.List;
 import java.util.stream.Stream;
 

@@ -1,6 +1,7 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.tokenizer.bpe.Gpt2WordSplitter;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;

@@ -4,8 +4,9 @@
  *
  * <p>The way of a text: {@link io.roseinfer.tokenizer.Tokenizer#encode} cuts out added tokens ({@code AddedTokenMatcher}), cuts
  * the rest into words by GPT-2's regular expression ({@code WordSplitter}), and merges each word's bytes
- * ({@code BytePairMerger} over a {@code MergeTable}). The way back: {@link io.roseinfer.tokenizer.Vocabulary} gives an id's
- * bytes, {@code Utf8Decoder} turns bytes into text and never emits half a character.
+ * ({@code BytePairMerger} over a {@code MergeTable}, in {@code tokenizer.bpe}). The way back:
+ * {@link io.roseinfer.tokenizer.Vocabulary} gives an id's bytes, {@code Utf8Decoder} turns bytes into text and never emits half a
+ * character.
  *
  * <p>Invariants:
  * <ul>
@@ -22,15 +23,9 @@
  * it; special tokens that only a configuration names are tokens; and added tokens get their ids in a row. A test holds this
  * against a table of directories and the ids that transformers gives in each.
  *
- * <p>Unicode: the character classes are those of the JDK (Unicode 16 in JDK 25), which for every code point are those of the
- * regular-expression engine inside {@code tokenizers} 0.21 (Oniguruma 6.9.10, Unicode 16 as well); a test holds both against
- * each other and against a checksum. Builds of {@code tokenizers} with an older Oniguruma cut letters and digits differently
- * that Unicode assigned later, and so will a later JDK: the checksum test then says so.
- *
  * <p>Why not jtokkit's encoder: it knows neither a directory's own files nor added tokens; here it is the source of GPT-2's
  * ranks and nothing else, so that every vocabulary takes one path. Why not Hugging Face's native library: it is the oracle of
  * the tests, but a library that must load its own binary on every platform is a poor thing to need for a few table look-ups.
- * Why not {@link java.util.regex}: by hand the expression is three loops, whose cost on any text can be read off them.
  */
 @NullMarked
 package io.roseinfer.tokenizer;

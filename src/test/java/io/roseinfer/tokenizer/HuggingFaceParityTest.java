@@ -5,6 +5,8 @@ import static io.roseinfer.tokenizer.TrainedVocabulary.byteLevel;
 import static io.roseinfer.tokenizer.TrainedVocabulary.json;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.tokenizer.bpe.CharacterClass;
+import io.roseinfer.tokenizer.bpe.Gpt2WordSplitter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

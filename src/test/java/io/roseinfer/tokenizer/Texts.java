@@ -3,7 +3,7 @@ package io.roseinfer.tokenizer;
 import java.util.Random;
 
 /** Seeded Unicode text in all its variety; never an unpaired surrogate. */
-final class Texts {
+public final class Texts {
     /** Every code point with the property White_Space, and some that only look like it. */
     static final String SPACES =
             "\t\n\u000b\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
@@ -64,13 +64,13 @@ final class Texts {
     private final String[] extras;
 
     /** Text of this seed, with the given strings strewn in. */
-    Texts(long seed, String... extras) {
+    public Texts(long seed, String... extras) {
         this.random = new Random(seed);
         this.extras = extras;
     }
 
     /** The next text, of up to some 30 fragments. */
-    String next() {
+    public String next() {
         StringBuilder text = new StringBuilder();
         for (int fragments = random.nextInt(12); fragments > 0; fragments--) {
             append(text);

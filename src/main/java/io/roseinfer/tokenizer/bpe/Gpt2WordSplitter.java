@@ -1,12 +1,12 @@
-package io.roseinfer.tokenizer;
+package io.roseinfer.tokenizer.bpe;
 
 /**
  * GPT-2's regular expression, by hand: each character is looked at a bounded number of times and nothing recurses, so a
  * megabyte of one letter or of spaces costs what any other megabyte does.
  */
-final class Gpt2WordSplitter implements WordSplitter {
+public final class Gpt2WordSplitter implements WordSplitter {
     /** The expression as tokenizer files spell it; its alternatives are tried in order at each position. */
-    static final String PATTERN = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+    public static final String PATTERN = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
     @Override
     public int wordEnd(CharSequence text, int start, int end) {

@@ -1,7 +1,8 @@
-package io.roseinfer.tokenizer;
+package io.roseinfer.tokenizer.bpe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.tokenizer.Texts;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -1,4 +1,4 @@
-package io.roseinfer.tokenizer;
+package io.roseinfer.tokenizer.bpe;
 
 import java.util.Arrays;
 
@@ -7,7 +7,7 @@ import java.util.Arrays;
  * until no pair merges. Symbols form a linked list and candidate pairs a heap, so a word of n bytes takes O(n log n), where the
  * textbook loop takes O(n²). Scratch of one {@code encode} call; not for sharing.
  */
-final class BytePairMerger {
+public final class BytePairMerger {
     private static final int GONE = -1;
 
     private final MergeTable merges;
@@ -21,12 +21,13 @@ final class BytePairMerger {
 
     private long lookups;
 
-    BytePairMerger(MergeTable merges) {
+    /** A merger with no word begun. */
+    public BytePairMerger(MergeTable merges) {
         this.merges = merges;
     }
 
     /** Appends a symbol to the word. */
-    void add(int symbol) {
+    public void add(int symbol) {
         if (length == symbols.length) {
             symbols = Arrays.copyOf(symbols, length * 2);
             previous = Arrays.copyOf(previous, length * 2);
@@ -36,7 +37,7 @@ final class BytePairMerger {
     }
 
     /** Merges the word, appends its ids to {@code out} and begins the next word. */
-    void merge(IdList out) {
+    public void merge(IdList out) {
         link();
         while (!candidates.isEmpty()) {
             long candidate = candidates.removeSmallest();

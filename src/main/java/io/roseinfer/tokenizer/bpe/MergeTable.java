@@ -1,4 +1,4 @@
-package io.roseinfer.tokenizer;
+package io.roseinfer.tokenizer.bpe;
 
 import io.roseinfer.base.Check;
 import java.util.Arrays;
@@ -7,7 +7,7 @@ import java.util.Arrays;
  * The merges of a BPE model: which pairs of ids become one, and in which order of preference. An open-addressed table of
  * primitives; filled while loading, read-only from then on.
  */
-final class MergeTable {
+public final class MergeTable {
     /** The rank of a pair that does not merge; above every real rank. */
     static final int NO_MERGE = Integer.MAX_VALUE;
 
@@ -19,7 +19,7 @@ final class MergeTable {
     private int size;
 
     /** An empty table for at most {@code capacity} merges. */
-    MergeTable(int capacity) {
+    public MergeTable(int capacity) {
         // At most half full, so that a probe is short.
         int slots = Integer.highestOneBit(Math.max(1, capacity)) << 2;
         pairs = new long[slots];
@@ -34,7 +34,7 @@ final class MergeTable {
      *
      * @return whether the pair is new
      */
-    boolean add(int left, int right, int result) {
+    public boolean add(int left, int right, int result) {
         Check.that(size < merged.length, "more merges than the table was made for");
         int slot = slot(left, right);
         boolean isNew = pairs[slot] == EMPTY;

@@ -1,4 +1,4 @@
-package io.roseinfer.tokenizer;
+package io.roseinfer.tokenizer.bpe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

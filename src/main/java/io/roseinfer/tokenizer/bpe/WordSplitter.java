@@ -1,8 +1,8 @@
-package io.roseinfer.tokenizer;
+package io.roseinfer.tokenizer.bpe;
 
 /** Cuts plain text into the words within which bytes are merged. */
 @FunctionalInterface
-interface WordSplitter {
+public interface WordSplitter {
 
     /** A byte-level pre-tokenizer with {@code use_regex} off: the text is one word. */
     WordSplitter WHOLE_TEXT = (text, start, end) -> end;

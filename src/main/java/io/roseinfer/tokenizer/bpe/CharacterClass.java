@@ -1,14 +1,14 @@
-package io.roseinfer.tokenizer;
+package io.roseinfer.tokenizer.bpe;
 
 /**
  * The four classes of GPT-2's regular expression: {@code \p{L}}, {@code \p{N}}, {@code \s} (Unicode's White_Space) and the
  * rest.
  */
-final class CharacterClass {
-    static final byte LETTER = 0;
-    static final byte NUMBER = 1;
-    static final byte SPACE = 2;
-    static final byte OTHER = 3;
+public final class CharacterClass {
+    public static final byte LETTER = 0;
+    public static final byte NUMBER = 1;
+    public static final byte SPACE = 2;
+    public static final byte OTHER = 3;
 
     private static final byte[] ASCII = new byte[128];
 
@@ -20,17 +20,18 @@ final class CharacterClass {
 
     private CharacterClass() {}
 
-    static byte of(int codePoint) {
+    /** The class of a code point. */
+    public static byte of(int codePoint) {
         return codePoint < ASCII.length ? ASCII[codePoint] : classify(codePoint);
     }
 
     /** Whether the code point has the property White_Space; all that do lie in the Basic Multilingual Plane. */
-    static boolean isSpace(int codePoint) {
+    public static boolean isSpace(int codePoint) {
         return of(codePoint) == SPACE;
     }
 
     /** {@code \w} of Unicode Technical Standard 18, annex C, which decides where a {@code single_word} token may stand. */
-    static boolean isWord(int codePoint) {
+    public static boolean isWord(int codePoint) {
         return switch (Character.getType(codePoint)) {
             case Character.NON_SPACING_MARK,
                     Character.ENCLOSING_MARK,

@@ -1,4 +1,4 @@
-package io.roseinfer.tokenizer;
+package io.roseinfer.tokenizer.bpe;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -8,8 +8,8 @@ import java.util.Arrays;
  * bytes_to_unicode} of GPT-2's {@code encoder.py}: printable Latin-1 bytes stand for themselves, the other 68 for U+0100
  * onwards in byte order. A space is {@code Ġ}, a newline {@code Ċ}.
  */
-final class ByteAlphabet {
-    static final int SIZE = 256;
+public final class ByteAlphabet {
+    public static final int SIZE = 256;
 
     private static final char[] SYMBOLS = new char[SIZE];
     private static final short[] BYTES = new short[SIZE + 68];
@@ -28,12 +28,12 @@ final class ByteAlphabet {
     private ByteAlphabet() {}
 
     /** The character that stands for a byte (0..255). */
-    static char symbol(int unsignedByte) {
+    public static char symbol(int unsignedByte) {
         return SYMBOLS[unsignedByte];
     }
 
     /** The characters that stand for {@code bytes}. */
-    static String symbols(byte[] bytes) {
+    public static String symbols(byte[] bytes) {
         char[] symbols = new char[bytes.length];
         for (int i = 0; i < bytes.length; i++) {
             symbols[i] = SYMBOLS[bytes[i] & 0xff];
@@ -45,7 +45,7 @@ final class ByteAlphabet {
      * The bytes a vocabulary entry stands for. An entry with any character outside the alphabet is taken as text, as
      * Hugging Face's decoder does.
      */
-    static byte[] bytes(String token) {
+    public static byte[] bytes(String token) {
         byte[] bytes = new byte[token.length()];
         for (int i = 0; i < bytes.length; i++) {
             char symbol = token.charAt(i);

@@ -1,4 +1,4 @@
-package io.roseinfer.tokenizer;
+package io.roseinfer.tokenizer.bpe;
 
 import java.util.Arrays;
 
