@@ -44,7 +44,9 @@ class ArchitectureTest {
             List.of("backend"),
             List.of("backend.cpu", "backend.cuda", "backend.sim"),
             List.of("engine"),
-            List.of("server", "bench"),
+            List.of("server", "bench.load"),
+            List.of("bench"),
+            List.of("bench.report"),
             List.of("cli"));
 
     private static JavaClasses classes;

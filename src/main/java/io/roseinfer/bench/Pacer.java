@@ -5,7 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Waits for a moment of a clock. */
 @FunctionalInterface
-interface Pacer {
+public interface Pacer {
     /** How much earlier than asked the thread wakes up: more than timer slack and wake-up cost on a quiet machine. */
     long SPIN_NANOS = 150_000;
 

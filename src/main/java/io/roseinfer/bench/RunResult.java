@@ -38,7 +38,7 @@ public record RunResult(
         profile = List.copyOf(profile);
     }
 
-    RunResult withProfile(List<StepProfile> value) {
+    public RunResult withProfile(List<StepProfile> value) {
         return new RunResult(startNanos, requests, rejected, submitWallNanos, submitLagNanos, after, steps, value);
     }
 

@@ -3,6 +3,7 @@ package io.roseinfer.bench;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.bench.RunListener.Phase;
+import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.OnlineScheduler;
 import io.roseinfer.observe.Observers;

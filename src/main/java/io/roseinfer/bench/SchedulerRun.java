@@ -26,7 +26,8 @@ public record SchedulerRun(long prefillNanos, long decodeNanos, long decodedToke
     public record RequestTimes(
             int promptTokens, int completionTokens, long submitNanos, long firstNanos, long finishNanos) {
 
-        double ttftNanos() {
+        /** Time to the first token. */
+        public double ttftNanos() {
             return firstNanos - submitNanos;
         }
 
@@ -34,30 +35,35 @@ public record SchedulerRun(long prefillNanos, long decodeNanos, long decodedToke
          * Time per output token; empty for fewer than two tokens. Prefills of requests added later are in it: they ran between
          * this request's tokens.
          */
-        OptionalDouble tpotNanos() {
+        public OptionalDouble tpotNanos() {
             return completionTokens < 2
                     ? OptionalDouble.empty()
                     : OptionalDouble.of((double) (finishNanos - firstNanos) / (completionTokens - 1));
         }
 
-        double latencyNanos() {
+        /** Time to the last token. */
+        public double latencyNanos() {
             return finishNanos - submitNanos;
         }
     }
 
-    long totalNanos() {
+    /** Time of all steps. */
+    public long totalNanos() {
         return prefillNanos + decodeNanos;
     }
 
-    long promptTokens() {
+    /** Tokens of all prompts. */
+    public long promptTokens() {
         return requests.stream().mapToLong(RequestTimes::promptTokens).sum();
     }
 
-    long completionTokens() {
+    /** Tokens of all completions. */
+    public long completionTokens() {
         return requests.stream().mapToLong(RequestTimes::completionTokens).sum();
     }
 
-    long totalTokens() {
+    /** Tokens of prompts and completions. */
+    public long totalTokens() {
         return promptTokens() + completionTokens();
     }
 }

@@ -35,7 +35,7 @@ import java.util.function.Consumer;
  */
 public final class StepCostBenchmark {
     /** Prompt tokens of every request. */
-    static final int PROMPT_TOKENS = 64;
+    public static final int PROMPT_TOKENS = 64;
 
     /** By how many tokens fewer a prompt that waits may have. */
     private static final int SHORTER = 48;

@@ -3,6 +3,8 @@ package io.roseinfer.bench;
 import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.base.Clock;
 import io.roseinfer.bench.RunListener.Phase;
+import io.roseinfer.bench.load.SubmitSchedule;
+import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.Engine;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,6 +3,8 @@ package io.roseinfer.bench;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.bench.load.SubmitSchedule;
+import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineStats;

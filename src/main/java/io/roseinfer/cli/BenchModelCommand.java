@@ -4,7 +4,7 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.ModelBenchmark;
 import io.roseinfer.bench.ModelPoint;
-import io.roseinfer.bench.ModelReport;
+import io.roseinfer.bench.report.ModelReport;
 import io.roseinfer.engine.EngineOptions;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.roseinfer.cli;
 import io.roseinfer.Settings;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.bench.SchedulerBenchmark;
-import io.roseinfer.bench.SubmitSchedule;
+import io.roseinfer.bench.load.SubmitSchedule;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.regex.Matcher;

@@ -2,7 +2,7 @@ package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
 import io.roseinfer.backend.cpu.CpuFeatures;
-import io.roseinfer.bench.Environment;
+import io.roseinfer.bench.report.Environment;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,8 +1,8 @@
 package io.roseinfer.cli;
 
-import io.roseinfer.bench.ResultFile;
 import io.roseinfer.bench.RunResult;
-import io.roseinfer.bench.TimelineTrace;
+import io.roseinfer.bench.report.ResultFile;
+import io.roseinfer.bench.report.TimelineTrace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

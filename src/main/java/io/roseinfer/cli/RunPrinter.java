@@ -1,9 +1,9 @@
 package io.roseinfer.cli;
 
-import io.roseinfer.bench.OperatorReport;
 import io.roseinfer.bench.RunListener;
 import io.roseinfer.bench.RunResult;
-import io.roseinfer.bench.StreamingReport;
+import io.roseinfer.bench.report.OperatorReport;
+import io.roseinfer.bench.report.StreamingReport;
 import java.util.Optional;
 import me.tongfei.progressbar.ProgressBar;
 

@@ -3,7 +3,7 @@ package io.roseinfer.cli;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.bench.StepCostBenchmark;
-import io.roseinfer.bench.StepCostReport;
+import io.roseinfer.bench.report.StepCostReport;
 import io.roseinfer.engine.EngineOptions;
 import picocli.CommandLine.Option;
 

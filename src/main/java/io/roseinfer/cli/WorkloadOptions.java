@@ -1,8 +1,8 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.bench.PromptPlan;
-import io.roseinfer.bench.Workload;
+import io.roseinfer.bench.load.PromptPlan;
+import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.sampling.SamplingParams;
 import java.util.Optional;

@@ -12,6 +12,7 @@ import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.ModelPoint.Decode;
 import io.roseinfer.bench.ModelPoint.Prefill;
+import io.roseinfer.bench.report.ModelReport;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.metrics.Summary;

@@ -8,6 +8,7 @@ import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
 import io.roseinfer.bench.SchedulerRun.RequestTimes;
+import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import java.util.ArrayList;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
+import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.scheduler.AdmissionPolicy;
 import io.roseinfer.scheduler.SchedulerOptions;

@@ -3,6 +3,7 @@ package io.roseinfer.bench;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
+import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
@@ -15,13 +16,13 @@ import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
 /** Engines on a simulated model of token ids below {@value #VOCABULARY}, and workloads for them. */
-final class Sim {
+public final class Sim {
     static final int VOCABULARY = 1000;
     static final int BLOCK_SIZE = 4;
 
     private Sim() {}
 
-    static EngineOptions options(boolean prefixCache) {
+    public static EngineOptions options(boolean prefixCache) {
         return EngineOptions.defaults()
                 .withScheduler(
                         SchedulerOptions.builder().prefixCache(prefixCache).build())
@@ -38,12 +39,12 @@ final class Sim {
         return new SimRunner(spec, EngineLimits.runnerLimits(options, spec), sim);
     }
 
-    static Engine engine(EngineOptions options, LongConsumer onStep, Clock clock) {
+    public static Engine engine(EngineOptions options, LongConsumer onStep, Clock clock) {
         return Engine.open(runner(options, onStep), Optional.empty(), options, clock);
     }
 
     /** Requests of {@code promptTokens} tokens each, all different, for {@code newTokens} tokens each. */
-    static Workload workload(int requests, int promptTokens, int newTokens) {
+    public static Workload workload(int requests, int promptTokens, int newTokens) {
         return new Workload(IntStream.range(0, requests)
                 .mapToObj(i -> IntStream.range(0, promptTokens)
                         .map(token -> (31 * i + token) % (VOCABULARY - 1))

@@ -7,6 +7,7 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
+import io.roseinfer.bench.report.StepCostReport;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.AdmissionPolicy;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
+import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import java.util.ArrayList;

@@ -1,5 +1,7 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
+import io.roseinfer.bench.StepCost;
+import io.roseinfer.bench.StepCostBenchmark;
 import io.roseinfer.engine.EngineOptions;
 import java.util.Locale;
 

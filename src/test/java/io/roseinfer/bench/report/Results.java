@@ -1,6 +1,8 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
 import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.bench.RequestResult;
+import io.roseinfer.bench.RunResult;
 import io.roseinfer.engine.EngineStats;
 import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.RequestTimeline;

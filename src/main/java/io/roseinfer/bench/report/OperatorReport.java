@@ -1,6 +1,7 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
-import io.roseinfer.bench.OperatorSummary.OperatorTime;
+import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.report.OperatorSummary.OperatorTime;
 import io.roseinfer.metrics.Summary;
 import java.util.Formatter;
 import java.util.Locale;

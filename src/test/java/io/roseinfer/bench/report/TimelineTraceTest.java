@@ -1,4 +1,4 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,7 +6,12 @@ import io.roseinfer.metrics.StepRecords;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.StrictJson;
-import io.roseinfer.engine.Engine;
+import io.roseinfer.bench.RequestResult;
+import io.roseinfer.bench.RunListener;
+import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.Sim;
+import io.roseinfer.bench.StreamingBenchmark;
+import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.metrics.RequestMetrics;
 import io.roseinfer.metrics.StepRecord;
 import java.io.IOException;
@@ -58,11 +63,14 @@ class TimelineTraceTest {
             @Override
             public void finished(Phase phase, RunResult result) {}
         };
-        try (Engine engine = Sim.engine(Sim.options(true), step -> {}, clock)) {
-            return new StreamingRun(
-                            engine, Sim.workload(12, 5, 7), SubmitSchedule.burst(), clock, Pacer.precise(clock), silent)
-                    .run();
-        }
+        return new StreamingBenchmark(
+                        () -> Sim.engine(Sim.options(true), step -> {}, clock),
+                        Sim.workload(12, 5, 7),
+                        SubmitSchedule.burst(),
+                        clock,
+                        silent)
+                .run(0, 1)
+                .getFirst();
     }
 
     private static List<JsonNode> events(JsonNode trace, String phase) {

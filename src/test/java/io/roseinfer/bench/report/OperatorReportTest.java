@@ -1,4 +1,4 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,6 +7,7 @@ import io.roseinfer.backend.StepProfile;
 import io.roseinfer.backend.StepProfile.Kind;
 import io.roseinfer.backend.StepProfile.Part;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.RunResult;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,7 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
+import io.roseinfer.bench.ModelBenchmark;
+import io.roseinfer.bench.ModelTiming;
 import java.util.Locale;
 
 /** The text of {@code roseinfer bench model}: a table, medians over the runs of a point. */

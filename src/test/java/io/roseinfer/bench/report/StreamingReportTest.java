@@ -1,8 +1,10 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.bench.SubmitSchedule.Mode;
+import io.roseinfer.bench.RequestResult;
+import io.roseinfer.bench.load.SubmitSchedule;
+import io.roseinfer.bench.load.SubmitSchedule.Mode;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

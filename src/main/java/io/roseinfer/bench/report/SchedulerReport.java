@@ -1,6 +1,7 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
+import io.roseinfer.bench.SchedulerRun;
 import io.roseinfer.bench.SchedulerRun.RequestTimes;
 import io.roseinfer.metrics.Summary;
 import java.util.Formatter;

@@ -1,10 +1,10 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.bench.SubmitSchedule.Mode;
+import io.roseinfer.bench.load.SubmitSchedule.Mode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -1,4 +1,4 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.load;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;

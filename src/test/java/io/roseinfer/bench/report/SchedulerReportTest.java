@@ -1,8 +1,9 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
+import io.roseinfer.bench.SchedulerRun;
 import io.roseinfer.bench.SchedulerRun.RequestTimes;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,7 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
+import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.LatencySummary;
 import io.roseinfer.metrics.Summary;

@@ -1,4 +1,4 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
 import java.util.Optional;
 import java.util.OptionalInt;

@@ -1,5 +1,7 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
+import io.roseinfer.bench.RequestResult;
+import io.roseinfer.bench.RunResult;
 import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;

@@ -1,6 +1,8 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.RequestResult;
+import io.roseinfer.bench.RunResult;
 import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.LatencySummary;
 import io.roseinfer.metrics.RequestTimeline;

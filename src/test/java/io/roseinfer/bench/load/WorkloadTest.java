@@ -1,4 +1,4 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,8 +1,10 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.RequestResult;
+import io.roseinfer.bench.RunResult;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;

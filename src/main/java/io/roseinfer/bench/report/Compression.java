@@ -1,4 +1,4 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
 import com.github.luben.zstd.ZstdOutputStream;
 import com.github.luben.zstd.util.Native;

@@ -1,4 +1,4 @@
-package io.roseinfer.bench;
+package io.roseinfer.bench.report;
 
 import io.roseinfer.backend.Operator;
 import io.roseinfer.backend.StepProfile;

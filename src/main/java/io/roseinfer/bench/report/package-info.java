@@ -1,0 +1,15 @@
+/**
+ * The results of a benchmark, told: {@link io.roseinfer.bench.report.StreamingReport},
+ * {@link io.roseinfer.bench.report.OperatorReport}, {@link io.roseinfer.bench.report.SchedulerReport},
+ * {@link io.roseinfer.bench.report.ModelReport} and {@link io.roseinfer.bench.report.StepCostReport} as text,
+ * {@link io.roseinfer.bench.report.JsonReport} as JSON (its Javadoc explains every field), and
+ * {@link io.roseinfer.bench.report.TimelineTrace} step by step. {@link io.roseinfer.bench.report.ResultFile} writes them.
+ *
+ * <p>Invariant: a report is a pure function of results, so it is tested by comparing text.
+ *
+ * <p>Why not summaries in the results: a raw stamp can be summed up again in another way, a percentile cannot.
+ */
+@NullMarked
+package io.roseinfer.bench.report;
+
+import org.jspecify.annotations.NullMarked;
