@@ -47,6 +47,8 @@ class ArchitectureTest {
             List.of("server", "bench.load"),
             List.of("bench"),
             List.of("bench.report"),
+            List.of("cli.terminal"),
+            List.of("cli.flags"),
             List.of("cli"));
 
     private static JavaClasses classes;

@@ -5,6 +5,11 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.ModelBenchmark;
 import io.roseinfer.bench.ModelPoint;
 import io.roseinfer.bench.report.ModelReport;
+import io.roseinfer.cli.flags.Choices;
+import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.Ranges;
+import io.roseinfer.cli.flags.Shapes;
+import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +26,7 @@ import picocli.CommandLine.Option;
         sortOptions = false)
 final class BenchModelCommand implements io.roseinfer.cli.Command {
     @Mixin
-    private ModelOptions model = new ModelOptions();
+    private ModelFlags model = new ModelFlags();
 
     @Option(
             names = "--prefill",

@@ -7,6 +7,15 @@ import io.roseinfer.bench.SchedulerRun;
 import io.roseinfer.bench.load.Workload;
 import io.roseinfer.bench.report.SchedulerReport;
 import io.roseinfer.bench.report.StreamingReport;
+import io.roseinfer.cli.flags.Choices;
+import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.Ranges;
+import io.roseinfer.cli.flags.SamplingFlags;
+import io.roseinfer.cli.flags.SchedulerFlags;
+import io.roseinfer.cli.flags.StepCostFlags;
+import io.roseinfer.cli.flags.WorkloadFlags;
+import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import java.util.List;
 import java.util.Optional;
@@ -45,7 +54,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
             "--no-prefix-cache");
 
     @Mixin
-    private ModelOptions model = new ModelOptions();
+    private ModelFlags model = new ModelFlags();
 
     @Option(
             names = "--backend",
@@ -59,7 +68,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
     private StepCostFlags cost = new StepCostFlags();
 
     @Mixin
-    private WorkloadOptions workload = new WorkloadOptions();
+    private WorkloadFlags workload = new WorkloadFlags();
 
     @Option(
             names = "--mode",
@@ -83,7 +92,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
     private SchedulerFlags scheduler = new SchedulerFlags();
 
     @Mixin
-    private SamplingOptions sampling = new SamplingOptions();
+    private SamplingFlags sampling = new SamplingFlags();
 
     @Option(
             names = "--warmup-runs",

@@ -34,10 +34,10 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
     private static final int TIMELINE_STEPS = 1 << 17;
 
     @Mixin
-    private ModelOptions model = new ModelOptions();
+    private ModelFlags model = new ModelFlags();
 
     @Mixin
-    private WorkloadOptions workload = new WorkloadOptions();
+    private WorkloadFlags workload = new WorkloadFlags();
 
     @Option(
             names = "--max-new-tokens",
@@ -70,7 +70,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
     private SchedulerFlags scheduler = new SchedulerFlags();
 
     @Mixin
-    private SamplingOptions sampling = new SamplingOptions();
+    private SamplingFlags sampling = new SamplingFlags();
 
     @Option(
             names = "--warmup-runs",
@@ -125,7 +125,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
         EngineOptions options = withTimeline(delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal)));
         try (LoadedModel loaded = model.load(options, terminal)) {
             loaded.warmUp(terminal.clock());
-            ModelOptions.Features features = model.features(loaded, terminal);
+            ModelFlags.Features features = model.features(loaded, terminal);
             SettingsInForce settings = new SettingsInForce(loaded, options);
             Workload prepared = workload.isTokenIds() ? requests : prepared(requests, loaded);
             Map<String, @Nullable Object> flags = settings.all(command, model, features);
@@ -189,7 +189,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
         return pretok ? texts.pretokenized(tokenizer::encode) : texts;
     }
 
-    private StreamingReport.Setup setup(LoadedModel loaded, ModelOptions.Features features) {
+    private StreamingReport.Setup setup(LoadedModel loaded, ModelFlags.Features features) {
         return new StreamingReport.Setup(
                 model.model(),
                 loaded.device(),

@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.terminal.Terminal;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;

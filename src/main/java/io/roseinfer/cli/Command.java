@@ -1,5 +1,6 @@
 package io.roseinfer.cli;
 
+import io.roseinfer.cli.terminal.Terminal;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** A command that has been parsed and can run. */

@@ -11,6 +11,11 @@ import io.roseinfer.backend.cuda.KernelImages;
 import io.roseinfer.backend.cuda.NvtxRanges;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
+import io.roseinfer.cli.flags.Choices;
+import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.terminal.Downloads;
+import io.roseinfer.cli.terminal.MemoryTable;
+import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.hub.download.HubSettings;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -35,7 +40,7 @@ final class DoctorCommand implements io.roseinfer.cli.Command {
     private static final double GIB = 1L << 30;
 
     @Mixin
-    private ModelOptions model = new ModelOptions();
+    private ModelFlags model = new ModelFlags();
 
     @Override
     public int run(CommandSpec spec, Terminal terminal) {

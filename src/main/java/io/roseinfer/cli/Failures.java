@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.cli.terminal.Terminal;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;

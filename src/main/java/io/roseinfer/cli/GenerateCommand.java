@@ -2,6 +2,11 @@ package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.PromptConverter;
+import io.roseinfer.cli.flags.Ranges;
+import io.roseinfer.cli.flags.SamplingFlags;
+import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GeneratedToken;
@@ -57,7 +62,7 @@ final class GenerateCommand implements io.roseinfer.cli.Command {
     }
 
     @Mixin
-    private ModelOptions model = new ModelOptions();
+    private ModelFlags model = new ModelFlags();
 
     @Option(
             names = "--max-new-tokens",
@@ -67,7 +72,7 @@ final class GenerateCommand implements io.roseinfer.cli.Command {
     private int maxNewTokens = GenerationRequest.DEFAULT_NEW_TOKENS;
 
     @Mixin
-    private SamplingOptions sampling = new SamplingOptions();
+    private SamplingFlags sampling = new SamplingFlags();
 
     @Option(
             names = "--stop",

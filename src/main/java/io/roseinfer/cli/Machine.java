@@ -3,6 +3,7 @@ package io.roseinfer.cli;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.backend.cpu.CpuFeatures;
 import io.roseinfer.bench.report.Environment;
+import io.roseinfer.cli.terminal.Terminal;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -4,6 +4,8 @@ import io.roseinfer.bench.RunListener;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.report.OperatorReport;
 import io.roseinfer.bench.report.StreamingReport;
+import io.roseinfer.cli.terminal.ProgressBars;
+import io.roseinfer.cli.terminal.Terminal;
 import java.util.Optional;
 import me.tongfei.progressbar.ProgressBar;
 

@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.cli.terminal.Terminal;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.Writer;

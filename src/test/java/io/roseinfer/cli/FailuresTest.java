@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
+import io.roseinfer.cli.terminal.Terminal;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;

@@ -3,6 +3,7 @@ package io.roseinfer.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.cli.terminal.Terminal;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Printable;
+import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.golden.Golden;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -98,8 +98,8 @@ class UsageTest {
                 .hasLineCount(1);
     }
 
-    static final class Failing implements AdmissionPolicy {
-        Failing() {
+    public static final class Failing implements AdmissionPolicy {
+        public Failing() {
             throw new IllegalStateException("no crystal ball");
         }
 

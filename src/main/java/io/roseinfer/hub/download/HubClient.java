@@ -4,7 +4,6 @@ import io.roseinfer.hub.cache.CacheFolder;
 import io.roseinfer.hub.cache.CacheVolume;
 import io.roseinfer.hub.cache.Etag;
 import io.roseinfer.hub.cache.HubId;
-import java.util.List;
 import java.util.Set;
 
 /** A connection to the hub, from which repositories are downloaded into the cache that all Hugging Face tools share. */

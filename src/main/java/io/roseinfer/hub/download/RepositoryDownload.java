@@ -59,8 +59,7 @@ public final class RepositoryDownload {
         take(config);
         configCheck.accept(folder.snapshot(commit).resolve(Snapshot.CONFIG));
         // Small files before the weights, whose arrival makes a snapshot count.
-        List<String> optional = Stream.concat(
-                        Stream.of(Snapshot.GENERATION_CONFIG), Snapshot.TOKENIZER_FILES.stream())
+        List<String> optional = Stream.concat(Stream.of(Snapshot.GENERATION_CONFIG), Snapshot.TOKENIZER_FILES.stream())
                 .toList();
         find(files, commit, optional).forEach(this::take);
         takeWeights(commit);

@@ -6,7 +6,8 @@ package io.roseinfer.tokenizer.bpe;
  */
 public final class Gpt2WordSplitter implements WordSplitter {
     /** The expression as tokenizer files spell it; its alternatives are tried in order at each position. */
-    public static final String PATTERN = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+    public static final String PATTERN =
+            "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
     @Override
     public int wordEnd(CharSequence text, int start, int end) {

@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.scheduler.AdmissionPolicy;

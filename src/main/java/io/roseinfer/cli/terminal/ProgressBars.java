@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.terminal;
 
 import io.roseinfer.base.Printable;
 import java.util.Optional;
@@ -8,14 +8,14 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
 /** Progress bars on standard error, for people only. */
-final class ProgressBars {
+public final class ProgressBars {
     private static final int WIDTH = 79;
     private static final int REFRESH_MILLIS = 250;
 
     private ProgressBars() {}
 
     /** A bar, if somebody watches; it is drawn by a thread of its own and disappears when closed. */
-    static Optional<ProgressBar> open(Terminal terminal, String what, long total) {
+    public static Optional<ProgressBar> open(Terminal terminal, String what, long total) {
         if (!terminal.interactive()) {
             return Optional.empty();
         }

@@ -1,10 +1,10 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Text that is not empty; {@code @file} is text like any other. */
-final class PromptConverter implements ITypeConverter<String> {
+public final class PromptConverter implements ITypeConverter<String> {
     @Override
     public String convert(String text) {
         if (text.isEmpty()) {

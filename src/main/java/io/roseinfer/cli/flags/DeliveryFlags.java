@@ -1,10 +1,10 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
 import io.roseinfer.engine.EngineOptions;
 import picocli.CommandLine.Option;
 
 /** How requests get into an engine and their tokens out of it. */
-final class DeliveryFlags {
+public final class DeliveryFlags {
     @Option(
             names = "--max-inflight-requests",
             paramLabel = "<N>",
@@ -26,15 +26,16 @@ final class DeliveryFlags {
             description = "Threads that tokenize off the submit path; 0 tokenizes in the submit call.")
     private int tokenizeWorkers;
 
-    int tokenizeWorkers() {
+    public int tokenizeWorkers() {
         return tokenizeWorkers;
     }
 
-    int streamInterval() {
+    public int streamInterval() {
         return streamInterval;
     }
 
-    EngineOptions addTo(EngineOptions options) {
+    /** The options with these flags in force. */
+    public EngineOptions addTo(EngineOptions options) {
         return options.withMaxInflightRequests(maxInflightRequests)
                 .withStreamInterval(streamInterval)
                 .withTokenizeWorkers(tokenizeWorkers);

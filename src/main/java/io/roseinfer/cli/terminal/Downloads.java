@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.terminal;
 
 import io.roseinfer.hub.download.DownloadListener;
 import java.util.Map;
@@ -7,14 +7,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import me.tongfei.progressbar.ProgressBar;
 
 /** Shows downloads: a bar per file to whoever watches, else one line when a file begins. */
-final class Downloads implements DownloadListener, AutoCloseable {
+public final class Downloads implements DownloadListener, AutoCloseable {
     private static final long KIB = 1024;
 
     private final Terminal terminal;
     private final Map<String, ProgressBar> bars = new ConcurrentHashMap<>();
     private final Set<String> begun = ConcurrentHashMap.newKeySet();
 
-    Downloads(Terminal terminal) {
+    public Downloads(Terminal terminal) {
         this.terminal = terminal;
     }
 

@@ -1,10 +1,11 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
+import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.sampling.SamplingParams;
 import picocli.CommandLine.Option;
 
 /** How tokens are chosen. Greedy unless {@code --do-sample}, whatever else is given. */
-final class SamplingOptions {
+public final class SamplingFlags {
     @Option(names = "--do-sample", description = "Draw tokens at random instead of taking the likeliest.")
     private boolean doSample;
 
@@ -60,12 +61,12 @@ final class SamplingOptions {
     @Option(names = "--seed", paramLabel = "<S>", description = "Where the random streams start.")
     private long seed;
 
-    long seed() {
+    public long seed() {
         return seed;
     }
 
     /** Penalties count without {@code --do-sample} too: they change which token is the likeliest. */
-    SamplingParams params(Terminal terminal) {
+    public SamplingParams params(Terminal terminal) {
         SamplingParams penalties = SamplingParams.greedy()
                 .withRepetitionPenalty(repetitionPenalty)
                 .withPresencePenalty(presencePenalty)

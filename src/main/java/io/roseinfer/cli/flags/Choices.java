@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
 import io.roseinfer.Settings;
 import io.roseinfer.backend.Precision;
@@ -13,7 +13,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Flags whose value is one of a few words, all in lower case. */
-final class Choices {
+public final class Choices {
     private Choices() {}
 
     /** The constants of an enum by their names in lower case. */
@@ -38,7 +38,7 @@ final class Choices {
     }
 
     /** A constant as a flag spells it. */
-    static String word(Enum<?> constant) {
+    public static String word(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 
@@ -47,7 +47,7 @@ final class Choices {
      *
      * @param index 0 for the first, and for kinds there is one of
      */
-    record Place(Settings.Device kind, int index) {
+    public record Place(Settings.Device kind, int index) {
         /** As the flag spells it. */
         @Override
         public String toString() {
@@ -56,7 +56,7 @@ final class Choices {
     }
 
     /** A device's name; {@code cuda:1} is the second GPU. */
-    static final class Device implements ITypeConverter<Place> {
+    public static final class Device implements ITypeConverter<Place> {
         private static final Pattern GPU = Pattern.compile("cuda:(\\d{1,3})");
 
         private static final Choice<Settings.Device> KIND = new Choice<>(Settings.Device.class) {};
@@ -76,13 +76,13 @@ final class Choices {
         }
     }
 
-    static final class Schedule extends Choice<SubmitSchedule.Mode> {
+    public static final class Schedule extends Choice<SubmitSchedule.Mode> {
         Schedule() {
             super(SubmitSchedule.Mode.class);
         }
     }
 
-    static final class SchedulerMode extends Choice<SchedulerBenchmark.Mode> {
+    public static final class SchedulerMode extends Choice<SchedulerBenchmark.Mode> {
         SchedulerMode() {
             super(SchedulerBenchmark.Mode.class);
         }

@@ -1,14 +1,15 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.bench.StepCostBenchmark;
 import io.roseinfer.bench.report.StepCostReport;
+import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import picocli.CommandLine.Option;
 
 /** The scheduler's own cost, measured on the simulated device. */
-final class StepCostFlags {
+public final class StepCostFlags {
     @Option(
             names = "--running",
             paramLabel = "<N[,N...]>",
@@ -31,7 +32,7 @@ final class StepCostFlags {
     private int steps = 1000;
 
     /** Measures and prints line by line. */
-    void run(EngineOptions options, Terminal terminal) {
+    public void run(EngineOptions options, Terminal terminal) {
         SimOptions sim = SimOptions.defaults().withReadBack(false);
         StepCostBenchmark benchmark = new StepCostBenchmark(
                 (spec, limits) -> new SimRunner(spec, limits, sim), options, steps, terminal.clock());

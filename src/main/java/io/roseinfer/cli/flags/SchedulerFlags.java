@@ -1,5 +1,6 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
+import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.Optional;
@@ -7,7 +8,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** How requests are batched and kept in memory. */
-final class SchedulerFlags {
+public final class SchedulerFlags {
     @Option(
             names = "--max-batch-size",
             paramLabel = "<N>",
@@ -89,7 +90,7 @@ final class SchedulerFlags {
     private int blockSize = 16;
 
     /** An engine of these flags, otherwise the default. */
-    EngineOptions engineOptions(long seed, Terminal terminal) {
+    public EngineOptions engineOptions(long seed, Terminal terminal) {
         if (admissionPolicy.equals(AdmissionChoice.FIFO) && (admissionLookahead != 64 || forceFifoEvery != 0)) {
             terminal.note("--prefill-admission-lookahead and --prefill-force-fifo-every have no effect without"
                     + " --prefill-admission-policy pack");
@@ -104,7 +105,8 @@ final class SchedulerFlags {
                 .withSeed(seed);
     }
 
-    String admissionPolicy() {
+    /** The policy as the flag named it. */
+    public String admissionPolicy() {
         return admissionPolicy;
     }
 

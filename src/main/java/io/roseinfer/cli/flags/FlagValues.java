@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
 import java.util.LinkedHashMap;
 import java.util.Map;

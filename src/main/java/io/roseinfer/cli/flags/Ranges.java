@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.SamplingParams;
@@ -12,7 +12,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** What a flag's value may be. A refusal here is reported with the flag's name. */
-final class Ranges {
+public final class Ranges {
     private static final int MOST_THREADS = 1024;
     private static final double LONGEST_MILLIS = 3_600_000;
 
@@ -34,13 +34,13 @@ final class Ranges {
         }
     }
 
-    static final class Positive extends Whole {
+    public static final class Positive extends Whole {
         Positive() {
             super(1, Integer.MAX_VALUE);
         }
     }
 
-    static final class NotNegative extends Whole {
+    public static final class NotNegative extends Whole {
         NotNegative() {
             super(0, Integer.MAX_VALUE);
         }
@@ -65,25 +65,25 @@ final class Ranges {
         }
     }
 
-    static final class Steps extends Whole {
+    public static final class Steps extends Whole {
         Steps() {
             super(1, 10_000);
         }
     }
 
-    static final class BlockSize extends Whole {
+    public static final class BlockSize extends Whole {
         BlockSize() {
             super(1, 1024);
         }
     }
 
-    static final class Logprobs extends Whole {
+    public static final class Logprobs extends Whole {
         Logprobs() {
             super(0, SamplingParams.MAX_LOGPROBS);
         }
     }
 
-    static final class Millis implements ITypeConverter<Double> {
+    public static final class Millis implements ITypeConverter<Double> {
         @Override
         public Double convert(String text) {
             double value = number(text).doubleValue();
@@ -151,8 +151,8 @@ final class Ranges {
     }
 
     /** Whole numbers with commas between them. */
-    record Numbers(List<Integer> values) {
-        Numbers {
+    public record Numbers(List<Integer> values) {
+        public Numbers {
             values = List.copyOf(values);
         }
 
@@ -160,7 +160,7 @@ final class Ranges {
             return new Numbers(Arrays.stream(values).boxed().toList());
         }
 
-        int[] toArray() {
+        public int[] toArray() {
             return values.stream().mapToInt(Integer::intValue).toArray();
         }
 
@@ -177,7 +177,7 @@ final class Ranges {
         }
     }
 
-    static final class TokenIds implements ITypeConverter<Numbers> {
+    public static final class TokenIds implements ITypeConverter<Numbers> {
         @Override
         public Numbers convert(String text) {
             return list(text, 0, Integer.MAX_VALUE);

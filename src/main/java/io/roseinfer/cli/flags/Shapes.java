@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
 import io.roseinfer.bench.ModelPoint;
 import java.util.Arrays;
@@ -11,19 +11,19 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Shapes of steps as flags write them: {@code 256,16x259} for prompts, {@code 1,8,32} for rows that decode, {@code none}. */
-final class Shapes {
+public final class Shapes {
     private static final Pattern SHAPE = Pattern.compile("(?:([1-9][0-9]{0,4})x)?([1-9][0-9]{0,5})");
     private static final String NONE = "none";
 
     private Shapes() {}
 
     /** Some points, or none. */
-    record Points(List<ModelPoint> values) {
-        Points {
+    public record Points(List<ModelPoint> values) {
+        public Points {
             values = List.copyOf(values);
         }
 
-        static Points of(ModelPoint... values) {
+        public static Points of(ModelPoint... values) {
             return new Points(List.of(values));
         }
 
@@ -41,7 +41,7 @@ final class Shapes {
         };
     }
 
-    static final class Prefills implements ITypeConverter<Points> {
+    public static final class Prefills implements ITypeConverter<Points> {
         @Override
         public Points convert(String text) {
             return points(text, part -> {
@@ -56,7 +56,7 @@ final class Shapes {
         }
     }
 
-    static final class Decodes implements ITypeConverter<Points> {
+    public static final class Decodes implements ITypeConverter<Points> {
         @Override
         public Points convert(String text) {
             return points(text, part -> {

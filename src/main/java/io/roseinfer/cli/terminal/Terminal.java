@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.terminal;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Printable;
@@ -15,7 +15,7 @@ import java.util.Map;
  * @param properties the {@code roseinfer.*} system properties the launcher sets, and {@link #ENCODING}
  * @param clock what benchmarks measure with
  */
-record Terminal(
+public record Terminal(
         PrintWriter out,
         PrintWriter err,
         boolean interactive,
@@ -23,30 +23,30 @@ record Terminal(
         Map<String, String> properties,
         Clock clock) {
     /** The system property with the encoding in which the JVM has read the arguments. */
-    static final String ENCODING = "sun.jnu.encoding";
+    public static final String ENCODING = "sun.jnu.encoding";
 
     /** Nobody reads standard output any more, as after {@code | head}: the command stops, quietly. */
-    static final class OutputClosed extends RuntimeException {
-        OutputClosed() {
+    public static final class OutputClosed extends RuntimeException {
+        public OutputClosed() {
             super("standard output is closed");
         }
     }
 
     /** Writes results through to the reader. */
-    void print(String text) {
+    public void print(String text) {
         out.print(text);
         requireReader();
     }
 
     /** Makes sure that what was written has reached the reader. */
-    void requireReader() {
+    public void requireReader() {
         if (out.checkError()) {
             throw new OutputClosed();
         }
     }
 
     /** One line for the person at the keyboard. Whatever a model's file put into the message, the terminal shows it and obeys none of it. */
-    void note(String message) {
+    public void note(String message) {
         err.println("roseinfer: " + Printable.line(message));
         err.flush();
     }

@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
 import io.roseinfer.AutoDevice;
 import io.roseinfer.LoadedModel;
@@ -7,6 +7,9 @@ import io.roseinfer.Settings;
 import io.roseinfer.Settings.Device;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.terminal.Downloads;
+import io.roseinfer.cli.terminal.MemoryTable;
+import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.model.ModelSpec;
@@ -94,7 +97,7 @@ final class ModelOptions {
     private boolean memoryPlan;
 
     /** {@code --backend}, which says the same as {@code --device}. */
-    void alsoNamed(Choices.Place value) {
+    public void alsoNamed(Choices.Place value) {
         if (device.isPresent() && !device.get().equals(value)) {
             throw new BadInput("--backend " + value + " and --device " + device.get()
                     + " contradict each other; they are one flag, so give one of them");
@@ -102,7 +105,8 @@ final class ModelOptions {
         device = Optional.of(value);
     }
 
-    boolean isSimulated() {
+    /** Whether the device is the simulated one. */
+    public boolean isSimulated() {
         return kind() == Device.SIM;
     }
 
@@ -110,24 +114,26 @@ final class ModelOptions {
         return device.map(Choices.Place::kind).orElse(Device.AUTO);
     }
 
-    boolean hasRandomWeights() {
+    /** Whether the weights are random numbers, so that tokens mean nothing. */
+    public boolean hasRandomWeights() {
         return model.startsWith("random:");
     }
 
-    String model() {
+    /** The model as the flag named it. */
+    public String model() {
         return model;
     }
 
     /** What runs, once the device is known, told where a flag asked for something else. */
-    record Features(boolean pagedAttention, boolean cudaGraph, boolean nvtx, boolean batchInvariant) {}
+    public record Features(boolean pagedAttention, boolean cudaGraph, boolean nvtx, boolean batchInvariant) {}
 
     /** Loads the model, for engines of these options. What the user should hear about it goes to {@code err}. */
-    LoadedModel load(EngineOptions engine, Terminal terminal) {
+    public LoadedModel load(EngineOptions engine, Terminal terminal) {
         return load(spec -> engine, terminal);
     }
 
     /** Loads the model, for engines of options that depend on it. What the user should hear about it goes to {@code err}. */
-    LoadedModel load(Function<ModelSpec, EngineOptions> engine, Terminal terminal) {
+    public LoadedModel load(Function<ModelSpec, EngineOptions> engine, Terminal terminal) {
         warnAboutThreads(terminal);
         Settings settings = settings(terminal);
         try (Downloads downloads = new Downloads(terminal)) {
@@ -142,7 +148,7 @@ final class ModelOptions {
     }
 
     /** The flags, with an engine's default options. */
-    Settings settings(Terminal terminal) {
+    public Settings settings(Terminal terminal) {
         return Settings.of(model)
                 .withDevice(kind())
                 .withPrecision(dtype)
@@ -190,7 +196,7 @@ final class ModelOptions {
     }
 
     /** What is in force on a device, with one note for each flag that has no effect there. */
-    Features features(LoadedModel loaded, Terminal terminal) {
+    public Features features(LoadedModel loaded, Terminal terminal) {
         String deviceName = loaded.device();
         boolean onCuda = deviceName.equals(Choices.word(Device.CUDA));
         boolean onSim = deviceName.equals(Choices.word(Device.SIM));

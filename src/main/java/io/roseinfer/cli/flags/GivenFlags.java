@@ -1,12 +1,13 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
+import io.roseinfer.cli.terminal.Terminal;
 import java.util.Set;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The flags that stood on the command line, as opposed to those that keep their default. */
-final class GivenFlags {
+public final class GivenFlags {
     private GivenFlags() {}
 
     static boolean has(CommandSpec command, String flag) {
@@ -14,14 +15,15 @@ final class GivenFlags {
     }
 
     /** Says of a flag, if it was given, that it does nothing. */
-    static void tellWithoutEffect(CommandSpec command, String flag, String why, Terminal terminal) {
+    public static void tellWithoutEffect(CommandSpec command, String flag, String why, Terminal terminal) {
         if (has(command, flag)) {
             terminal.note(flag + " has no effect: " + why);
         }
     }
 
     /** Says of every given flag but those with an effect that it does nothing. */
-    static void tellOthersWithoutEffect(CommandSpec command, Set<String> withEffect, String why, Terminal terminal) {
+    public static void tellOthersWithoutEffect(
+            CommandSpec command, Set<String> withEffect, String why, Terminal terminal) {
         for (ArgSpec given : command.commandLine().getParseResult().matchedArgs()) {
             if (given instanceof OptionSpec option
                     && !option.inherited()

@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.load.PromptPlan;
@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** What a benchmark's requests ask for. */
-final class WorkloadOptions {
+public final class WorkloadFlags {
     @Option(
             names = "--prompt",
             paramLabel = "<TEXT>",
@@ -48,11 +48,12 @@ final class WorkloadOptions {
     private boolean noStopOnEos;
 
     /** Whether the prompts are token ids, so that nothing is tokenized. */
-    boolean isTokenIds() {
+    public boolean isTokenIds() {
         return promptIds.isPresent();
     }
 
-    Workload workload(int maxNewTokens, SamplingParams sampling, CommandSpec command) {
+    /** The requests of one run, all of the same length and sampling. */
+    public Workload workload(int maxNewTokens, SamplingParams sampling, CommandSpec command) {
         if (promptIds.isPresent() && GivenFlags.has(command, "--prompt")) {
             throw new BadInput("--prompt and --prompt-ids are mutually exclusive; give one of them");
         }

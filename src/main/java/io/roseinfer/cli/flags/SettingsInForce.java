@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.flags;
 
 import io.roseinfer.LoadedModel;
 import io.roseinfer.engine.EngineOptions;
@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** A benchmark's settings once the model is loaded: the flags, with what {@code auto}, the device and the model made of them. */
-final class SettingsInForce {
+public final class SettingsInForce {
     private final LoadedModel loaded;
     private final EngineOptions engine;
 
-    SettingsInForce(LoadedModel loaded, EngineOptions engine) {
+    public SettingsInForce(LoadedModel loaded, EngineOptions engine) {
         this.loaded = loaded;
         this.engine = engine;
     }
 
     /** Every flag by its name in a results file. */
-    Map<String, @Nullable Object> all(CommandSpec command, ModelOptions model, ModelOptions.Features features) {
+    public Map<String, @Nullable Object> all(CommandSpec command, ModelFlags model, ModelFlags.Features features) {
         Map<String, @Nullable Object> settings = FlagValues.of(command);
         settings.put("device", model.place(loaded));
         settings.put("dtype", loaded.precision().map(Choices::word).orElse(null));
@@ -34,7 +34,7 @@ final class SettingsInForce {
     }
 
     /** Those that the lines of a report do not say, in one line. */
-    String line(String admissionPolicy, String submitSchedule) {
+    public String line(String admissionPolicy, String submitSchedule) {
         SchedulerOptions scheduler = engine.scheduler();
         return "dtype " + loaded.precision().map(Choices::word).orElse("none")
                 + (loaded.threads() == 0 ? "" : ", threads " + loaded.threads())

@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.terminal;
 
 import io.roseinfer.backend.MemoryUse;
 import java.util.ArrayList;
@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Locale;
 
 /** A runner's allocations as lines of text. */
-final class MemoryTable {
+public final class MemoryTable {
     private static final double MIB = 1L << 20;
 
     private MemoryTable() {}
 
     /** A line for each allocation and one for their sum. */
-    static List<String> lines(List<MemoryUse> uses) {
+    public static List<String> lines(List<MemoryUse> uses) {
         List<String> lines = new ArrayList<>();
         uses.forEach(use -> lines.add(line(use.bytes(), use.name())));
         lines.add(line(uses.stream().mapToLong(MemoryUse::bytes).sum(), "in all"));
