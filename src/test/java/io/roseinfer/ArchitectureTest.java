@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaConstructor;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.io.IOException;
@@ -17,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -50,6 +52,36 @@ class ArchitectureTest {
             List.of("cli.terminal"),
             List.of("cli.flags"),
             List.of("cli"));
+
+    private static final int PACKAGE_CLASSES = 25;
+    private static final int CONSTRUCTOR_PARAMETERS = 8;
+    private static final int METHOD_LINES = 70;
+
+    /** Packages that are still too large, with their size: no number here may grow. */
+    private static final Map<String, Integer> LARGE_PACKAGES =
+            Map.of(ROOT + ".backend.cuda", 49, ROOT + ".backend.cpu", 27);
+
+    /** Constructors that still take too many parameters, with how many: no number here may grow. */
+    private static final Map<String, Integer> LONG_CONSTRUCTORS = Map.of(
+            "Settings", 9,
+            "LatencySummary", 9,
+            "StepRecord", 15,
+            "Sequence", 9,
+            "ModelSpec", 13,
+            "CpuModelRunner", 12,
+            "ForwardPass", 10,
+            "StepKernels", 10,
+            "LoadedRunner", 14,
+            "StepBuffers", 15);
+
+    /** Files with methods that are still too long. */
+    private static final Set<String> LONG_METHODS =
+            Set.of("LowByteTiles.java", "LowInt4Tiles.java", "TallTiles.java", "TallInt4Tiles.java");
+
+    private static final Pattern COMMENT_OR_LITERAL = Pattern.compile(
+            "\"\"\"(?s:\\\\.|[^\\\\])*?\"\"\"|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\.|[^'\\\\\n])*'|(?s:/\\*.*?\\*/)|//[^\n]*");
+    private static final Pattern TYPE =
+            Pattern.compile("\\b(?:class|interface|enum)\\s+\\w+|\\brecord\\s+\\w+\\s*[(<]");
 
     private static JavaClasses classes;
 
@@ -280,5 +312,91 @@ class ArchitectureTest {
                 .should()
                 .callMethod(Throwable.class, "printStackTrace")
                 .check(classes);
+    }
+
+    @Test
+    void a_package_is_small_enough_to_be_read() {
+        Map<String, Long> sizes = classes.stream()
+                .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+                .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
+        assertThat(sizes)
+                .allSatisfy((name, size) -> assertThat(size)
+                        .as("top-level classes in %s", name)
+                        .isLessThanOrEqualTo(LARGE_PACKAGES.getOrDefault(name, PACKAGE_CLASSES)));
+    }
+
+    @Test
+    void a_constructor_takes_few_parameters() {
+        List<JavaConstructor> constructors = classes.stream()
+                .filter(type -> !type.isEnum() && !type.isAnonymousClass())
+                .flatMap(type -> type.getConstructors().stream())
+                .toList();
+        assertThat(constructors)
+                .allSatisfy(constructor -> assertThat(constructor.getRawParameterTypes())
+                        .as("parameters of %s", constructor.getFullName())
+                        .hasSizeLessThanOrEqualTo(LONG_CONSTRUCTORS.getOrDefault(
+                                constructor.getOwner().getSimpleName(), CONSTRUCTOR_PARAMETERS)));
+    }
+
+    @Test
+    void a_method_fits_on_a_screen() throws IOException {
+        List<Path> files;
+        try (Stream<Path> tree = Files.walk(Path.of("src/main/java"))) {
+            files = tree.filter(file -> file.toString().endsWith(".java")
+                            && !LONG_METHODS.contains(file.getFileName().toString()))
+                    .toList();
+        }
+        assertThat(files)
+                .hasSizeGreaterThan(100)
+                .allSatisfy(file -> assertThat(longestBlock(Files.readString(file)))
+                        .as("lines of the longest method in %s", file)
+                        .isLessThanOrEqualTo(METHOD_LINES));
+    }
+
+    @Test
+    void the_longest_method_is_measured_with_its_head_and_without_its_class() {
+        assertThat(longestBlock("""
+                class A {
+                    // {
+                    int b(
+                            int c) {
+                        String d = "{\\"";
+                        if (c == '{') {
+                            c++;
+                        }
+                        return c;
+                    }
+                }
+                """)).isEqualTo(8);
+    }
+
+    /** Lines of the longest block in braces that is no type's body, from the first of its head to the last. */
+    private static int longestBlock(String source) {
+        String code = COMMENT_OR_LITERAL
+                .matcher(source)
+                .replaceAll(match -> "\n".repeat((int) match.group().lines().count() - 1));
+        Deque<Integer> starts = new ArrayDeque<>();
+        StringBuilder head = new StringBuilder();
+        int headLine = 0;
+        int longest = 0;
+        int line = 1;
+        for (char c : code.toCharArray()) {
+            if (c == '\n') {
+                line++;
+            }
+            if (c == '{') {
+                boolean type = TYPE.matcher(head).find();
+                starts.push(type ? Integer.MAX_VALUE : head.isEmpty() ? line : headLine);
+            } else if (c == '}') {
+                longest = Math.max(longest, line - starts.pop() + 1);
+            }
+            if (c == '{' || c == '}' || c == ';') {
+                head.setLength(0);
+            } else if (!head.isEmpty() || !Character.isWhitespace(c)) {
+                headLine = head.isEmpty() ? line : headLine;
+                head.append(c);
+            }
+        }
+        return longest;
     }
 }
