@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.cli.terminal.Terminal;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.roseinfer.hub;
 
+import io.roseinfer.hub.cache.HubId;
 import java.util.List;
 import java.util.stream.Stream;
 

@@ -1,8 +1,8 @@
 package io.roseinfer.model;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.format.Quoted;
-import io.roseinfer.format.WeightSource;
+import io.roseinfer.base.Quoted;
+import io.roseinfer.safetensors.WeightSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;

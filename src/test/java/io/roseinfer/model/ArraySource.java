@@ -1,6 +1,6 @@
 package io.roseinfer.model;
 
-import io.roseinfer.format.WeightSource;
+import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;

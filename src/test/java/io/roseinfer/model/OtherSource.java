@@ -1,6 +1,6 @@
 package io.roseinfer.model;
 
-import io.roseinfer.format.WeightSource;
+import io.roseinfer.safetensors.WeightSource;
 import java.util.Optional;
 
 /** The weights of a model, read from another source that has tensors of the same names. */

@@ -23,7 +23,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** Which model, on which device. The one class that talks to the composition root. */
-final class ModelOptions {
+public final class ModelFlags {
     /** What may follow {@code random:}, for the help. */
     static final class RandomShapes implements Iterable<String> {
         @Override

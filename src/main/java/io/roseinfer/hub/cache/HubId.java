@@ -36,7 +36,7 @@ public record HubId(String text, Optional<String> otherText) {
         this(text, Optional.empty());
     }
 
-    static boolean isId(String text) {
+    public static boolean isId(String text) {
         String[] parts = text.split("/", -1);
         return text.length() <= MAX_CHARS
                 && parts.length <= 2
@@ -47,7 +47,7 @@ public record HubId(String text, Optional<String> otherText) {
     }
 
     /** This id and the other one of the same model, if it has moved; this one first. */
-    List<HubId> spellings() {
+    public List<HubId> spellings() {
         return otherText
                 .map(id -> List.of(this, new HubId(id, Optional.of(text))))
                 .orElse(List.of(this));

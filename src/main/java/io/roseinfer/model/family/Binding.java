@@ -1,7 +1,7 @@
 package io.roseinfer.model.family;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.format.WeightSource;
+import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.model.CheckpointTensors;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.OwnHead;

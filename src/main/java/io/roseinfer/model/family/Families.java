@@ -1,7 +1,7 @@
 package io.roseinfer.model.family;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.format.KnownModels;
+import io.roseinfer.hub.KnownModels;
 import io.roseinfer.model.ConfigJson;
 import io.roseinfer.model.ModelSpec;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.roseinfer.model.family;
 
-import io.roseinfer.format.KnownModels.MovedId;
+import io.roseinfer.hub.KnownModels.MovedId;
 import io.roseinfer.model.ConfigJson;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.TensorFinder;

@@ -1,7 +1,7 @@
 package io.roseinfer.model.family;
 
 import io.roseinfer.base.Limits;
-import io.roseinfer.format.KnownModels.MovedId;
+import io.roseinfer.hub.KnownModels.MovedId;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.BlockSpec.Attention;

@@ -2,8 +2,8 @@ package io.roseinfer.model.family;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.format.Checkpoint;
-import io.roseinfer.format.WeightSource;
+import io.roseinfer.safetensors.Checkpoint;
+import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.model.ConfigJson;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.RandomWeights;

@@ -10,6 +10,7 @@ import io.roseinfer.model.StoredTensor;
 import io.roseinfer.model.TensorFinder;
 import io.roseinfer.model.TestLayout;
 import io.roseinfer.model.Weights;
+import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;

@@ -8,6 +8,7 @@ import io.roseinfer.golden.Golden;
 import io.roseinfer.model.OtherSource;
 import io.roseinfer.model.Weights;
 import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.tensor.Tensor;
 import java.io.IOException;
 import java.io.RandomAccessFile;

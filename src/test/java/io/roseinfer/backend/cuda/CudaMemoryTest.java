@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.InsufficientMemory;
-import io.roseinfer.format.WeightSource;
+import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.model.OtherSource;
 import io.roseinfer.model.Vector;
 import io.roseinfer.model.Weights;

@@ -15,6 +15,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.OtherSource;
 import io.roseinfer.model.Weights;
 import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
