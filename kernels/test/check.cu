@@ -195,6 +195,11 @@ static void check_bits(Kernels& kernels, const Case<T>& c) {
         report(std::equal(seen.begin(), seen.end(), invariant.begin()), type + " in a batch of " + std::to_string(fewer),
                "not the bits of the whole batch");
     }
+    for (const PlanLine& line : plan_lines()) {
+        if (line.plan != "invariant") continue;
+        report(decode_logits(kernels, c, line.tiles, rows, 0) == invariant,
+               type + " by the invariant plan up to " + std::to_string(line.lastRow) + " rows", "not the bits of its other lines");
+    }
     Runner<T> runner(kernels, c.model, rows, rows, c.blockSize, c.blocks, false);
     runner.upload(c.batch);
     runner.embed(plan(32));

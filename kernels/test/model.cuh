@@ -231,7 +231,7 @@ public:
     }
     void mlpOut(const Plan& plan, int layer) { residual(plan, plan.mlpOut, model_.layers[layer].mlpOut, hidden.get()); }
     void head(const Plan& plan) {
-        bool fused = plan.fusedNorm && everyRowIsOneSample_ && !plan.head.generic();
+        bool fused = plan.fusedHeadNorm && everyRowIsOneSample_ && !plan.head.generic();
         const T* a = normalise(fused, samples_, true);
         tiles_ = model_.head.paddedN / (plan.head.generic() ? 64 : 128);
         gemm("head", plan.head, model_.head, a, samples_, fused, best.get(), logits.get(), model_.shape.vocabulary,

@@ -1,6 +1,9 @@
 #pragma once
-// Which kernel does what in a step: the tile of each GEMM, the attention kernel, and whether GEMMs normalise by themselves.
+// Which kernel does what in a step: the tile of each GEMM, the attention kernel, and whether GEMMs normalise by themselves. The
+// tiles come from contract/plans.csv, the table that the engine reads.
 #include <algorithm>
+#include <climits>
+#include <sstream>
 #include "device.cuh"
 
 // The launch shape that a choice of tile leads to.
@@ -40,6 +43,7 @@ struct Plan {
 
     GemmPlan qkv, attentionOut, mlpIn, mlpOut, head;
     bool fusedNorm = false;
+    bool fusedHeadNorm = false;  // where every row is one sample
     Attention attention = GENERIC;
     int attentionStages = 8;
     bool attentionHeld = false;  // attention_decode_held
@@ -55,51 +59,75 @@ inline Plan generic_plan() {
     return {};
 }
 
+// A line of contract/plans.csv, which says what its columns mean.
+struct PlanLine {
+    std::string plan;  // fastest or invariant
+    int lastRow;
+    Plan tiles;
+};
+
+inline PlanLine plan_line(const std::string& text) {
+    auto refuse = [&] {
+        std::fprintf(stderr, "contract/plans.csv: no tile plan: %s\n", text.c_str());
+        std::exit(1);
+    };
+    std::vector<std::string> cells;
+    std::istringstream line(text);
+    for (std::string cell; std::getline(line, cell, ',');) cells.push_back(cell);
+    if (cells.size() != 8) refuse();
+    PlanLine result;
+    Plan& p = result.tiles;
+    result.plan = cells[0];
+    const std::string last = cells[1].substr(cells[1].find('-') + 1);
+    result.lastRow = last.empty() ? INT_MAX : std::atoi(last.c_str());
+    GemmPlan* matrices[] = {&p.qkv, &p.attentionOut, &p.mlpIn, &p.mlpOut, &p.head};
+    for (int i = 0; i < 5; i++) {
+        GemmPlan& m = *matrices[i];
+        if (std::sscanf(cells[i == 0 ? 2 : 3 + i].c_str(), "%d:%d:%d", &m.batch, &m.cluster, &m.maxStages) != 3) refuse();
+    }
+    const size_t colon = cells[3].find(':');
+    const std::string kernel = cells[3].substr(0, colon);
+    p.attentionHeld = kernel == "decode_held";
+    p.attentionSingle = kernel == "prefill_single";
+    if (colon == std::string::npos || (kernel != "decode" && !p.attentionHeld && !p.attentionSingle)) refuse();
+    p.attentionStages = std::atoi(cells[3].c_str() + colon + 1);
+    p.fusedNorm = true;
+    p.fusedHeadNorm = result.plan == "fastest";
+    p.attention = Plan::DECODE;
+    return result;
+}
+
+inline const std::vector<PlanLine>& plan_lines() {
+    static const std::vector<PlanLine> lines = [] {
+        std::vector<PlanLine> all;
+        std::istringstream file(
+#include "plans.inc"
+        );
+        for (std::string line; std::getline(file, line);) {
+            if (!line.empty() && line[0] != '#' && line.rfind("plan,", 0) != 0) all.push_back(plan_line(line));
+        }
+        return all;
+    }();
+    return lines;
+}
+
+inline const Plan& find_plan(const std::string& plan, int rows) {
+    for (const PlanLine& line : plan_lines()) {
+        if (line.plan == plan && rows <= line.lastRow) return line.tiles;
+    }
+    std::fprintf(stderr, "contract/plans.csv: no line of %s covers %d rows\n", plan.c_str(), rows);
+    std::exit(1);
+}
+
 // The choice for `rows` rows that bring one token each; its GEMMs are the choice for so many tokens of prompts, too.
 inline Plan decode_plan(int rows) {
-    Plan p;
-    p.fusedNorm = true;
-    p.attention = Plan::DECODE;
-    auto choose = [&](int stages, bool held, GemmPlan qkv, GemmPlan attentionOut, GemmPlan mlpIn, GemmPlan mlpOut, GemmPlan head) {
-        p.attentionStages = stages, p.attentionHeld = held;
-        p.qkv = qkv, p.attentionOut = attentionOut, p.mlpIn = mlpIn, p.mlpOut = mlpOut, p.head = head;
-    };
-    if (rows <= 2) choose(9, false, {8, 1, 12}, {8, 1, 12}, {8, 1, 12}, {8, 4, 12}, {8, 1, 4});
-    else if (rows <= 8) choose(12, false, {8, 1, 12}, {8, 4, 3}, {8, 1, 12}, {8, 8, 6}, {8, 1, 4});
-    else if (rows <= 16) choose(10, false, {16, 1, 12}, {16, 2, 6}, {16, 1, 12}, {16, 4, 12}, {16, 1, 4});
-    else if (rows <= 32) choose(12, rows > 24, {16, 1, 12}, {16, 1, 12}, {16, 1, 12}, {16, 4, 8}, {32, 1, 3});
-    else if (rows <= 48) choose(10, false, {32, 1, 12}, {32, 1, 12}, {16, 1, 8}, {32, 8, 3}, {64, 1, 3});
-    else if (rows <= 64) choose(8, true, {32, 1, 12}, {32, 2, 6}, {16, 1, 8}, {32, 8, 3}, {64, 1, 3});
-    else if (rows <= 96) choose(4, true, {16, 1, 8}, {16, 1, 12}, {32, 1, 8}, {32, 4, 8}, {128, 1, 5});
-    else if (rows <= 128) choose(5, false, {32, 1, 8}, {16, 1, 12}, {32, 1, 8}, {64, 4, 6}, {128, 1, 5});
-    else if (rows <= 192) choose(5, false, {32, 1, 8}, {32, 1, 12}, {32, 1, 6}, {64, 2, 12}, {128, 1, 5});
-    else if (rows <= 256) choose(5, false, {32, 1, 6}, {32, 1, 12}, {32, 1, 6}, {32, 1, 12}, {128, 1, 5});
-    else if (rows <= 352) choose(5, false, {64, 1, 6}, {64, 1, 12}, {64, 1, 6}, {64, 2, 6}, {128, 1, 5});
-    else if (rows <= 640) choose(5, false, {64, 1, 6}, {64, 1, 12}, {128, 1, 4}, {64, 1, 12}, {128, 1, 5});
-    else if (rows <= 1200) choose(5, false, {64, 1, 6}, {64, 1, 6}, {128, 1, 3}, {64, 1, 6}, {128, 1, 5});
-    else if (rows <= 1400) choose(5, false, {128, 1, 3}, {64, 1, 6}, {128, 1, 3}, {64, 1, 6}, {128, 1, 5});
-    else if (rows <= 3000) choose(5, false, {128, 1, 3}, {64, 1, 6}, {128, 1, 3}, {128, 1, 4}, {128, 1, 5});
-    else choose(5, false, {128, 1, 3}, {128, 1, 3}, {128, 1, 3}, {128, 1, 3}, {128, 1, 5});
-    return p;
+    return find_plan("fastest", rows);
 }
 
-// Stages of attention_prefill_single, which change no bits: as many as leave all its blocks on the device at once.
-inline int single_stages(int rows) {
-    return rows <= 16 ? 24 : rows <= 32 ? 12 : rows <= 64 ? 9 : 8;
-}
-
-// The choice that gives every row the same bits whatever its batch: tiles up to 64 rows sum in one order, so BATCH may follow the
-// number of rows, but the cluster sizes stay what they are, and rows of one token are attended to with the bits of prefill.
+// The choice that gives every row the same bits whatever its batch, for rows that bring one token each; they are attended to with
+// the bits of prefill, and the head always reads what `normalize` wrote.
 inline Plan invariant_plan(int rows) {
-    Plan p = decode_plan(rows);
-    const int narrow = rows <= 8 ? 8 : rows <= 16 ? 16 : 32;
-    p.qkv = p.attentionOut = p.mlpIn = {narrow, 1, 12};
-    p.mlpOut = {rows <= 32 ? narrow : 64, 4, 8};
-    p.head = {rows <= 32 ? narrow : 64, 1, 3};
-    p.attentionStages = single_stages(rows);
-    p.attentionHeld = false;
-    p.attentionSingle = true;
-    return p;
+    return find_plan("invariant", rows);
 }
 
 // The choice for steps of prompts.

@@ -116,7 +116,7 @@ static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
 
     Plan invariant = invariant_plan(rows);
     std::printf("    with the same bits for every batch:");
-    for (int stages : {single_stages(rows), 8, 12, 16, 24}) {
+    for (int stages : {invariant.attentionStages, 8, 12, 16, 24}) {
         invariant.attentionStages = stages;
         std::printf(" %.1f us with %d stages,", median_micros(kernels, [&] { runner.step(invariant, LAYERS); }), stages);
     }

@@ -58,7 +58,7 @@ final class CudaModelRunner implements ModelRunner {
         int longestPrompt = Math.min(on.limits().maxTokens(), spec().contextLength());
         int tokens = options.graphs() ? Math.min(options.promptGraphTokens(), longestPrompt) : 0;
         this.decodeGraphs = on.releases().add(GraphBuckets.ofBatches(rows), GraphBuckets::close);
-        this.promptGraphs = on.releases().add(GraphBuckets.ofPrompts(tokens), GraphBuckets::close);
+        this.promptGraphs = on.releases().add(GraphBuckets.ofPrompts(tokens, kernels.plans()), GraphBuckets::close);
         try (Arena warmUp = Arena.ofConfined()) {
             StepInputs nothing = new StepInputs(warmUp, on.limits(), maxBlocksPerRow());
             nothing.clear();

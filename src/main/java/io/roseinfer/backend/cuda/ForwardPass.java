@@ -3,6 +3,7 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.cuda.DeviceWeights.Layer;
 import io.roseinfer.backend.cuda.DeviceWeights.Projection;
 import io.roseinfer.backend.cuda.StepKernels.Attention;
+import io.roseinfer.backend.cuda.TilePlan.SingleAttention;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.ModelSpec;
 import java.util.EnumMap;
@@ -126,9 +127,9 @@ final class ForwardPass {
                 qkv(step, layer.qkv(), pool, spec.block(block).attention().scale() * LOG2_E);
             case ATTENTION -> attention(step, pool);
             case ATTENTION_OUTPUT ->
-                residual(step, step.kernels().attentionOutput(), layer.attentionOutput(), buffers.attended());
+                residual(step, step.kernels().tiles().attentionOutput(), layer.attentionOutput(), buffers.attended());
             case MLP_INNER -> activation(step, layer.mlpInner());
-            case MLP_OUTPUT -> residual(step, step.kernels().mlpOutput(), layer.mlpOutput(), buffers.hidden());
+            case MLP_OUTPUT -> residual(step, step.kernels().tiles().mlpOutput(), layer.mlpOutput(), buffers.hidden());
             case HEAD -> head(step);
         }
     }
@@ -176,7 +177,7 @@ final class ForwardPass {
         boolean fused = step.kernels().fusedNorm();
         long activations =
                 fused ? buffers.xPanels() : normalize(step, step.layout().tokens(), false);
-        gemm(Gemm.QKV, step.kernels().qkv(), matrix, activations, step.layout().tokens(), fused)
+        gemm(Gemm.QKV, step.kernels().tiles().qkv(), matrix, activations, step.layout().tokens(), fused)
                 .address(buffers.queries())
                 .address(pool)
                 .address(input(step, step.layout().slots()))
@@ -204,10 +205,10 @@ final class ForwardPass {
                     .launch();
         }
         if (kind != Attention.GENERIC && kind != Attention.PREFILL) {
-            int stages = step.kernels().attentionStages();
-            attend(step.kernels().singleAttention(), spec.attention().heads(), in.rows(), stages * 4096, step, pool)
-                    .block(step.kernels().singleThreads())
-                    .integer(stages)
+            SingleAttention single = step.kernels().single();
+            attend(single.kernel().kernel, spec.attention().heads(), in.rows(), single.sharedBytes(), step, pool)
+                    .block(single.kernel().threads)
+                    .integer(single.stages())
                     .launch();
         }
         if (kind.prefills()) {
@@ -242,7 +243,7 @@ final class ForwardPass {
                 fused ? buffers.xPanels() : normalize(step, step.layout().tokens(), false);
         gemm(
                         Gemm.ACTIVATION,
-                        step.kernels().mlpInner(),
+                        step.kernels().tiles().mlpInner(),
                         matrix,
                         activations,
                         step.layout().tokens(),
@@ -264,7 +265,7 @@ final class ForwardPass {
 
     private void head(Step step) {
         StepLayout in = step.layout();
-        GemmPlan plan = step.kernels().head();
+        GemmPlan plan = step.kernels().tiles().head();
         boolean fused = step.kernels().fusedHeadNorm() && step.oneSamplePerToken();
         long activations = fused ? buffers.xPanels() : normalize(step, in.samples(), true);
         int tiles = weights.head().outputs() / plan.columns(true);

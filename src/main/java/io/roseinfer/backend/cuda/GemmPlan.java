@@ -1,5 +1,7 @@
 package io.roseinfer.backend.cuda;
 
+import java.util.Optional;
+
 /**
  * Which kernel does a GEMM: a tile of the Hopper kernels, or, with batch 0, the generic kernel.
  *
@@ -14,6 +16,12 @@ record GemmPlan(int batch, int cluster, int maxStages) {
     private static final int CONTROL_BYTES = 1024;
     private static final int GENERIC_COLUMNS = 64;
 
+    /** Dynamic shared memory of a block on Hopper: 227 KB less what the kernels have statically. */
+    private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
+
+    private static final int MIN_STAGES = 2;
+    private static final int MAX_STAGES = 16;
+
     /** What a launch of a Hopper tile looks like. */
     record Tile(int columns, int threads, int stages, int sharedBytes) {}
 
@@ -24,6 +32,31 @@ record GemmPlan(int batch, int cluster, int maxStages) {
     /** What the kernel's name ends in. */
     String suffix() {
         return generic() ? "generic" : "b" + batch;
+    }
+
+    /** As {@code plans.csv} has it. */
+    String text() {
+        return batch + ":" + cluster + ":" + maxStages;
+    }
+
+    /** Why no matrix can be computed so, if none can: the limits are those of {@code gemm_entries.cuh}. */
+    Optional<String> misfit(boolean head) {
+        if (batch < 8 || batch > (head ? 128 : 256) || Integer.bitCount(batch) != 1) {
+            return Optional.of("a tile of " + batch + " rows; a power of two from 8 to " + (head ? 128 : 256)
+                    + " is allowed");
+        }
+        int largest = head || batch > 128 ? 1 : batch == 128 ? 2 : 8;
+        if (cluster < 1 || cluster > largest || Integer.bitCount(cluster) != 1) {
+            return Optional.of("a cluster of " + cluster + "; a power of two up to " + largest
+                    + " is allowed for a tile of " + batch + " rows");
+        }
+        if (maxStages < MIN_STAGES || maxStages > MAX_STAGES) {
+            return Optional.of(maxStages + " stages; " + MIN_STAGES + " to " + MAX_STAGES + " are allowed");
+        }
+        int bytes = tile(head, Integer.MAX_VALUE / 2).sharedBytes();
+        return bytes <= MAX_SHARED_BYTES
+                ? Optional.empty()
+                : Optional.of(bytes + " bytes of shared memory; a block has at most " + MAX_SHARED_BYTES);
     }
 
     /** Outputs that one block makes per row. */

@@ -37,8 +37,8 @@ final class GraphBuckets {
      * graph and without, and hardly more tiles: its sizes are multiples of what GEMM tiles are high, and the ends of the ranges
      * that the kernels are chosen by.
      */
-    static GraphBuckets ofPrompts(int maxTokens) {
-        IntStream ends = StepKernels.rangeEnds().filter(end -> end > 1 && end < maxTokens);
+    static GraphBuckets ofPrompts(int maxTokens, TilePlans plans) {
+        IntStream ends = plans.rangeEnds().filter(end -> end > 1 && end < maxTokens);
         IntStream multiples =
                 Arrays.stream(sizes(8, maxTokens, GraphBuckets::tokensToNext)).filter(size -> size > 1);
         return new GraphBuckets(

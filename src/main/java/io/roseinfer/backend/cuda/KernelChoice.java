@@ -10,10 +10,11 @@ import java.util.Set;
  * <p>The kernels differ from each other in the order they add in. Where results must not depend on the batch, every step runs
  * those of one order: on Hopper {@link StepKernels#invariant}, elsewhere the generic ones.
  *
+ * @param plans the tiles on Hopper
  * @param hopper whether the device runs the kernels of sm_90a
  * @param batchInvariant whether a row's bits may not depend on what else is in its step
  */
-record KernelChoice(ModelShape shape, int blockSize, boolean hopper, boolean batchInvariant) {
+record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean hopper, boolean batchInvariant) {
     private static final int HEAD_SIZE = 64;
     private static final int BLOCK_SIZE = 16;
 
@@ -29,14 +30,14 @@ record KernelChoice(ModelShape shape, int blockSize, boolean hopper, boolean bat
             return StepKernels.generic(prefill ? Attention.PREFILL : Attention.GENERIC);
         }
         if (batchInvariant) {
-            return StepKernels.invariant(tokens, samples, invariantAttention(rows, singles), singles);
+            return StepKernels.invariant(plans, tokens, samples, invariantAttention(rows, singles), singles);
         }
         boolean decodeKernel = blockSize == BLOCK_SIZE;
         if (tokens == rows) {
-            StepKernels decode = StepKernels.decode(rows);
+            StepKernels decode = StepKernels.decode(plans, rows);
             return decodeKernel ? decode : decode.with(Attention.PREFILL);
         }
-        return StepKernels.prefill(tokens, Math.max(samples, 1), decodeKernel && singles > 0);
+        return StepKernels.prefill(plans, tokens, Math.max(samples, 1), decodeKernel && singles > 0);
     }
 
     /** All kernels that steps of one prompt have, up to so many tokens. */

@@ -8,10 +8,13 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -22,9 +25,11 @@ import java.util.stream.Collectors;
  * @param toolkit version of nvcc, such as {@code 13.0}
  * @param sourceHash SHA-256 over the sources
  * @param files name and SHA-256 of each file
+ * @param arguments of each kernel as it was compiled, in the words of PTX: {@code u64 u32 f32}, by {@code target.kernel}
  */
-public record KernelImages(String toolkit, String sourceHash, List<File> files) {
-    private static final String FOLDER = "kernels/";
+public record KernelImages(String toolkit, String sourceHash, List<File> files, Map<String, String> arguments) {
+    private static final String FOLDER = "/io/roseinfer/backend/cuda/kernels/";
+    private static final String KERNEL = "kernel.";
     private static final String PTX = ".ptx";
     private static final String CUBIN = ".cubin";
 
@@ -45,6 +50,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files) 
 
     public KernelImages {
         files = List.copyOf(files);
+        arguments = Map.copyOf(arguments);
     }
 
     /** What this build carries; empty if it was made without nvcc. */
@@ -88,14 +94,29 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files) 
 
     static KernelImages of(Properties manifest) {
         List<File> files = new ArrayList<>();
+        Map<String, String> arguments = new HashMap<>();
         for (String key : manifest.stringPropertyNames()) {
-            if (key.endsWith(PTX) || key.endsWith(CUBIN)) {
+            if (key.startsWith(KERNEL)) {
+                arguments.put(key.substring(KERNEL.length()), manifest.getProperty(key));
+            } else if (key.endsWith(PTX) || key.endsWith(CUBIN)) {
                 files.add(new File(key, manifest.getProperty(key)));
             }
         }
         files.sort((a, b) -> a.name().compareTo(b.name()));
         return new KernelImages(
-                manifest.getProperty("toolkit", "unknown"), manifest.getProperty("sources", "unknown"), files);
+                manifest.getProperty("toolkit", "unknown"),
+                manifest.getProperty("sources", "unknown"),
+                files,
+                arguments);
+    }
+
+    /** The names of a target's kernels. */
+    Set<String> kernels(KernelTarget target) {
+        String prefix = target.suffix() + ".";
+        return arguments.keySet().stream()
+                .filter(key -> key.startsWith(prefix))
+                .map(key -> key.substring(prefix.length()))
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /** The PTX of one target, a file to a module. */

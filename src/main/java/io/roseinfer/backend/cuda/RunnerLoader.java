@@ -27,6 +27,7 @@ final class RunnerLoader {
     private final DeviceMemory memory;
     private final HostMemory host;
     private final ModelShape shape;
+    private final TilePlans plans;
     private final Releases releases;
 
     private RunnerLoader(
@@ -43,11 +44,15 @@ final class RunnerLoader {
         this.multiprocessors = device.multiprocessors();
         ElementType type = ElementType.of(options.precision(), weights.matrixType());
         this.shape = ModelShape.of(spec, type);
+        KernelTarget kernels = KernelTarget.of(device);
+        this.plans = TilePlans.load();
+        if (kernels.isHopper() && type != ElementType.F32) {
+            plans.requireKernels(target.images().kernels(kernels), type);
+        }
         this.releases = releases;
         this.context = releases.add(DeviceContext.open(device.index()), DeviceContext::close);
         this.modules = releases.add(
-                KernelModules.load(target.images(), target.system(), KernelTarget.of(device), type),
-                KernelModules::close);
+                KernelModules.load(target.images(), target.system(), kernels, type), KernelModules::close);
         this.stream = new CudaStream(this.device, new LaunchLog(), releases);
         this.launcher = releases.add(new Launcher(modules, stream), Launcher::close);
         this.memory = releases.add(
@@ -62,7 +67,7 @@ final class RunnerLoader {
         RunnerLoader loader = open(spec, weights, limits, options, target);
         try {
             KernelChoice kernels = new KernelChoice(
-                    loader.shape, limits.blockSize(), loader.modules.target().isHopper(), options.batchInvariant());
+                    loader.plans, loader.shape, limits.blockSize(), loader.modules.target().isHopper(), options.batchInvariant());
             return new CudaModelRunner(loader.build(), kernels, options, clock);
         } catch (RuntimeException | Error e) {
             loader.release(e);

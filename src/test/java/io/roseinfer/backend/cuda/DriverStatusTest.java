@@ -9,6 +9,7 @@ import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,7 +44,7 @@ class DriverStatusTest {
     void refusedModule_namesBothVersions(int code, String what) {
         KernelImages.File file = new KernelImages.File("embed.sm_90a.ptx", "");
         RoseException refusal = KernelModules.refused(
-                file, new KernelImages("13.1", "", List.of(file)), new CudaSystem("13.0", "13.0", List.of()), code);
+                file, new KernelImages("13.1", "", List.of(file), Map.of()), new CudaSystem("13.0", "13.0", List.of()), code);
         assertThat(refusal.getMessage())
                 .contains("runs CUDA up to 13.0", "embed.sm_90a.ptx", "made by nvcc 13.1", what);
     }
@@ -81,7 +82,7 @@ class DriverStatusTest {
         KernelImages.File file = new KernelImages.File("sample.sm_80.ptx", "");
         RoseException refusal = KernelModules.refused(
                 file,
-                new KernelImages("13.0", "", List.of(file)),
+                new KernelImages("13.0", "", List.of(file), Map.of()),
                 new CudaSystem("13.0", "13.0", List.of()),
                 DriverStatus.OUT_OF_MEMORY);
         assertThat(refusal).isInstanceOf(InsufficientMemory.class).hasMessageContaining("sample.sm_80.ptx");

@@ -33,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Everything that is decided about a step before the device hears of it. */
 class StepShapesTest {
     private static final ModelShape GPT2 = ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16);
+    private static final TilePlans PLANS = TilePlans.load();
     private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
 
     @Test
@@ -83,19 +84,17 @@ class StepShapesTest {
             })
     void tiles_ofEveryBatch_fitTheDevice(int rows) {
         for (StepKernels kernels : new StepKernels[] {
-            StepKernels.decode(rows),
-            StepKernels.prefill(rows, rows, true),
-            StepKernels.invariant(rows, rows, Attention.PREFILL, 0)
+            StepKernels.decode(PLANS, rows),
+            StepKernels.prefill(PLANS, rows, rows, true),
+            StepKernels.invariant(PLANS, rows, rows, Attention.PREFILL, 0)
         }) {
             for (int width : new int[] {768, 1024, 1600, 3072, 6400}) {
                 int panels = ModelShape.roundUp(width, 128) / ElementType.F16.panelWidth();
-                for (GemmPlan plan : new GemmPlan[] {
-                    kernels.qkv(), kernels.attentionOutput(), kernels.mlpInner(), kernels.mlpOutput()
-                }) {
+                for (GemmPlan plan : gemmsOf(kernels)) {
                     assertTile(plan, plan.tile(false, panels));
                     assertTurns(plan, plan.tile(false, panels), panels);
                 }
-                assertTile(kernels.head(), kernels.head().tile(true, panels));
+                assertTile(kernels.tiles().head(), kernels.tiles().head().tile(true, panels));
             }
         }
     }
@@ -127,17 +126,18 @@ class StepShapesTest {
 
     @Test
     void choice_followsTypeShapeDeviceAndStep() {
-        KernelChoice hopper = new KernelChoice(GPT2, 16, true, false);
+        KernelChoice hopper = new KernelChoice(PLANS, GPT2, 16, true, false);
         assertThat(hopper.of(64, 64, 64, 64).attention()).isEqualTo(Attention.DECODE);
         assertThat(hopper.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL);
         assertThat(hopper.of(100, 3, 3, 2).attention()).isEqualTo(Attention.MIXED);
-        assertThat(new KernelChoice(GPT2, 32, true, false).of(100, 3, 3, 2).attention())
+        assertThat(new KernelChoice(PLANS, GPT2, 32, true, false).of(100, 3, 3, 2).attention())
                 .isEqualTo(Attention.PREFILL);
-        assertThat(new KernelChoice(GPT2, 16, false, false).of(64, 64, 64, 64).attention())
+        assertThat(new KernelChoice(PLANS, GPT2, 16, false, false).of(64, 64, 64, 64).attention())
                 .isEqualTo(Attention.GENERIC);
         ModelShape floats = ModelShape.of(GPT2.spec(), ElementType.F32);
-        assertThat(new KernelChoice(floats, 16, true, false)
+        assertThat(new KernelChoice(PLANS, floats, 16, true, false)
                         .of(64, 64, 64, 64)
+                        .tiles()
                         .qkv()
                         .generic())
                 .isTrue();
@@ -146,15 +146,15 @@ class StepShapesTest {
     @ParameterizedTest
     @ValueSource(ints = {5, 64, 259, 4144})
     void choice_prompts_takeTheGemmsOfSoManyTokensAndTheHeadOfSoManySamples(int tokens) {
-        StepKernels prompts = new KernelChoice(GPT2, 16, true, false).of(tokens, 2, 2, 0);
-        assertThat(gemmsOf(prompts)).isEqualTo(gemmsOf(StepKernels.decode(tokens)));
-        assertThat(prompts.head()).isEqualTo(StepKernels.decode(2).head());
+        StepKernels prompts = new KernelChoice(PLANS, GPT2, 16, true, false).of(tokens, 2, 2, 0);
+        assertThat(gemmsOf(prompts)).isEqualTo(gemmsOf(StepKernels.decode(PLANS, tokens)));
+        assertThat(prompts.tiles().head()).isEqualTo(StepKernels.decode(PLANS, 2).tiles().head());
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void ofPrompts_holdsTheKernelsOfEveryPromptAndFewOthers(boolean invariant) {
-        KernelChoice choice = new KernelChoice(GPT2, 16, true, invariant);
+        KernelChoice choice = new KernelChoice(PLANS, GPT2, 16, true, invariant);
         Set<StepKernels> all = choice.ofPrompts(4144);
         assertThat(all).contains(choice.of(5, 1, 1, 0), choice.of(259, 1, 1, 0), choice.of(4144, 1, 1, 0));
         assertThat(all)
@@ -163,7 +163,7 @@ class StepShapesTest {
     }
 
     private static List<GemmPlan> gemmsOf(StepKernels kernels) {
-        return List.of(kernels.qkv(), kernels.attentionOutput(), kernels.mlpInner(), kernels.mlpOutput());
+        return kernels.tiles().matrices().subList(0, 4);
     }
 
     /** What the order of a sum depends on: how many warpgroups and blocks share it, and which kernels run. */
@@ -172,8 +172,7 @@ class StepShapesTest {
                 .contains(kernels.attention());
         List<Object> order = new ArrayList<>(List.of(
                 asPrefill ? Attention.PREFILL : kernels.attention(), kernels.fusedNorm(), kernels.fusedHeadNorm()));
-        for (GemmPlan plan : List.of(
-                kernels.qkv(), kernels.attentionOutput(), kernels.mlpInner(), kernels.mlpOutput(), kernels.head())) {
+        for (GemmPlan plan : kernels.tiles().matrices()) {
             assertThat(plan.batch())
                     .as("rows of a tile whose warpgroups take turns")
                     .isLessThanOrEqualTo(64);
@@ -186,7 +185,7 @@ class StepShapesTest {
     @ParameterizedTest
     @CsvSource({"F16, true", "BF16, true", "F32, true", "F16, false"})
     void choice_batchInvariant_addsInOneOrderInAllSteps(ElementType type, boolean hopper) {
-        KernelChoice choice = new KernelChoice(ModelShape.of(GPT2.spec(), type), 16, hopper, true);
+        KernelChoice choice = new KernelChoice(PLANS, ModelShape.of(GPT2.spec(), type), 16, hopper, true);
         List<Object> order = orderOfSums(choice.of(1, 1, 1, 1));
         for (int tokens : new int[] {2, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 256, 257, 8192}) {
             assertThat(orderOfSums(choice.of(tokens, tokens, tokens, tokens))).isEqualTo(order);
@@ -199,9 +198,9 @@ class StepShapesTest {
     @CsvSource({"64, 64, 64, SINGLE", "100, 3, 2, SINGLE_MIXED", "100, 2, 0, PREFILL"})
     void choice_batchInvariant_leavesSingleTokensToTheirOwnKernel(
             int tokens, int rows, int singles, Attention expected) {
-        KernelChoice choice = new KernelChoice(GPT2, 16, true, true);
+        KernelChoice choice = new KernelChoice(PLANS, GPT2, 16, true, true);
         assertThat(choice.of(tokens, rows, rows, singles).attention()).isEqualTo(expected);
-        KernelChoice contiguous = new KernelChoice(GPT2, 1024, true, true);
+        KernelChoice contiguous = new KernelChoice(PLANS, GPT2, 1024, true, true);
         assertThat(contiguous.of(tokens, rows, rows, singles).attention()).isEqualTo(Attention.PREFILL);
     }
 
@@ -215,8 +214,8 @@ class StepShapesTest {
 
     @Test
     void choice_blocksAsLongAsTheContext_keepsDecodeGemmsAndAttendsByThePrefillKernel() {
-        StepKernels contiguous = new KernelChoice(GPT2, 1024, true, false).of(64, 64, 64, 64);
-        assertThat(contiguous).isEqualTo(StepKernels.decode(64).with(Attention.PREFILL));
+        StepKernels contiguous = new KernelChoice(PLANS, GPT2, 1024, true, false).of(64, 64, 64, 64);
+        assertThat(contiguous).isEqualTo(StepKernels.decode(PLANS, 64).with(Attention.PREFILL));
     }
 
     @Test
@@ -237,15 +236,15 @@ class StepShapesTest {
     @Test
     void promptBuckets_ofAnyLimit_holdEveryPromptOfTwoTokensAndMore() {
         for (int maxTokens = 2; maxTokens <= 700; maxTokens++) {
-            GraphBuckets buckets = GraphBuckets.ofPrompts(maxTokens);
+            GraphBuckets buckets = GraphBuckets.ofPrompts(maxTokens, PLANS);
             for (int tokens = 2; tokens <= maxTokens; tokens++) {
                 assertThat(buckets.bucket(tokens)).isBetween(tokens, maxTokens);
             }
             assertThat(buckets.bucket(maxTokens + 1)).isZero();
         }
-        assertThat(GraphBuckets.ofPrompts(512).sizes()).hasSizeLessThan(20).isSorted();
-        assertThat(GraphBuckets.ofPrompts(0).sizes()).isEmpty();
-        assertThat(GraphBuckets.ofPrompts(1).sizes()).isEmpty();
+        assertThat(GraphBuckets.ofPrompts(512, PLANS).sizes()).hasSizeLessThan(20).isSorted();
+        assertThat(GraphBuckets.ofPrompts(0, PLANS).sizes()).isEmpty();
+        assertThat(GraphBuckets.ofPrompts(1, PLANS).sizes()).isEmpty();
     }
 
     /** Up to 512 tokens a prompt is replayed as that of the next size, by default; a longer one is launched kernel by kernel. */
@@ -253,7 +252,7 @@ class StepShapesTest {
     @CsvSource({"2, 2", "3, 8", "16, 16", "20, 24", "512, 512", "513, 0"})
     void promptBucket_isTheNextSize(int tokens, int bucket) {
         int most = CudaOptions.defaults().promptGraphTokens();
-        assertThat(GraphBuckets.ofPrompts(most).bucket(tokens)).isEqualTo(bucket);
+        assertThat(GraphBuckets.ofPrompts(most, PLANS).bucket(tokens)).isEqualTo(bucket);
     }
 
     /** So a prompt's bits do not depend on whether it is replayed, with {@code --batch-invariant} and without. */
@@ -267,9 +266,9 @@ class StepShapesTest {
     })
     void promptBuckets_haveTheKernelsOfEveryPromptInThem(
             ElementType type, int blockSize, boolean hopper, boolean invariant) {
-        KernelChoice choice = new KernelChoice(ModelShape.of(GPT2.spec(), type), blockSize, hopper, invariant);
+        KernelChoice choice = new KernelChoice(PLANS, ModelShape.of(GPT2.spec(), type), blockSize, hopper, invariant);
         for (int maxTokens : new int[] {5, 100, 512, 1024}) {
-            GraphBuckets buckets = GraphBuckets.ofPrompts(maxTokens);
+            GraphBuckets buckets = GraphBuckets.ofPrompts(maxTokens, PLANS);
             for (int tokens = 2; tokens <= maxTokens; tokens++) {
                 assertThat(choice.of(buckets.bucket(tokens), 1, 1, 0))
                         .as("kernels of the bucket of %d tokens", tokens)
@@ -281,9 +280,9 @@ class StepShapesTest {
     /** What padding may cost: a GEMM's grid is at most one tile higher. */
     @Test
     void promptBuckets_addAtMostATileToAGemm() {
-        GraphBuckets buckets = GraphBuckets.ofPrompts(512);
+        GraphBuckets buckets = GraphBuckets.ofPrompts(512, PLANS);
         for (int tokens = 2; tokens <= 512; tokens++) {
-            for (GemmPlan gemm : gemmsOf(new KernelChoice(GPT2, 16, true, false).of(tokens, 1, 1, 0))) {
+            for (GemmPlan gemm : gemmsOf(new KernelChoice(PLANS, GPT2, 16, true, false).of(tokens, 1, 1, 0))) {
                 int tiles = Math.ceilDiv(tokens, gemm.batch());
                 assertThat(Math.ceilDiv(buckets.bucket(tokens), gemm.batch()))
                         .as("tiles of %d rows for %d tokens", gemm.batch(), tokens)
