@@ -12,42 +12,16 @@
 // Log-probabilities go to mapped host memory ahead of the mailbox's word: whoever sees the word sees them.
 //
 // Launch: grid (samples), block 1024, dynamic shared memory 20,480 bytes, for `sample_held` with ⌈vocabulary / 4⌉ · 16 more.
+#include "contract/structs.h"
 #include "include/ranking.cuh"
 
 using namespace rose;
 
 constexpr int THREADS = RANKING_THREADS;
-constexpr int MAX_LOGPROBS = 20;
 
-// One sample's parameters, 64 bytes; written by the host with the step's inputs. Names and ranges as SamplingParams.
-struct SampleRequest {
-    u64 seed;
-    float temperature;  // 0: the most likely token
-    int topK;           // 0: all
-    float topP;
-    float minP;
-    float repetitionPenalty;
-    float presencePenalty;
-    float frequencyPenalty;
-    int position;       // tokens the request has so far: the number of its draw
-    int historyStart;   // its tokens in `history`, prompt first, read by penalties only; below zero as for embed: ~index of a
-    int historyLength;  // sample of the step before
-    int promptLength;
-    int logprobs;  // most likely tokens to report beside the chosen one; below zero: no report
-    int reserved[2];
-
-    __device__ __forceinline__ bool penalises() const {
-        return repetitionPenalty != 1 || presencePenalty != 0 || frequencyPenalty != 0;
-    }
-};
-
-// What is reported of one sample, 176 bytes of mapped host memory.
-struct SampleReport {
-    float logprob;
-    int tokens[MAX_LOGPROBS];
-    float logprobs[MAX_LOGPROBS];
-    int reserved[3];
-};
+__device__ __forceinline__ bool penalises(const SampleRequest& r) {
+    return r.repetitionPenalty != 1 || r.presencePenalty != 0 || r.frequencyPenalty != 0;
+}
 
 __device__ __forceinline__ u64 mix(u64 z) {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -212,7 +186,7 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
         normalizer = report_most_likely(HELD ? held : given, vocabulary, e, shared, r.logprobs, reports + s);
     }
     const float* row = HELD ? held : given;
-    if (usable && r.penalises()) {
+    if (usable && penalises(r)) {
         float* changed = HELD ? held : copies + static_cast<size_t>(s) * stride;
         if (!HELD) {
             for (int i = threadIdx.x; i < vocabulary; i += THREADS) changed[i] = given[i];

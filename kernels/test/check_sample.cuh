@@ -7,25 +7,8 @@
 #include <functional>
 #include <numeric>
 #include <random>
+#include "../contract/structs.h"
 #include "device.cuh"
-
-struct SampleRequest {
-    unsigned long long seed;
-    float temperature;
-    int topK;
-    float topP, minP, repetitionPenalty, presencePenalty, frequencyPenalty;
-    int position, historyStart, historyLength, promptLength, logprobs;
-    int reserved[2];
-};
-static_assert(sizeof(SampleRequest) == 64, "the layout the host writes");
-
-struct SampleReport {
-    float logprob;
-    int tokens[20];
-    float logprobs[20];
-    int reserved[3];
-};
-static_assert(sizeof(SampleReport) == 176, "the layout the host reads");
 
 constexpr size_t RANKING_BYTES = 20480;
 constexpr size_t MOST_SHARED_BYTES = 232448 - 1440;

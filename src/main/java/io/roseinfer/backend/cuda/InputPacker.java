@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.StepInputs;
+import io.roseinfer.backend.cuda.SampleStructs.Request;
 import io.roseinfer.base.Check;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
@@ -92,25 +93,25 @@ final class InputPacker {
         }
     }
 
-    /** The struct SampleRequest of {@code sample.cu}, but for its history. */
+    /** The struct {@link Request}, but for its history. */
     private static void request(SampleRequest request, int contextLength, MemorySegment to, long at) {
         SamplingParams params = request.params();
-        to.set(ValueLayout.JAVA_LONG, at, request.seed());
-        to.set(FLOAT, at + 8, params.temperature());
-        to.set(INT, at + 12, params.topK());
-        to.set(FLOAT, at + 16, params.topP());
-        to.set(FLOAT, at + 20, params.minP());
-        to.set(FLOAT, at + 24, params.repetitionPenalty());
-        to.set(FLOAT, at + 28, params.presencePenalty());
-        to.set(FLOAT, at + 32, params.frequencyPenalty());
-        to.set(INT, at + 36, contextLength);
-        to.set(INT, at + 52, params.logprobs());
+        to.set(ValueLayout.JAVA_LONG, at + Request.SEED, request.seed());
+        to.set(FLOAT, at + Request.TEMPERATURE, params.temperature());
+        to.set(INT, at + Request.TOP_K, params.topK());
+        to.set(FLOAT, at + Request.TOP_P, params.topP());
+        to.set(FLOAT, at + Request.MIN_P, params.minP());
+        to.set(FLOAT, at + Request.REPETITION_PENALTY, params.repetitionPenalty());
+        to.set(FLOAT, at + Request.PRESENCE_PENALTY, params.presencePenalty());
+        to.set(FLOAT, at + Request.FREQUENCY_PENALTY, params.frequencyPenalty());
+        to.set(INT, at + Request.POSITION, contextLength);
+        to.set(INT, at + Request.LOGPROBS, params.logprobs());
     }
 
     private static void history(MemorySegment to, long at, int start, int length, int promptLength) {
-        to.set(INT, at + 40, start);
-        to.set(INT, at + 44, length);
-        to.set(INT, at + 48, promptLength);
+        to.set(INT, at + Request.HISTORY_START, start);
+        to.set(INT, at + Request.HISTORY_LENGTH, length);
+        to.set(INT, at + Request.PROMPT_LENGTH, promptLength);
     }
 
     private static void set(MemorySegment to, long array, int index, int value) {

@@ -1,21 +1,15 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.StepOutputs;
-import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.backend.cuda.SampleStructs.Report;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Memory of the host that the device writes log-probabilities to: the struct SampleReport of {@code sample.cu}, one per sample. A
+ * Memory of the host that the device writes log-probabilities to: the struct {@link Report}, one per sample. A
  * report is there once the sample's word is in the {@link Mailbox}.
  */
 final class Reports {
-    /** Bytes of one report. */
-    static final int BYTES = 176;
-
-    private static final int TOKENS = 4;
-    private static final int LOGPROBS = TOKENS + 4 * SamplingParams.MAX_LOGPROBS;
-
     private final MemorySegment memory;
 
     Reports(MemorySegment memory) {
@@ -28,11 +22,11 @@ final class Reports {
 
     /** Copies a sample's report, with its {@code count} most likely tokens. */
     void read(int sample, int count, StepOutputs out) {
-        long at = (long) BYTES * sample;
-        out.setLogprob(sample, memory.get(ValueLayout.JAVA_FLOAT, at));
+        long at = (long) Report.BYTES * sample;
+        out.setLogprob(sample, memory.get(ValueLayout.JAVA_FLOAT, at + Report.LOGPROB));
         for (int rank = 0; rank < count; rank++) {
-            int token = memory.get(ValueLayout.JAVA_INT, at + TOKENS + 4L * rank);
-            out.setTop(sample, rank, token, memory.get(ValueLayout.JAVA_FLOAT, at + LOGPROBS + 4L * rank));
+            int token = memory.get(ValueLayout.JAVA_INT, at + Report.TOKENS + 4L * rank);
+            out.setTop(sample, rank, token, memory.get(ValueLayout.JAVA_FLOAT, at + Report.LOGPROBS + 4L * rank));
         }
     }
 }

@@ -45,6 +45,7 @@ final class RunnerLoader {
         ElementType type = ElementType.of(options.precision(), weights.matrixType());
         this.shape = ModelShape.of(spec, type);
         KernelTarget kernels = KernelTarget.of(device);
+        SampleStructs.requireContract();
         this.plans = TilePlans.load();
         if (kernels.isHopper() && type != ElementType.F32) {
             plans.requireKernels(target.images().kernels(kernels), type);
@@ -103,7 +104,7 @@ final class RunnerLoader {
         List<PendingStep> places = new ArrayList<>();
         for (int turn = 0; turn < 2; turn++) {
             Mailbox mailbox = new Mailbox(host.allocate("tokens", 8L * limits.maxRows()));
-            Reports reports = new Reports(host.allocate("log-probabilities", (long) Reports.BYTES * limits.maxRows()));
+            Reports reports = new Reports(host.allocate("log-probabilities", (long) SampleStructs.Report.BYTES * limits.maxRows()));
             MemorySegment staging = host.allocateForUploads("step inputs", inputs);
             places.add(new PendingStep(
                     turn, staging, mailbox, reports, releases.add(Driver.createEvent(), Driver::destroy)));

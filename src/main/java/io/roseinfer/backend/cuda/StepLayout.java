@@ -7,7 +7,7 @@ package io.roseinfer.backend.cuda;
  */
 record StepLayout(int tokens, int rows, int samples) {
     /** Bytes of one sample's parameters on the device. */
-    static final int REQUEST_BYTES = 64;
+    static final int REQUEST_BYTES = SampleStructs.Request.BYTES;
 
     /** The step's number, which the tokens come back with. */
     long step() {
