@@ -30,7 +30,7 @@ public record CudaSystem(String driverVersion, String runtimeVersion, List<CudaD
         requireRecent(driver);
         List<CudaDevice> devices = Driver.devices();
         if (devices.isEmpty()) {
-            throw DriverStatus.unavailable("looking for devices", 100);
+            throw DriverStatus.unavailable("looking for devices", DriverStatus.NO_DEVICE);
         }
         return new CudaSystem(versionText(driver), versionText(Driver.runtimeVersion()), devices);
     }

@@ -5,6 +5,7 @@ import static org.bytedeco.cuda.global.cudart.*;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.bytedeco.cuda.cudart.CUctx_st;
 import org.bytedeco.cuda.cudart.CUevent_st;
 import org.bytedeco.cuda.cudart.CUfunc_st;
@@ -20,7 +21,7 @@ import org.bytedeco.javacpp.SizeTPointer;
 /**
  * The calls roseinfer makes of the driver, and the only class that makes them; {@link CudaLibrary#require} comes first.
  *
- * <p>All of them exist since CUDA 12, so a 13.0 driver has them: a call to a symbol that the library lacks would end the process
+ * <p>All of them exist since CUDA 12.4, so a 13.0 driver has them: a call to a symbol that the library lacks would end the process
  * with no exception. What sets a device up answers a failure with {@code BackendUnavailable} or {@code InsufficientMemory}; what a
  * running model needs returns the driver's code, for {@link CudaStream} to make sense of.
  */
@@ -155,6 +156,18 @@ final class Driver {
 
     static int function(CUfunc_st function, CUmod_st module, String name) {
         return cuModuleGetFunction(function, module, name);
+    }
+
+    /** The sizes in bytes of a kernel's arguments, in order; nothing if the driver does not tell. */
+    static Optional<List<Integer>> argumentSizes(CUfunc_st function) {
+        List<Integer> sizes = new ArrayList<>();
+        try (SizeTPointer offset = new SizeTPointer(1);
+                SizeTPointer bytes = new SizeTPointer(1)) {
+            while (cuFuncGetParamInfo(function, sizes.size(), offset, bytes) == DriverStatus.SUCCESS) {
+                sizes.add((int) bytes.get());
+            }
+        }
+        return sizes.isEmpty() ? Optional.empty() : Optional.of(sizes);
     }
 
     /** Lets a kernel use this much dynamic shared memory, and prefers shared memory to cache. */

@@ -10,6 +10,8 @@ import java.util.Set;
 final class DriverStatus {
     static final int SUCCESS = 0;
     static final int OUT_OF_MEMORY = 2;
+    static final int NO_DEVICE = 100;
+    static final int NOT_FOUND = 500;
     static final int NOT_READY = 600;
     static final int LAUNCH_TIMEOUT = 702;
 
@@ -29,7 +31,7 @@ final class DriverStatus {
     private static final Map<Integer, Meaning> MEANINGS = Map.ofEntries(
             Map.entry(NO_TOKENS, new Meaning("the step ended without its tokens", "")),
             Map.entry(1, new Meaning("invalid value", "")),
-            Map.entry(2, new Meaning("out of device memory", "")),
+            Map.entry(OUT_OF_MEMORY, new Meaning("out of device memory", "")),
             Map.entry(3, new Meaning("driver not initialized", "")),
             Map.entry(
                     34,
@@ -44,7 +46,7 @@ final class DriverStatus {
                             "device busy or unavailable",
                             "another process may hold it in exclusive mode; see nvidia-smi")),
             Map.entry(
-                    100,
+                    NO_DEVICE,
                     new Meaning(
                             "no CUDA device",
                             "see nvidia-smi, and whether CUDA_VISIBLE_DEVICES hides the devices there are")),
@@ -66,12 +68,12 @@ final class DriverStatus {
                             "install libnvidia-ptxjitcompiler.so.1, which is part of the NVIDIA driver")),
             Map.entry(222, new Meaning("PTX newer than the driver", REBUILD)),
             Map.entry(
-                    500,
+                    NOT_FOUND,
                     new Meaning(
                             "named symbol not found", "the kernels are not those of this build; rebuild roseinfer")),
             Map.entry(700, new Meaning("illegal address", "")),
             Map.entry(701, new Meaning("launch out of resources", "")),
-            Map.entry(702, new Meaning("launch timed out", "")),
+            Map.entry(LAUNCH_TIMEOUT, new Meaning("launch timed out", "")),
             Map.entry(710, new Meaning("assertion in a kernel", "")),
             Map.entry(714, new Meaning("hardware stack error", "")),
             Map.entry(715, new Meaning("illegal instruction", "")),

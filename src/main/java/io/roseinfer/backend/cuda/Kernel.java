@@ -6,12 +6,16 @@ import org.bytedeco.cuda.cudart.CUfunc_st;
 final class Kernel {
     private final String name;
     private final String launching;
+    private final Signature signature;
+    private final long kinds;
     private final CUfunc_st function;
     private int sharedBytes = -1;
 
-    Kernel(String name, CUfunc_st function) {
-        this.name = name;
+    Kernel(Signature signature, CUfunc_st function) {
+        this.name = signature.kernel();
         this.launching = "launching " + name;
+        this.signature = signature;
+        this.kinds = signature.kinds();
         this.function = function;
     }
 
@@ -22,6 +26,13 @@ final class Kernel {
     /** What is being done when a launch fails. */
     String launching() {
         return launching;
+    }
+
+    /** Refuses a launch whose arguments are of other {@link Signature#kinds} than the kernel's. */
+    void requireArguments(long given) {
+        if (given != kinds) {
+            throw signature.misuse(given);
+        }
     }
 
     CUfunc_st function() {

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
@@ -108,6 +109,11 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
                 manifest.getProperty("sources", "unknown"),
                 files,
                 arguments);
+    }
+
+    /** The arguments of a kernel of {@link #kernels} as it was compiled for a target, such as {@code u64 u32 f32}. */
+    String arguments(KernelTarget target, String kernel) {
+        return Objects.requireNonNull(arguments.get(target.suffix() + "." + kernel));
     }
 
     /** The names of a target's kernels. */

@@ -17,20 +17,25 @@ final class KernelModules {
     private final KernelTarget target;
     private final List<CUmod_st> modules = new ArrayList<>();
     private final Map<String, Kernel> kernels = new HashMap<>();
+    private final Signatures signatures;
 
-    private KernelModules(KernelTarget target) {
+    private KernelModules(KernelTarget target, Signatures signatures) {
         this.target = target;
+        this.signatures = signatures;
     }
 
     /**
      * Loads the files of a target that a model of this type needs. Machine code the driver does not take is no error: it then
      * compiles the PTX, which takes seconds for the largest file.
      *
-     * @throws BackendUnavailable if the driver refuses one: the message names both versions
+     * @throws BackendUnavailable if the driver refuses one: the message names both versions; or if a kernel has other arguments
+     *     than are declared: the message names both
      * @throws InsufficientMemory if the device has no room for one
      */
     static KernelModules load(KernelImages images, CudaSystem system, KernelTarget target, ElementType type) {
-        KernelModules loaded = new KernelModules(target);
+        Signatures signatures = Signatures.load();
+        signatures.requireCompiled(images, target);
+        KernelModules loaded = new KernelModules(target, signatures);
         try {
             images.of(target).stream()
                     .filter(file -> needed(file.module(), type))
@@ -92,10 +97,12 @@ final class KernelModules {
         CUfunc_st function = new CUfunc_st();
         for (CUmod_st module : modules) {
             if (Driver.function(function, module, name) == DriverStatus.SUCCESS) {
-                return new Kernel(name, function);
+                Signature signature = signatures.of(name);
+                Driver.argumentSizes(function).ifPresent(signature::requireSizes);
+                return new Kernel(signature, function);
             }
         }
-        throw DriverStatus.unavailable("looking for kernel " + name, 500);
+        throw DriverStatus.unavailable("looking for kernel " + name, DriverStatus.NOT_FOUND);
     }
 
     void close() {

@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.cuda.Signature.Kind;
 import io.roseinfer.base.Check;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -13,11 +14,10 @@ import org.bytedeco.javacpp.PointerPointer;
 
 /**
  * Launches kernels into a stream: {@code kernel(k).grid(x, y).block(t).address(a).integer(n).launch()}. One launch is described
- * at a time, in memory that is used again, so launching allocates nothing.
+ * at a time, in memory that is used again, so launching allocates nothing. Number, order and kinds of the arguments must be those
+ * that {@link Signature} declares.
  */
 final class Launcher {
-    private static final int MAX_ARGUMENTS = 32;
-
     private final KernelModules modules;
     private final CudaStream stream;
     private final Arena arena;
@@ -33,6 +33,9 @@ final class Launcher {
 
     private Kernel kernel;
     private int arguments;
+    /** What the arguments are, as {@link Signature#kinds} has it. */
+    private long kinds;
+
     private int gridX;
     private int gridY;
     private int threads;
@@ -45,9 +48,9 @@ final class Launcher {
         this.stream = stream;
         this.kernel = modules.kernel("select_best");
         this.arena = Arena.ofShared();
-        this.values = arena.allocate(8L * MAX_ARGUMENTS, 16);
-        MemorySegment array = arena.allocate(8L * MAX_ARGUMENTS, 16);
-        for (int i = 0; i < MAX_ARGUMENTS; i++) {
+        this.values = arena.allocate(8L * Signature.MAX_ARGUMENTS, 16);
+        MemorySegment array = arena.allocate(8L * Signature.MAX_ARGUMENTS, 16);
+        for (int i = 0; i < Signature.MAX_ARGUMENTS; i++) {
             array.setAtIndex(ValueLayout.JAVA_LONG, i, values.address() + 8L * i);
         }
         this.pointers = new PointerPointer<>(new Address(array));
@@ -77,6 +80,7 @@ final class Launcher {
     Launcher kernel(Kernel chosen) {
         kernel = chosen;
         arguments = 0;
+        kinds = Signature.NO_ARGUMENTS;
         gridX = 1;
         gridY = 1;
         threads = 1;
@@ -114,26 +118,26 @@ final class Launcher {
     }
 
     Launcher address(long device) {
-        values.setAtIndex(ValueLayout.JAVA_LONG, next(), device);
+        kinds = Signature.append(kinds, Kind.ADDRESS);
+        values.setAtIndex(ValueLayout.JAVA_LONG, arguments++, device);
         return this;
     }
 
     Launcher integer(int value) {
-        values.set(ValueLayout.JAVA_INT, 8L * next(), value);
+        kinds = Signature.append(kinds, Kind.INTEGER);
+        values.set(ValueLayout.JAVA_INT, 8L * arguments++, value);
         return this;
     }
 
     Launcher real(float value) {
-        values.set(ValueLayout.JAVA_FLOAT, 8L * next(), value);
+        kinds = Signature.append(kinds, Kind.REAL);
+        values.set(ValueLayout.JAVA_FLOAT, 8L * arguments++, value);
         return this;
-    }
-
-    private int next() {
-        return Check.index(arguments++, MAX_ARGUMENTS, "kernel argument");
     }
 
     void launch() {
         stream.requireUsable();
+        kernel.requireArguments(kinds);
         Check.that(overlap || cluster == 1, "a kernel with a cluster waits for all before it");
         stream.check(kernel.prepare(sharedBytes), kernel.name());
         if (cluster > 1) {
