@@ -37,10 +37,10 @@ constexpr int PIECE_BYTES = 2 * KEY_BYTES;
 // A product may sum over dimensions in any order, if the query has the same one. Odd tokens have another than even ones, so the
 // query stands in the odd columns in one order and in the even ones in the other, and each token takes the column that fits. The
 // rows of the second product are dimensions, and differ from j to j likewise: the weights of j's tokens stand in column j alone.
-struct Places {
+struct FragmentOffsets {
     int key, value;  // bytes from the start of the block
 
-    explicit __device__ __forceinline__ Places(int lane)
+    explicit __device__ __forceinline__ FragmentOffsets(int lane)
         : key(lane / 4 * ROW_BYTES + (lane % 4 ^ lane / 4 % 2 * 4) * 16),
           value(KEY_BYTES + lane % 4 * ROW_BYTES + (lane / 4 + lane % 4 * 2) % 8 * 16) {}
 
@@ -128,8 +128,9 @@ struct PartialAttention {
         const uint32_t b0 = here ? (restHere ? other : rounded) : 0;
         const uint32_t b1 = here ? (restHere ? rest : other) : 0;
         auto pairs = [&](float(&c)[4], uint32_t v0, uint32_t v1, uint32_t v2, uint32_t v3) {
-            mma_16x8x16<T>(c, {__byte_perm(v0, v1, 0x5410), __byte_perm(v0, v1, 0x7632), __byte_perm(v2, v3, 0x5410),
-                               __byte_perm(v2, v3, 0x7632)},
+            mma_16x8x16<T>(c,
+                           {__byte_perm(v0, v1, 0x5410), __byte_perm(v0, v1, 0x7632), __byte_perm(v2, v3, 0x5410),
+                            __byte_perm(v2, v3, 0x7632)},
                            b0, b1);
         };
         pairs(sum[0], v[0].x, v[1].x, v[2].x, v[3].x);
@@ -214,7 +215,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     };
     const int mine = warp + WARPS * lane;  // a lane fetches the id of one block, all at once
     const int id = lane < depth + HELD && mine < blocks ? __ldg(list + mine) : 0;
-    const Places at(lane);
+    const FragmentOffsets at(lane);
     uint4 keys[HELD + 1][4], values[HELD + 1][4];
 #pragma unroll
     for (int h = 0; h < HELD; h++) {
@@ -315,12 +316,12 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     *reinterpret_cast<uint32_t*>(out) = pack2<T>(sum.x * inverse, sum.y * inverse);
 }
 
-#define ATTEND(T, NAME, WARPS, HELD, BLOCKS)                                                                                   \
-    extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)                                                           \
-        attention_decode_##NAME(const T* queries, const T* pool, const int* rowStarts, const int* contextLengths,              \
-                                const int* blockStarts, const int* blocks, T* out, int panelRows, int heads, int stages) {     \
-        attend<T, WARPS, HELD>(                                                                                                \
-            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, BLOCK}, stages);      \
+#define ATTEND(T, NAME, WARPS, HELD, BLOCKS)                                                                               \
+    extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)                                                       \
+        attention_decode_##NAME(const T* queries, const T* pool, const int* rowStarts, const int* contextLengths,          \
+                                const int* blockStarts, const int* blocks, T* out, int panelRows, int heads, int stages) { \
+        attend<T, WARPS, HELD>(                                                                                            \
+            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, BLOCK}, stages);  \
     }
 
 ATTEND(f16, f16, 4, 0, 7)

@@ -64,9 +64,7 @@ __device__ __forceinline__ QueryTile find_tile(const int* rowStarts, int rows, i
 }
 
 // Where 16 bytes of a row lie in a tile; swizzled, so that eight rows' have different banks.
-__device__ __forceinline__ int chunk_offset(int row, int chunk) {
-    return row * ROW_BYTES + (chunk ^ (row & 7)) * 16;
-}
+__device__ __forceinline__ int chunk_offset(int row, int chunk) { return row * ROW_BYTES + (chunk ^ (row & 7)) * 16; }
 
 __device__ __forceinline__ uint32_t chunk_address(const char* tile, int row, int chunk) {
     return shared_address(tile) + chunk_offset(row, chunk);
@@ -74,10 +72,10 @@ __device__ __forceinline__ uint32_t chunk_address(const char* tile, int row, int
 
 // Where a lane's pieces of a tile lie for ldmatrix, in bytes. Eight rows further the swizzle is the same, and 16 dimensions
 // further a multiple of 32 is chosen by exclusive or, since tiles lie at multiples of 128.
-struct Places {
+struct TileOffsets {
     int key, value;  // of the first 16 dimensions, keys 0 … 15
 
-    explicit __device__ __forceinline__ Places(int lane)
+    explicit __device__ __forceinline__ TileOffsets(int lane)
         : key(chunk_offset(lane / 16 * 8 + lane % 8, lane / 8 % 2)), value(TILE_BYTES + chunk_offset(lane % 16, lane / 16)) {}
 };
 
@@ -126,7 +124,7 @@ struct PrefillAttention {
 
     // Scores of this warp's 16 queries against 64 keys: score[4j …] are keys 8j + 2·(lane % 4) + {0, 1} of two queries.
     static __device__ __forceinline__ void score_tile(float (&score)[32], const uint32_t (&q)[4][4], uint32_t stage,
-                                                      const Places& at) {
+                                                      const TileOffsets& at) {
 #pragma unroll
         for (int i = 0; i < 32; i++) score[i] = 0;
 #pragma unroll
@@ -135,14 +133,14 @@ struct PrefillAttention {
             for (int j = 0; j < 8; j += 2) {
                 uint32_t b[4];
                 load_matrix4(b, (stage + at.key ^ 32 * k) + j * 8 * ROW_BYTES);
-                mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(score[4 * j]), q[k], b[0], b[1]);
-                mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(score[4 * j + 4]), q[k], b[2], b[3]);
+                mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(score[4 * j]), q[k], b[0], b[1]);
+                mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(score[4 * j + 4]), q[k], b[2], b[3]);
             }
         }
     }
 
     static __device__ __forceinline__ void add_values(float (&sum)[32], const float (&weight)[32], uint32_t stage,
-                                                      const Places& at) {
+                                                      const TileOffsets& at) {
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             const float* w = weight + 8 * k;
@@ -151,8 +149,8 @@ struct PrefillAttention {
             for (int j = 0; j < 8; j += 2) {
                 uint32_t b[4];
                 load_matrix4_transposed(b, (stage + at.value ^ 16 * j) + k * 16 * ROW_BYTES);
-                mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(sum[4 * j]), a, b[0], b[1]);
-                mma_16x8x16<T>(reinterpret_cast<float (&)[4]>(sum[4 * j + 4]), a, b[2], b[3]);
+                mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(sum[4 * j]), a, b[0], b[1]);
+                mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(sum[4 * j + 4]), a, b[2], b[3]);
             }
         }
     }
@@ -224,7 +222,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
     const PrefillAttention<T, BLOCK> work{p, p.blocks + __ldg(p.blockStarts + tile.row), head, context};
     const int keys = past + min(tile.first + TILE, length);  // the last query of the tile sees this many
     const int tiles = (keys + TILE - 1) / TILE;
-    const Places at(lane);
+    const TileOffsets at(lane);
     uint32_t now = ring;
     uint32_t next = now + 2 * TILE_BYTES;
     uint32_t after = next + 2 * TILE_BYTES;
@@ -279,9 +277,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
 
     if (softmax.has_overflowed()) {
         const int first = tile.first + warp * 16;
-        for (int i = first; i < min(first + 16, length); i++) {
-            attend_token(p, work.list, start + i, head, past + i + 1);
-        }
+        for (int i = first; i < min(first + 16, length); i++) { attend_token(p, work.list, start + i, head, past + i + 1); }
         return;
     }
 #pragma unroll
@@ -449,22 +445,22 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
     }
 }
 
-#define ATTEND(T, NAME)                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(128, 3) attention_prefill_##NAME(                                             \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,              \
-        const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                       \
-        __shared__ __align__(128) char ring[STAGES * 2 * TILE_BYTES];                                                          \
-        release_dependents();                                                                                                  \
-        const PagedAttention<T> p{queries,   pool,  rowStarts, contextLengths, blockStarts, blocks, out,                       \
-                                  panelRows, heads, HEAD,      blockSize};                                                     \
-        if (blockSize == 16) attend<T, 16>(p, shared_address(ring), rows, skipSingles != 0);                                   \
-        else attend<T, 0>(p, shared_address(ring), rows, skipSingles != 0);                                                    \
-    }                                                                                                                          \
-    extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                      \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,              \
-        const int* blocks, T* out, int panelRows, int heads, int stages) {                                                     \
-        attend_single<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, PIECE},  \
-                         stages);                                                                                              \
+#define ATTEND(T, NAME)                                                                                                       \
+    extern "C" __global__ void __launch_bounds__(128, 3) attention_prefill_##NAME(                                            \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,             \
+        const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                      \
+        __shared__ __align__(128) char ring[STAGES * 2 * TILE_BYTES];                                                         \
+        release_dependents();                                                                                                 \
+        const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                         \
+                                  out,     panelRows, heads,     HEAD,           blockSize};                                  \
+        if (blockSize == 16) attend<T, 16>(p, shared_address(ring), rows, skipSingles != 0);                                  \
+        else attend<T, 0>(p, shared_address(ring), rows, skipSingles != 0);                                                   \
+    }                                                                                                                         \
+    extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                     \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,             \
+        const int* blocks, T* out, int panelRows, int heads, int stages) {                                                    \
+        attend_single<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, PIECE}, \
+                         stages);                                                                                             \
     }
 
 ATTEND(f16, f16)

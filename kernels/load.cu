@@ -1,12 +1,14 @@
 // Kernels that run once, when a model is loaded: they bring checkpoint tensors into the layouts the step's kernels read.
 //
-// pack_*         a matrix to panels, padded with zeros, the gain of the layer norm before it folded in: W'[n][k] = gain[k] ·
-// W[k][n] column_sums_*  Σ_k W'[n][k] of the packed (rounded) weights, which GEMMs that normalise by themselves subtract the mean
-// with fold_bias      b'[n] = bias[n] + Σ_k normBias[k] · W[k][n] convert_*      a plain array (embeddings) to T
+// pack_*         a matrix to panels, padded with zeros, with the gain of the layer norm before it folded in:
+//                W'[n][k] = gain[k] · W[k][n]
+// column_sums_*  Σ_k W'[n][k] of the packed (rounded) weights, by which GEMMs that normalise by themselves subtract the mean
+// fold_bias      b'[n] = bias[n] + Σ_k normBias[k] · W[k][n]
+// convert_*      a plain array (embeddings) to T
 //
-// Attention heads are padded to a multiple of 16: `heads` > 0 says that an axis is made of groups of `headSize` that grow to
-// `headPad`. On the n axis (QKV) every third is heads · headSize wide; on the k axis (attention output) there is one such group.
-// `types` are ElementType of the sources. All launch with grid (⌈elements / 256⌉), block 256; elements as noted.
+// Attention heads are padded to a multiple of 16. An axis that is made of heads, the n axis of QKV and the k axis of the attention
+// output, has groups of `headSize` elements that grow to `headPad`; both are 1 on any other axis. Types are ElementType of the
+// sources. All launch with grid (⌈elements / 256⌉), block 256; elements as noted.
 #include "include/numeric.cuh"
 #include "include/panel.cuh"
 

@@ -1,9 +1,12 @@
-// Layer norm without its gain and bias, which are folded into the next matrix (fold.cu): out = (x - mean) / √(variance +
-// epsilon), from the float residual stream to panels of T. Used where a GEMM does not normalise by itself: prefill, the generic
-// path, and before the LM head to gather the rows that sample.
+// Layer norm without its gain and bias, which are folded into the next matrix (load.cu):
 //
-// One warp per row; the row stays in registers (up to 1024 columns), so it is read once and the variance is taken
-// in a second pass over the registers. Wider rows are read again.
+//      out = (x - mean) / √(variance + epsilon)
+//
+// from the float residual stream to panels of T. Used where a GEMM does not normalise by itself: on the generic path, and before
+// the LM head to gather the rows that sample.
+//
+// One warp per row; the row stays in registers (up to 1024 columns), so it is read once and the variance is taken in a second pass
+// over the registers. Wider rows are read again.
 //
 // Launch: grid (⌈rows / 8⌉), block 256. With `sampleRows`, output row i is the last token of row sampleRows[i]; else token i.
 #include "include/panel.cuh"

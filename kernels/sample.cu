@@ -182,9 +182,7 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
     bool usable = has_logits(e);
     const bool reports_it = usable && r.logprobs >= 0 && reports != nullptr;
     float normalizer = 0;
-    if (reports_it) {
-        normalizer = report_most_likely(HELD ? held : given, vocabulary, e, shared, r.logprobs, reports + s);
-    }
+    if (reports_it) { normalizer = report_most_likely(HELD ? held : given, vocabulary, e, shared, r.logprobs, reports + s); }
     const float* row = HELD ? held : given;
     if (usable && penalises(r)) {
         float* changed = HELD ? held : copies + static_cast<size_t>(s) * stride;

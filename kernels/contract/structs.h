@@ -33,7 +33,7 @@ typedef struct SampleReport {
 } SampleReport;
 
 #define STRUCT(S, BYTES) static_assert(sizeof(S) == BYTES, #S " has not the size that contract/structs.def says");
-#define FIELD(S, F, OFFSET, BYTES)                                        \
+#define FIELD(S, F, OFFSET, BYTES)                                         \
     static_assert(offsetof(S, F) == OFFSET && sizeof(((S*)0)->F) == BYTES, \
                   #S "." #F " does not lie where contract/structs.def says");
 #include "structs.def"

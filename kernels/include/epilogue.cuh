@@ -10,11 +10,10 @@
 
 namespace rose {
 
-// ---- Layer norm behind the product
-// --------------------------------------------------------------------------------------------- With the gain folded into the
-// weights, LN(x)·W = (x·W − mean(x)·columnSums) / deviation(x), so a GEMM may read the residual stream as it is and correct its
-// sums at the end. The moments (Σ x, Σ x²) of each row come in parts: whoever writes a stretch of a row to the residual stream
-// leaves its part in moments[part][row].
+// ---- Layer norm behind the product -------------------------------------------------------------------------------------------
+// With the gain folded into the weights, LN(x)·W = (x·W − mean(x)·columnSums) / deviation(x), so a GEMM may read the residual
+// stream as it is and correct its sums at the end. The moments (Σ x, Σ x²) of each row come in parts: whoever writes a stretch of a
+// row to the residual stream leaves its part in moments[part][row].
 
 // What the correction needs of one row: x − mean, times inverse.
 struct RowNorm {
@@ -28,10 +27,9 @@ __device__ __forceinline__ RowNorm row_norm(float2 moments, float perWidth, floa
 }
 
 __device__ __forceinline__ float4 normalised(float4 product, float4 columnSums, RowNorm norm) {
-    return make_float4(fmaf(-norm.mean, columnSums.x, product.x) * norm.inverse,
-                       fmaf(-norm.mean, columnSums.y, product.y) * norm.inverse,
-                       fmaf(-norm.mean, columnSums.z, product.z) * norm.inverse,
-                       fmaf(-norm.mean, columnSums.w, product.w) * norm.inverse);
+    return make_float4(
+        fmaf(-norm.mean, columnSums.x, product.x) * norm.inverse, fmaf(-norm.mean, columnSums.y, product.y) * norm.inverse,
+        fmaf(-norm.mean, columnSums.z, product.z) * norm.inverse, fmaf(-norm.mean, columnSums.w, product.w) * norm.inverse);
 }
 
 // The lanes that share a row in an epilogue of TILE columns: TILE / 4 neighbours.
@@ -41,8 +39,7 @@ __device__ __forceinline__ unsigned row_lanes() {
     return LANES == 32 ? ~0u : ((1u << LANES) - 1) << (threadIdx.x % 32 / LANES * LANES);
 }
 
-// ---- The epilogues
-// -------------------------------------------------------------------------------------------------------------
+// ---- The epilogues -----------------------------------------------------------------------------------------------------------
 
 // Queries go to a row-major buffer, scaled for the softmax; keys and values go to their slots in the paged KV pool of this layer,
 // laid out [block][head][key, value][token in block][head size]. The n axis is queries | keys | values, each `width` wide, each

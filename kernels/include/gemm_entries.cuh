@@ -10,7 +10,7 @@
     const T *weights, const T *activations, int rows, int panelRows, int columns, int panels, int stages, const float *bias, \
         const float *columnSums, const float2 *moments, int momentParts, float width, float epsilon
 #define PASS \
-    {weights, activations, rows, panelRows, columns, panels, stages, bias, columnSums, moments, momentParts, width, epsilon}
+    { weights, activations, rows, panelRows, columns, panels, stages, bias, columnSums, moments, momentParts, width, epsilon }
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define RUN(TILE, ...) TILE::run(PASS, __VA_ARGS__)
@@ -42,11 +42,11 @@
         RUN(Head_##NAME##_b##BATCH, BestToken<128>{best, logits, vocabulary, stride, tiles});          \
     }
 
-#define WIDE_HEAD(T, NAME)                                                                             \
-    using WideHead_##NAME = WideHead<T>;                                                               \
-    extern "C" __global__ void BOUNDS(WideHead_##NAME, 1) gemm_head_##NAME##_b128(                     \
-        OPERANDS(T), unsigned long long* best, float* logits, int vocabulary, int stride, int tiles) { \
-        RUN(WideHead_##NAME, WideHead_##NAME::Output{best, logits, vocabulary, stride, tiles});        \
+#define WIDE_HEAD(T, NAME)                                                                                                     \
+    using WideHead_##NAME = WideHead<T>;                                                                                       \
+    extern "C" __global__ void BOUNDS(WideHead_##NAME, 1)                                                                      \
+        gemm_head_##NAME##_b128(OPERANDS(T), unsigned long long* best, float* logits, int vocabulary, int stride, int tiles) { \
+        RUN(WideHead_##NAME, WideHead_##NAME::Output{best, logits, vocabulary, stride, tiles});                                \
     }
 
 #define GEMM_ENTRIES(T, NAME)    \

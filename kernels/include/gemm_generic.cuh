@@ -64,7 +64,7 @@ struct GenericTile {
             }
 #pragma unroll
             for (int i = 0; i < 8; i++) {
-                auto& fragment = reinterpret_cast<float (&)[4]>(d[4 * i]);
+                auto& fragment = reinterpret_cast<float(&)[4]>(d[4 * i]);
                 mma_16x8x16<T>(fragment, a[i / 4], b[i % 4 / 2][i % 2 * 2], b[i % 4 / 2][i % 2 * 2 + 1]);
             }
         }

@@ -103,9 +103,7 @@ __device__ __forceinline__ float gelu_tanh(float x) {
     return fmaf(0.5f * x, tanh_u, 0.5f * x);
 }
 
-__device__ __forceinline__ float gelu_erf(float x) {
-    return 0.5f * x * (1.f + erff(x * 0.7071067812f));
-}
+__device__ __forceinline__ float gelu_erf(float x) { return 0.5f * x * (1.f + erff(x * 0.7071067812f)); }
 
 __device__ __forceinline__ float4 activate(float4 v, int kind) {
     if (kind == GELU_TANH) return make_float4(gelu_tanh(v.x), gelu_tanh(v.y), gelu_tanh(v.z), gelu_tanh(v.w));

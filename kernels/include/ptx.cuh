@@ -7,9 +7,7 @@
 
 namespace rose {
 
-__device__ __forceinline__ uint32_t shared_address(const void* p) {
-    return static_cast<uint32_t>(__cvta_generic_to_shared(p));
-}
+__device__ __forceinline__ uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
 
 // ---- Programmatic dependent launch -------------------------------------------------------------------------------------------
 // A kernel lets its successor start at once, and touches nothing an earlier kernel of the step has written before it has waited.
@@ -44,9 +42,7 @@ __device__ __forceinline__ void copy_async16(uint32_t to, const void* from, bool
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(present ? 16 : 0) : "memory");
 }
 
-__device__ __forceinline__ void copy_async_commit() {
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
+__device__ __forceinline__ void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 template <int PENDING>
 __device__ __forceinline__ void copy_async_wait() {
@@ -102,9 +98,7 @@ __device__ __forceinline__ void barrier_init(uint64_t* barrier, int arrivals) {
 }
 
 // Makes initialised barriers visible to the copy engine.
-__device__ __forceinline__ void barrier_init_fence() {
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
+__device__ __forceinline__ void barrier_init_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
 // Arrives, and announces the bytes that copies will bring before the phase can end.
 __device__ __forceinline__ void barrier_expect(uint64_t* barrier, uint32_t bytes) {
@@ -151,14 +145,10 @@ __device__ __forceinline__ int cluster_size() {
 }
 
 // Tells the cluster that this thread got here, without ordering memory (a release would cost a fence to the whole GPU).
-__device__ __forceinline__ void cluster_arrive() {
-    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-}
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
 
 // Waits until every thread of the cluster has arrived or exited.
-__device__ __forceinline__ void cluster_wait() {
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
 // The address of this block's `local` in the shared memory of another block of the cluster.
 __device__ __forceinline__ uint32_t peer_address(uint32_t local, int rank) {

@@ -157,8 +157,8 @@ struct Weights {
     // wanted digits in the mantissa.
     static __device__ __forceinline__ uint2 mass_halves(float exponent) {
         const float weight = expf(exponent);
-        const float coarse = __fadd_rd(weight, 128.f);                         // digits down to 2^-16
-        const float fine = __fadd_rd(weight - (coarse - 128.f), 0x1p-16f);     // and the next 23
+        const float coarse = __fadd_rd(weight, 128.f);                      // digits down to 2^-16
+        const float fine = __fadd_rd(weight - (coarse - 128.f), 0x1p-16f);  // and the next 23
         const uint32_t digits = __float_as_uint(coarse) - __float_as_uint(128.f);
         return make_uint2(digits >> 9, digits << 23 | (__float_as_uint(fine) & 0x7fffff));
     }
@@ -265,8 +265,8 @@ private:
     }
 
     __device__ __forceinline__ bool is_listed(u64 goal, bool counting) const {
-        return listed_ > 0 && (counting ? reaches(listedBefore_, listedBefore_ + listed_, goal)
-                                        : reaches(massBefore_, massListed_, goal));
+        return listed_ > 0 &&
+               (counting ? reaches(listedBefore_, listedBefore_ + listed_, goal) : reaches(massBefore_, massListed_, goal));
     }
 
     // Lists the tokens of these bins, sorted; there is room for them.

@@ -198,7 +198,8 @@ static void check_bits(Kernels& kernels, const Case<T>& c) {
     for (const PlanLine& line : plan_lines()) {
         if (line.plan != "invariant") continue;
         report(decode_logits(kernels, c, line.tiles, rows, 0) == invariant,
-               type + " by the invariant plan up to " + std::to_string(line.lastRow) + " rows", "not the bits of its other lines");
+               type + " by the invariant plan up to " + std::to_string(line.lastRow) + " rows",
+               "not the bits of its other lines");
     }
     Runner<T> runner(kernels, c.model, rows, rows, c.blockSize, c.blocks, false);
     runner.upload(c.batch);
@@ -260,8 +261,8 @@ static void check_damaged_value(Kernels& kernels, const Model<T>& model, int blo
     const std::vector<float> seen = from_panels(runner.attended, length, s.attention(), round_up(length, 8));
     const std::vector<float> wanted = c.wanted.rows(c.wanted.attended, c.tokens);
     const size_t before = static_cast<size_t>(damaged) * s.attention();
-    const std::string what = std::string(TypeName<T>::value) + " value " + std::to_string(value) + ", blocks of " +
-                             std::to_string(blockSize);
+    const std::string what =
+        std::string(TypeName<T>::value) + " value " + std::to_string(value) + ", blocks of " + std::to_string(blockSize);
     compare(what + ": tokens before it", {seen.begin(), seen.begin() + before}, {wanted.begin(), wanted.begin() + before},
             2 * TOLERANCE<T>);
     for (int token = damaged; token < length; token++) {

@@ -192,8 +192,8 @@ inline void check_sampler(Kernels& kernels, bool quick,
                 const bool last = s == samples - 1;
                 bool right = last ? token == -1 && chosen[s] == 0
                                   : token == chosen[s] && ReferenceSampler::allows(token, row, requests[s], history);
-                const std::string what = name + ", vocabulary " + std::to_string(vocabulary) + ", " + settings[s % SETTINGS].name +
-                                         ", logits " + std::to_string(kind_of(s));
+                const std::string what = name + ", vocabulary " + std::to_string(vocabulary) + ", " +
+                                         settings[s % SETTINGS].name + ", logits " + std::to_string(kind_of(s));
                 report(right && mail[s] >> 32 == 3, what, "token " + std::to_string(token));
                 if (right && !last && requests[s].logprobs >= 0) {
                     const std::string wrong = wrong_report(told[s], token, row, requests[s].logprobs);
@@ -210,7 +210,8 @@ inline void check_sampler(Kernels& kernels, bool quick,
 
 // A penalty of every occurrence, in a completion so long that each thread has more tokens of it than a word has bits. All arithmetic
 // is exact: one occurrence counted twice makes another token the best.
-inline void check_long_completion(Kernels& kernels, const std::function<void(bool, const std::string&, const std::string&)>& report) {
+inline void check_long_completion(Kernels& kernels,
+                                  const std::function<void(bool, const std::string&, const std::string&)>& report) {
     const int vocabulary = 1500, stride = round_up(vocabulary, 128), tokens = 36000, repeated = 7;
     const float penalty = 1.f / 64;
     std::vector<float> logits(stride);

@@ -159,8 +159,8 @@ private:
     // Kernels of one file share its name as a prefix, but for those that run at load and for the tiles.
     std::string path_of(const std::string& kernel) const {
         std::string file = "load";
-        for (const char* name : {"embed", "normalize", "attention_decode", "attention_prefill", "attention_generic", "select",
-                                 "sample", "gemm"}) {
+        for (const char* name :
+             {"embed", "normalize", "attention_decode", "attention_prefill", "attention_generic", "select", "sample", "gemm"}) {
             if (kernel.rfind(name, 0) == 0) file = name;
         }
         if (file == "gemm")
@@ -220,9 +220,5 @@ DeviceArray<T> random_array(size_t count, uint64_t seed, float mean = 0, float d
     return array;
 }
 
-inline int ceil_div(int a, int b) {
-    return (a + b - 1) / b;
-}
-inline int round_up(int a, int b) {
-    return ceil_div(a, b) * b;
-}
+inline int ceil_div(int a, int b) { return (a + b - 1) / b; }
+inline int round_up(int a, int b) { return ceil_div(a, b) * b; }

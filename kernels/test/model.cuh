@@ -48,9 +48,7 @@ struct Shape {
 };
 
 // The shape that the published measurements are of: 124M parameters, heads of 64.
-inline Shape measured_shape(int layers = 12) {
-    return {layers, 768, 12, 64, 3072, 50257, 1024};
-}
+inline Shape measured_shape(int layers = 12) { return {layers, 768, 12, 64, 3072, 50257, 1024}; }
 
 template <class T>
 struct Model {
@@ -211,9 +209,9 @@ public:
                      s.headPad(), blockSize_, rows_);
         }
         if (plan.attention == Plan::DECODE || plan.attention == Plan::MIXED) {
-            kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), plan.decodeThreads(), plan.attentionStages * 4096u}, in(queries.get()), kv,
-                     in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                     plan.attentionStages);
+            kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), plan.decodeThreads(), plan.attentionStages * 4096u},
+                     in(queries.get()), kv, in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(),
+                     panelRows_, s.heads, plan.attentionStages);
         }
         if (plan.attention == Plan::PREFILL || plan.attention == Plan::MIXED) {
             kernels_("attention_prefill_" + type(), {dim3(s.heads, tokens_ / 64 + rows_), 128}, in(queries.get()), kv,
@@ -300,11 +298,9 @@ private:
             const int tall = ceil_div(rows, plan.batch);
             const int strips = n / tile.columns;
             const int across = plan.persistent(head) ? std::min(strips, std::max(kernels_.multiprocessors() / tall, 1)) : strips;
-            kernels_(
-                name,
-                {dim3(tall * plan.cluster, across), tile.threads, tile.sharedBytes, plan.cluster},
-                weights, activations, rows, panelRows_, n, panels, tile.stages, bias, sums, in(moments.get()), momentParts_,
-                width, 1e-5f, epilogue...);
+            kernels_(name, {dim3(tall * plan.cluster, across), tile.threads, tile.sharedBytes, plan.cluster}, weights,
+                     activations, rows, panelRows_, n, panels, tile.stages, bias, sums, in(moments.get()), momentParts_, width,
+                     1e-5f, epilogue...);
         }
     }
 

@@ -46,7 +46,7 @@ struct Plan {
     bool fusedHeadNorm = false;  // where every row is one sample
     Attention attention = GENERIC;
     int attentionStages = 8;
-    bool attentionHeld = false;  // attention_decode_held
+    bool attentionHeld = false;    // attention_decode_held
     bool attentionSingle = false;  // attention_prefill_single for rows of one token, not attention_decode
 
     std::string decodeKernel() const {
@@ -55,9 +55,7 @@ struct Plan {
     int decodeThreads() const { return attentionHeld && !attentionSingle ? 64 : 128; }
 };
 
-inline Plan generic_plan() {
-    return {};
-}
+inline Plan generic_plan() { return {}; }
 
 // A line of contract/plans.csv, which says what its columns mean.
 struct PlanLine {
@@ -120,15 +118,11 @@ inline const Plan& find_plan(const std::string& plan, int rows) {
 }
 
 // The choice for `rows` rows that bring one token each; its GEMMs are the choice for so many tokens of prompts, too.
-inline Plan decode_plan(int rows) {
-    return find_plan("fastest", rows);
-}
+inline Plan decode_plan(int rows) { return find_plan("fastest", rows); }
 
 // The choice that gives every row the same bits whatever its batch, for rows that bring one token each; they are attended to with
 // the bits of prefill, and the head always reads what `normalize` wrote.
-inline Plan invariant_plan(int rows) {
-    return find_plan("invariant", rows);
-}
+inline Plan invariant_plan(int rows) { return find_plan("invariant", rows); }
 
 // The choice for steps of prompts.
 inline Plan prefill_plan(int tokens, int samples) {

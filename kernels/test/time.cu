@@ -170,8 +170,7 @@ static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
                                      }) /
                        CHAIN;
         std::printf("    attention%s with %2d stages: %6.2f us in a chain, step %.1f us\n", stages < 0 ? ", held," : "",
-                    std::abs(stages), chain,
-                    median_micros(kernels, [&] { runner.step(other, LAYERS); }));
+                    std::abs(stages), chain, median_micros(kernels, [&] { runner.step(other, LAYERS); }));
     }
 }
 
@@ -183,7 +182,8 @@ static void time_prefill(Kernels& kernels, const Model<T>& model, const Load& lo
     const double scores = rows * (load.context * (load.context + 1.0) / 2);
     const double flops = 2.0 * tokens * LAYERS * 12 * 768 * 768 + 4.0 * scores * 768 * LAYERS + 2.0 * rows * 50257 * 768;
     const Plan plan = prefill_plan(tokens, rows);
-    const double step = median_micros(kernels, [&] { runner.step(plan, LAYERS); }, 11, 1);
+    const double step = median_micros(
+        kernels, [&] { runner.step(plan, LAYERS); }, 11, 1);
     std::printf("PREFILL %s: %.0f us, %.0f TFLOP/s\n", load.text().c_str(), step, flops / step * 1e-6);
     struct Part {
         const char* name;
@@ -215,7 +215,7 @@ static void sweep(Kernels& kernels, const Model<T>& model, int rows) {
     runner.embed(decode_plan(rows));
     struct Part {
         const char* name;
-        GemmPlan Plan::* tile;
+        GemmPlan Plan::*tile;
         std::function<void(const Plan&, int)> run;
         int panels;
         bool head;
@@ -272,7 +272,10 @@ static void tune(Kernels& kernels, const Model<T>& model, const Load& load) {
     fill_pool(runner);
     runner.upload(load.batch());
     Plan best = load.decodes() ? decode_plan(load.rows) : prefill_plan(tokens, load.rows);
-    auto time = [&](const Plan& plan) { return median_micros(kernels, [&] { runner.step(plan, LAYERS); }, 7, load.decodes() ? 4 : 1); };
+    auto time = [&](const Plan& plan) {
+        return median_micros(
+            kernels, [&] { runner.step(plan, LAYERS); }, 7, load.decodes() ? 4 : 1);
+    };
     double fastest = time(best);
     std::printf("TUNE %s: from %.1f us", load.text().c_str(), fastest);
     auto attempt = [&](const Plan& plan) {
@@ -280,7 +283,7 @@ static void tune(Kernels& kernels, const Model<T>& model, const Load& load) {
         if (micros < fastest * 0.998) fastest = micros, best = plan;
     };
     for (int round = 0; round < 2; round++) {
-        for (GemmPlan Plan::* slot : {&Plan::qkv, &Plan::mlpOut, &Plan::mlpIn, &Plan::attentionOut, &Plan::head}) {
+        for (GemmPlan Plan::*slot : {&Plan::qkv, &Plan::mlpOut, &Plan::mlpIn, &Plan::attentionOut, &Plan::head}) {
             const bool head = slot == &Plan::head;
             const int m = head ? load.rows : tokens;
             for (int batch : {8, 16, 32, 64, 128, 256}) {
@@ -343,14 +346,17 @@ static void time_sampling(Kernels& kernels, int rows) {
         for (const std::string name : {"sample", "sample_held"}) {
             const size_t shared = RANKING_BYTES + (name == "sample" ? 0 : 16ull * ceil_div(vocabulary, 4));
             for (DeviceArray<float>& row : logits) {
-                std::printf("  %6.1f", median_micros(kernels, [&] {
-                                           kernels(name, {dim3(rows), 1024, shared}, static_cast<const float*>(row.get()),
-                                                   vocabulary, stride, static_cast<const SampleRequest*>(parameters.get()),
-                                                   static_cast<const int*>(history.get()), seen.get(),
-                                                   static_cast<float*>(nullptr), static_cast<const int*>(step.get()),
-                                                   sampled.get(), static_cast<const int*>(before.get()), mailbox.get(),
-                                                   reports.get());
-                                       }, 11));
+                std::printf("  %6.1f", median_micros(
+                                           kernels,
+                                           [&] {
+                                               kernels(name, {dim3(rows), 1024, shared}, static_cast<const float*>(row.get()),
+                                                       vocabulary, stride, static_cast<const SampleRequest*>(parameters.get()),
+                                                       static_cast<const int*>(history.get()), seen.get(),
+                                                       static_cast<float*>(nullptr), static_cast<const int*>(step.get()),
+                                                       sampled.get(), static_cast<const int*>(before.get()), mailbox.get(),
+                                                       reports.get());
+                                           },
+                                           11));
             }
         }
         std::printf(" us\n");

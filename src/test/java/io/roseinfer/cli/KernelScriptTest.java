@@ -175,6 +175,25 @@ class KernelScriptTest {
     }
 
     @Test
+    void the_harness_is_compiled_with_the_kernels_and_once() throws Exception {
+        checkout.copy("kernels/contract");
+        checkout.copy("kernels/test");
+        assertThat(compile().err()).isEmpty();
+        assertThat(checkout.path("nvcc.log")).content().contains(" test/check.cu\n", " test/time.cu\n");
+        compile();
+        assertThat(compiled()).isZero();
+    }
+
+    @Test
+    void a_harness_that_does_not_compile_fails_the_build() throws Exception {
+        checkout.copy("kernels/contract");
+        checkout.copy("kernels/test");
+        Outcome outcome = compile("FAIL", "test/check.cu");
+        assertThat(outcome.code()).isEqualTo(1);
+        assertThat(outcome.err()).contains("compiled the kernels and not their harness");
+    }
+
+    @Test
     void kernels_halfWrittenByAnNvccThatFailed_areCompiledAgain() throws Exception {
         compile("FAIL", "load.cu");
         compile();
