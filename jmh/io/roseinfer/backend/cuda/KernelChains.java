@@ -29,7 +29,7 @@ final class KernelChains {
 
     private record Chain(String name, StepGraph graph, int launches, double floorMicros) {}
 
-    private final LoadedRunner on;
+    private final CudaRank on;
     private final DeviceTimer timer;
     private final long[] flushed = new long[1];
     private final int rows;
@@ -37,7 +37,7 @@ final class KernelChains {
     private final List<Chain> chains = new ArrayList<>();
 
     KernelChains(CudaModelRunner runner, int rows) {
-        this.on = runner.loaded();
+        this.on = runner.rank();
         this.rows = rows;
         this.timer = new DeviceTimer(on.stream());
         on.stream().check(Driver.allocate(flushed, 2 * FLUSH_BYTES), "allocating what flushes the cache");

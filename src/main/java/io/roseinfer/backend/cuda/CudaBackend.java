@@ -96,7 +96,7 @@ public final class CudaBackend implements Backend {
         GridLimits.require(limits, "device cuda:" + device.index());
         CudaModelRunner runner = PlatformThreads.call(
                 () -> RunnerLoader.load(spec, weights, limits, options, clock, new Target(system, device, images)));
-        warnings.addAll(runner.loaded().host().warnings());
+        warnings.addAll(runner.rank().host().warnings());
         return runner;
     }
 

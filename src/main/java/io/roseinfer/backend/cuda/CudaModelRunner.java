@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class CudaModelRunner implements ModelRunner {
     private static final int IN_FLIGHT = 2;
 
-    private final LoadedRunner on;
+    private final CudaRank on;
     private final KernelChoice kernels;
     private final InputPacker packer;
     private final StepCheck check;
@@ -45,7 +45,7 @@ final class CudaModelRunner implements ModelRunner {
     private long awaited;
     private boolean closed;
 
-    CudaModelRunner(LoadedRunner on, KernelChoice kernels, CudaOptions options, Clock clock) {
+    CudaModelRunner(CudaRank on, KernelChoice kernels, CudaOptions options, Clock clock) {
         this.on = on;
         this.kernels = kernels;
         this.wait = new StepWait(
@@ -253,7 +253,7 @@ final class CudaModelRunner implements ModelRunner {
     }
 
     /** What the runner holds of the device; benchmarks launch its kernels one by one. */
-    LoadedRunner loaded() {
+    CudaRank rank() {
         return on;
     }
 

@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.cuda.DeviceWeights.Layer;
 import io.roseinfer.backend.cuda.DeviceWeights.Projection;
 import io.roseinfer.backend.cuda.StepKernels.Attention;
@@ -69,19 +70,18 @@ final class ForwardPass {
     private final SampleKernel sampling;
     private final int multiprocessors;
     private final int blockSize;
+    /** Bytes of one layer's KV pool. */
     private final long layerBytes;
+    /** Where tokens are told to the host, by turn. */
     private final long[] mailboxes;
+    /** Where their log-probabilities are, by turn. */
     private final long[] reports;
     private final Map<String, Kernel> kernels = new HashMap<>();
     private final Map<Gemm, Map<GemmPlan, Kernel>> gemms = new EnumMap<>(Gemm.class);
 
     private int momentParts;
 
-    /**
-     * @param layerBytes bytes of one layer's KV pool
-     * @param mailboxes where tokens are told to the host, by turn
-     * @param reports where their log-probabilities are, likewise
-     */
+    /** @param places the steps in flight, by turn */
     ForwardPass(
             ModelShape shape,
             DeviceWeights weights,
@@ -89,10 +89,8 @@ final class ForwardPass {
             Launcher launcher,
             SampleKernel sampling,
             int multiprocessors,
-            int blockSize,
-            long layerBytes,
-            long[] mailboxes,
-            long[] reports) {
+            KvGeometry kv,
+            List<PendingStep> places) {
         this.shape = shape;
         this.spec = shape.spec();
         this.weights = weights;
@@ -100,10 +98,12 @@ final class ForwardPass {
         this.launcher = launcher;
         this.sampling = sampling;
         this.multiprocessors = multiprocessors;
-        this.blockSize = blockSize;
-        this.layerBytes = layerBytes;
-        this.mailboxes = mailboxes.clone();
-        this.reports = reports.clone();
+        this.blockSize = kv.blockSize();
+        this.layerBytes = shape.layerBlockBytes(kv.blockSize()) * kv.blocks();
+        this.mailboxes =
+                places.stream().mapToLong(place -> place.mailbox.address()).toArray();
+        this.reports =
+                places.stream().mapToLong(place -> place.reports.address()).toArray();
     }
 
     void run(Step step) {
@@ -192,13 +192,7 @@ final class ForwardPass {
         StepLayout in = step.layout();
         Attention kind = step.kernels().attention();
         if (kind == Attention.GENERIC) {
-            attend(
-                            "attention_generic",
-                            in.tokens(),
-                            Math.ceilDiv(spec.attention().heads(), 4),
-                            0,
-                            step,
-                            pool)
+            attend("attention_generic", in.tokens(), Math.ceilDiv(shape.heads(), 4), 0, step, pool)
                     .integer(shape.headPad())
                     .integer(blockSize)
                     .integer(in.rows())
@@ -206,13 +200,13 @@ final class ForwardPass {
         }
         if (kind != Attention.GENERIC && kind != Attention.PREFILL) {
             SingleAttention single = step.kernels().single();
-            attend(single.kernel().kernel, spec.attention().heads(), in.rows(), single.sharedBytes(), step, pool)
+            attend(single.kernel().kernel, shape.heads(), in.rows(), single.sharedBytes(), step, pool)
                     .block(single.kernel().threads)
                     .integer(single.stages())
                     .launch();
         }
         if (kind.prefills()) {
-            attend("attention_prefill", spec.attention().heads(), in.tokens() / 64 + in.rows(), 0, step, pool)
+            attend("attention_prefill", shape.heads(), in.tokens() / 64 + in.rows(), 0, step, pool)
                     .integer(blockSize)
                     .integer(in.rows())
                     .integer(kind == Attention.PREFILL ? 0 : 1)
@@ -234,7 +228,7 @@ final class ForwardPass {
                 .address(input(step, in.blocks()))
                 .address(buffers.attended())
                 .integer(buffers.panelRows())
-                .integer(spec.attention().heads());
+                .integer(shape.heads());
     }
 
     private void activation(Step step, Projection matrix) {

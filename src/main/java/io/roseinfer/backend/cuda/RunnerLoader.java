@@ -43,7 +43,7 @@ final class RunnerLoader {
         this.device = "device cuda:" + device.index();
         this.multiprocessors = device.multiprocessors();
         ElementType type = ElementType.of(options.precision(), weights.matrixType());
-        this.shape = ModelShape.of(spec, type);
+        this.shape = ModelShape.of(spec, type, Shard.WHOLE);
         KernelTarget kernels = KernelTarget.of(device);
         SampleStructs.requireContract();
         this.plans = TilePlans.load();
@@ -90,7 +90,7 @@ final class RunnerLoader {
         }
     }
 
-    private LoadedRunner build() {
+    private CudaRank build() {
         DeviceWeights packed = new WeightUpload(weights, shape, memory, launcher).run();
         long inputs = inputBytes();
         SampleKernel sampling =
@@ -109,20 +109,10 @@ final class RunnerLoader {
             places.add(new PendingStep(
                     turn, staging, mailbox, reports, releases.add(Driver.createEvent(), Driver::destroy)));
         }
-        ForwardPass forward = new ForwardPass(
-                shape,
-                packed,
-                buffers,
-                launcher,
-                sampling,
-                multiprocessors,
-                kv.blockSize(),
-                shape.layerBlockBytes(kv.blockSize()) * kv.blocks(),
-                places.stream().mapToLong(place -> place.mailbox.address()).toArray(),
-                places.stream().mapToLong(place -> place.reports.address()).toArray());
-        return new LoadedRunner(
-                context, modules, memory, host, stream, launcher, shape, limits, kv, packed, buffers, forward, places,
-                releases);
+        ForwardPass forward =
+                new ForwardPass(shape, packed, buffers, launcher, sampling, multiprocessors, kv, places);
+        CudaRank.Device held = new CudaRank.Device(context, modules, memory, host, stream, launcher, releases);
+        return new CudaRank(held, shape, limits, kv, packed, buffers, forward, places);
     }
 
     private void zero(long address, long bytes) {

@@ -32,7 +32,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Everything that is decided about a step before the device hears of it. */
 class StepShapesTest {
-    private static final ModelShape GPT2 = ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16);
+    private static final ModelShape GPT2 =
+            ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, Shard.WHOLE);
     private static final TilePlans PLANS = TilePlans.load();
     private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
 
@@ -134,7 +135,7 @@ class StepShapesTest {
                 .isEqualTo(Attention.PREFILL);
         assertThat(new KernelChoice(PLANS, GPT2, 16, false, false).of(64, 64, 64, 64).attention())
                 .isEqualTo(Attention.GENERIC);
-        ModelShape floats = ModelShape.of(GPT2.spec(), ElementType.F32);
+        ModelShape floats = ModelShape.of(GPT2.spec(), ElementType.F32, Shard.WHOLE);
         assertThat(new KernelChoice(PLANS, floats, 16, true, false)
                         .of(64, 64, 64, 64)
                         .tiles()
@@ -185,7 +186,7 @@ class StepShapesTest {
     @ParameterizedTest
     @CsvSource({"F16, true", "BF16, true", "F32, true", "F16, false"})
     void choice_batchInvariant_addsInOneOrderInAllSteps(ElementType type, boolean hopper) {
-        KernelChoice choice = new KernelChoice(PLANS, ModelShape.of(GPT2.spec(), type), 16, hopper, true);
+        KernelChoice choice = new KernelChoice(PLANS, ModelShape.of(GPT2.spec(), type, Shard.WHOLE), 16, hopper, true);
         List<Object> order = orderOfSums(choice.of(1, 1, 1, 1));
         for (int tokens : new int[] {2, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 256, 257, 8192}) {
             assertThat(orderOfSums(choice.of(tokens, tokens, tokens, tokens))).isEqualTo(order);
@@ -266,7 +267,7 @@ class StepShapesTest {
     })
     void promptBuckets_haveTheKernelsOfEveryPromptInThem(
             ElementType type, int blockSize, boolean hopper, boolean invariant) {
-        KernelChoice choice = new KernelChoice(PLANS, ModelShape.of(GPT2.spec(), type), blockSize, hopper, invariant);
+        KernelChoice choice = new KernelChoice(PLANS, ModelShape.of(GPT2.spec(), type, Shard.WHOLE), blockSize, hopper, invariant);
         for (int maxTokens : new int[] {5, 100, 512, 1024}) {
             GraphBuckets buckets = GraphBuckets.ofPrompts(maxTokens, PLANS);
             for (int tokens = 2; tokens <= maxTokens; tokens++) {
@@ -418,7 +419,7 @@ class StepShapesTest {
     @Test
     void model_beyond_the_plain_block_is_refused_by_what_it_has() {
         ModelSpec other = SpecBuilder.named("m").norm(Norm.rms(1e-6f)).gated().build();
-        assertThatThrownBy(() -> ModelShape.of(other, ElementType.F16))
+        assertThatThrownBy(() -> ModelShape.of(other, ElementType.F16, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("m has RMS norms, gated MLPs; device cuda runs no model that has these");
     }
