@@ -33,7 +33,7 @@ final class Contract {
      * @param line from 1; 0 where the whole file is meant
      */
     static BackendUnavailable refusal(String file, int line, String message) {
-        return new BackendUnavailable("device cuda: kernels/contract/" + file + (line > 0 ? ", line " + line : "") + ": "
-                + message + "; correct the file and rebuild with tools/build");
+        return new BackendUnavailable("device cuda: kernels/contract/" + file + (line > 0 ? ", line " + line : "")
+                + ": " + message + "; correct the file and rebuild with tools/build");
     }
 }

@@ -76,6 +76,7 @@ final class ForwardPass {
     private final long[] mailboxes;
     /** Where their log-probabilities are, by turn. */
     private final long[] reports;
+
     private final Map<String, Kernel> kernels = new HashMap<>();
     private final Map<Gemm, Map<GemmPlan, Kernel>> gemms = new EnumMap<>(Gemm.class);
 
@@ -177,7 +178,13 @@ final class ForwardPass {
         boolean fused = step.kernels().fusedNorm();
         long activations =
                 fused ? buffers.xPanels() : normalize(step, step.layout().tokens(), false);
-        gemm(Gemm.QKV, step.kernels().tiles().qkv(), matrix, activations, step.layout().tokens(), fused)
+        gemm(
+                        Gemm.QKV,
+                        step.kernels().tiles().qkv(),
+                        matrix,
+                        activations,
+                        step.layout().tokens(),
+                        fused)
                 .address(buffers.queries())
                 .address(pool)
                 .address(input(step, step.layout().slots()))

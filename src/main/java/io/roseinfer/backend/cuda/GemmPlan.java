@@ -42,8 +42,8 @@ record GemmPlan(int batch, int cluster, int maxStages) {
     /** Why no matrix can be computed so, if none can: the limits are those of {@code gemm_entries.cuh}. */
     Optional<String> misfit(boolean head) {
         if (batch < 8 || batch > (head ? 128 : 256) || Integer.bitCount(batch) != 1) {
-            return Optional.of("a tile of " + batch + " rows; a power of two from 8 to " + (head ? 128 : 256)
-                    + " is allowed");
+            return Optional.of(
+                    "a tile of " + batch + " rows; a power of two from 8 to " + (head ? 128 : 256) + " is allowed");
         }
         int largest = head || batch > 128 ? 1 : batch == 128 ? 2 : 8;
         if (cluster < 1 || cluster > largest || Integer.bitCount(cluster) != 1) {

@@ -52,8 +52,8 @@ final class RunnerLoader {
         }
         this.releases = releases;
         this.context = releases.add(DeviceContext.open(device.index()), DeviceContext::close);
-        this.modules = releases.add(
-                KernelModules.load(target.images(), target.system(), kernels, type), KernelModules::close);
+        this.modules =
+                releases.add(KernelModules.load(target.images(), target.system(), kernels, type), KernelModules::close);
         this.stream = new CudaStream(this.device, new LaunchLog(), releases);
         this.launcher = releases.add(new Launcher(modules, stream), Launcher::close);
         this.memory = releases.add(
@@ -68,7 +68,11 @@ final class RunnerLoader {
         RunnerLoader loader = open(spec, weights, limits, options, target);
         try {
             KernelChoice kernels = new KernelChoice(
-                    loader.plans, loader.shape, limits.blockSize(), loader.modules.target().isHopper(), options.batchInvariant());
+                    loader.plans,
+                    loader.shape,
+                    limits.blockSize(),
+                    loader.modules.target().isHopper(),
+                    options.batchInvariant());
             return new CudaModelRunner(loader.build(), kernels, options, clock);
         } catch (RuntimeException | Error e) {
             loader.release(e);
@@ -104,13 +108,13 @@ final class RunnerLoader {
         List<PendingStep> places = new ArrayList<>();
         for (int turn = 0; turn < 2; turn++) {
             Mailbox mailbox = new Mailbox(host.allocate("tokens", 8L * limits.maxRows()));
-            Reports reports = new Reports(host.allocate("log-probabilities", (long) SampleStructs.Report.BYTES * limits.maxRows()));
+            Reports reports = new Reports(
+                    host.allocate("log-probabilities", (long) SampleStructs.Report.BYTES * limits.maxRows()));
             MemorySegment staging = host.allocateForUploads("step inputs", inputs);
             places.add(new PendingStep(
                     turn, staging, mailbox, reports, releases.add(Driver.createEvent(), Driver::destroy)));
         }
-        ForwardPass forward =
-                new ForwardPass(shape, packed, buffers, launcher, sampling, multiprocessors, kv, places);
+        ForwardPass forward = new ForwardPass(shape, packed, buffers, launcher, sampling, multiprocessors, kv, places);
         CudaRank.Device held = new CudaRank.Device(context, modules, memory, host, stream, launcher, releases);
         return new CudaRank(held, shape, limits, kv, packed, buffers, forward, places);
     }

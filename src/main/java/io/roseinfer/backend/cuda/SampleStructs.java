@@ -108,9 +108,7 @@ final class SampleStructs {
             }
         }
         if (!missing.isEmpty()) {
-            throw Contract.refusal(
-                    FILE, 0, "lacks " + String.join(", ", missing)
-                            + ", which the engine has");
+            throw Contract.refusal(FILE, 0, "lacks " + String.join(", ", missing) + ", which the engine has");
         }
     }
 
@@ -129,8 +127,10 @@ final class SampleStructs {
         }
         Matcher field = FIELD.matcher(line);
         if (!field.matches()) {
-            throw Contract.refusal(FILE, number, "\"" + line + "\"; STRUCT(name, bytes) or FIELD(struct, field, offset,"
-                    + " bytes) is expected");
+            throw Contract.refusal(
+                    FILE,
+                    number,
+                    "\"" + line + "\"; STRUCT(name, bytes) or FIELD(struct, field, offset," + " bytes) is expected");
         }
         StructLayout in = find(structs, number, field.group(1));
         String name = name(in) + "." + field.group(2);
@@ -153,7 +153,9 @@ final class SampleStructs {
     private static void requireEqual(int line, String name, String what, long kernels, long engine) {
         if (kernels != engine) {
             throw Contract.refusal(
-                    FILE, line, "the " + what + " of " + name + " is " + kernels + " bytes in the kernels and " + engine
+                    FILE,
+                    line,
+                    "the " + what + " of " + name + " is " + kernels + " bytes in the kernels and " + engine
                             + " in the engine");
         }
     }

@@ -94,22 +94,27 @@ record Signature(String kernel, int line, List<Argument> arguments) {
 
     private void requireCount(int count, String where) {
         if (count < arguments.size()) {
-            throw refusal(count, "is declared as " + declared(count) + " and missing: the kernel has " + count
-                    + " arguments " + where + ", not " + arguments.size());
+            throw refusal(
+                    count,
+                    "is declared as " + declared(count) + " and missing: the kernel has " + count + " arguments "
+                            + where + ", not " + arguments.size());
         }
         if (count > arguments.size()) {
-            throw refusal(arguments.size(), "is not declared: the kernel has " + count + " arguments " + where + ", not "
-                    + arguments.size());
+            throw refusal(
+                    arguments.size(),
+                    "is not declared: the kernel has " + count + " arguments " + where + ", not " + arguments.size());
         }
     }
 
     private String declared(int argument) {
-        return arguments.get(argument).type() + ", which has " + arguments.get(argument).kind().bytes + " bytes";
+        return arguments.get(argument).type() + ", which has "
+                + arguments.get(argument).kind().bytes + " bytes";
     }
 
     /** Such as {@code embed_f16, argument 9 (width)}; counted from 1. */
     private String place(int argument) {
-        String name = argument < arguments.size() ? " (" + arguments.get(argument).name() + ")" : "";
+        String name =
+                argument < arguments.size() ? " (" + arguments.get(argument).name() + ")" : "";
         return kernel + ", argument " + (argument + 1) + name;
     }
 
@@ -126,7 +131,9 @@ record Signature(String kernel, int line, List<Argument> arguments) {
                 return bug(i, "is given as " + given + " and declared as " + declared(i));
             }
         }
-        return bug(Math.min(count, arguments.size()), "ends a launch of " + count + " arguments; " + arguments.size() + " are declared");
+        return bug(
+                Math.min(count, arguments.size()),
+                "ends a launch of " + count + " arguments; " + arguments.size() + " are declared");
     }
 
     private IllegalStateException bug(int argument, String message) {

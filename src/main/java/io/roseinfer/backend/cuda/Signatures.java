@@ -53,7 +53,9 @@ record Signatures(List<Family> families) {
                 Pattern names = names(kernel.group(1), Optional.ofNullable(kernel.group(3)));
                 families.add(new Family(names, i + 1, arguments(i + 1, kernel.group(2), groups)));
             } else {
-                throw refusal(i + 1, "\"" + line + "\"; kernel(TYPE NAME, ...) [TYPES] or GROUP = TYPE NAME, ... is expected");
+                throw refusal(
+                        i + 1,
+                        "\"" + line + "\"; kernel(TYPE NAME, ...) [TYPES] or GROUP = TYPE NAME, ... is expected");
             }
         }
         return new Signatures(families);
@@ -62,7 +64,10 @@ record Signatures(List<Family> families) {
     /** The names of a family: {@code T} in its own stands for the types, {@code B} for the batch of a tile. */
     private static Pattern names(String family, Optional<String> types) {
         String any = types.map(list -> "(" + list.replace(' ', '|') + ")").orElse("T");
-        return Pattern.compile(("_" + family + "_").replace("_T_", "_" + any + "_").replace("_B_", "_b\\d+_").replaceAll("^_|_$", ""));
+        return Pattern.compile(("_" + family + "_")
+                .replace("_T_", "_" + any + "_")
+                .replace("_B_", "_b\\d+_")
+                .replaceAll("^_|_$", ""));
     }
 
     private static List<Argument> arguments(int line, String list, Map<String, List<Argument>> groups) {
@@ -75,7 +80,8 @@ record Signatures(List<Family> families) {
             Matcher argument = ARGUMENT.matcher(item);
             if (!argument.matches() || !(argument.group(1).endsWith("*") || VALUES.contains(argument.group(1)))) {
                 throw refusal(
-                        line, "\"" + item + "\" is no argument; TYPE NAME is expected, with a pointer, int, float or u64");
+                        line,
+                        "\"" + item + "\" is no argument; TYPE NAME is expected, with a pointer, int, float or u64");
             }
             arguments.add(new Argument(argument.group(1), argument.group(2)));
         }

@@ -39,7 +39,8 @@ final class TilePlanParser {
             switch (parser.cells[0]) {
                 case "fastest" -> fastest.add(parser.line(fastest, false));
                 case "invariant" -> invariant.add(parser.line(invariant, true));
-                default -> throw parser.refusal("the plan is \"" + parser.cells[0] + "\"; fastest or invariant is expected");
+                default ->
+                    throw parser.refusal("the plan is \"" + parser.cells[0] + "\"; fastest or invariant is expected");
             }
         }
         requireEnd("fastest", fastest, lines.size());
@@ -52,7 +53,9 @@ final class TilePlanParser {
         if (last != Integer.MAX_VALUE) {
             int number = lines.isEmpty() ? end : lines.getLast().number();
             throw Contract.refusal(
-                    TilePlans.FILE, number, "the plan " + plan + " covers no rows from " + (last + 1) + " on; end it with a line for "
+                    TilePlans.FILE,
+                    number,
+                    "the plan " + plan + " covers no rows from " + (last + 1) + " on; end it with a line for "
                             + (last + 1) + "-");
         }
     }
@@ -64,21 +67,31 @@ final class TilePlanParser {
         }
 
         Line line(List<Line> before, boolean invariant) {
-            require(cells.length == NAMES.size(), cells.length + " columns; " + NAMES.size() + " are expected: " + HEADER);
+            require(
+                    cells.length == NAMES.size(),
+                    cells.length + " columns; " + NAMES.size() + " are expected: " + HEADER);
             Matcher rows = match(ROWS, cells[1], "rows", "FIRST-LAST or FIRST-");
             int first = Integer.parseInt(rows.group(1));
             int last = rows.group(2) == null ? Integer.MAX_VALUE : Integer.parseInt(rows.group(2));
             int expected = before.isEmpty() ? 1 : before.getLast().lastRow() + 1;
             require(expected > 0, "rows " + cells[1] + " follow a line without an end");
-            require(first >= expected, "rows " + cells[1] + " overlap the line before, which ends at " + (expected - 1));
+            require(
+                    first >= expected,
+                    "rows " + cells[1] + " overlap the line before, which ends at " + (expected - 1));
             require(
                     first == expected,
                     "no line covers the rows " + expected + " to " + (first - 1) + " before rows " + cells[1]);
             require(last >= first, "rows " + cells[1] + " end before they begin");
             TilePlan plan = new TilePlan(
-                    tile(2, false), attention(invariant), tile(4, false), tile(5, false), tile(6, false), tile(7, true));
+                    tile(2, false),
+                    attention(invariant),
+                    tile(4, false),
+                    tile(5, false),
+                    tile(6, false),
+                    tile(7, true));
             if (invariant) {
-                requireOneOrder(plan, before.isEmpty() ? plan : before.getFirst().plan());
+                requireOneOrder(
+                        plan, before.isEmpty() ? plan : before.getFirst().plan());
             }
             return new Line(number, first, last, plan);
         }
@@ -100,7 +113,8 @@ final class TilePlanParser {
                     .filter(known -> invariant == (known == SingleAttention.Kernel.PREFILL_SINGLE))
                     .findFirst()
                     .orElseThrow(() -> refusal("the attention kernel is \"" + cell.group(1) + "\"; "
-                            + (invariant ? "prefill_single is" : "decode and decode_held are") + " allowed in this plan"));
+                            + (invariant ? "prefill_single is" : "decode and decode_held are")
+                            + " allowed in this plan"));
             int stages = Integer.parseInt(cell.group(2));
             require(
                     stages >= kernel.minStages && stages <= kernel.maxStages,
@@ -116,7 +130,8 @@ final class TilePlanParser {
                 GemmPlan tile = tiles.get(i);
                 require(
                         tile.batch() <= 64 && tile.cluster() == wanted.get(i).cluster(),
-                        tile.text() + " sums in another order than the first line of the plan; a tile of at most 64 rows"
+                        tile.text()
+                                + " sums in another order than the first line of the plan; a tile of at most 64 rows"
                                 + " and a cluster of " + wanted.get(i).cluster() + " is allowed");
             }
         }

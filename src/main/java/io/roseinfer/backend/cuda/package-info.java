@@ -7,6 +7,13 @@
  * while a model is loaded and never afterwards; {@link io.roseinfer.backend.cuda.DriverEnvironment} makes the driver keep to that
  * too. One thread uses a runner; steps go through one stream, and the inputs of the next go up through another meanwhile.
  *
+ * <p>The files of {@code kernels/contract} state once what this package and the kernels have to agree on, and are held to both when
+ * a model is loaded: {@link io.roseinfer.backend.cuda.TilePlans}, {@link io.roseinfer.backend.cuda.SampleStructs} and
+ * {@link io.roseinfer.backend.cuda.Signatures} refuse what does not fit, by line, by field and by argument.
+ *
+ * <p>What belongs to one device is a {@link io.roseinfer.backend.cuda.CudaRank}, which knows its
+ * {@link io.roseinfer.backend.cuda.Shard} of the model; today there is one, and it has all of the model.
+ *
  * <p>Which kernels a device runs, and whether one may start before its predecessor has ended, is
  * {@link io.roseinfer.backend.cuda.KernelTarget}'s to say. A context belongs to a thread of the operating system: a virtual thread
  * makes it its own at every step, and loads and closes a model through {@link io.roseinfer.backend.cuda.PlatformThreads}.

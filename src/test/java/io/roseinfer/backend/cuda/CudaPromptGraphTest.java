@@ -42,8 +42,8 @@ class CudaPromptGraphTest {
         long bytes = with.bytes() - without.bytes();
         out.publishEntry(
                 "graphs of prompts",
-                GraphBuckets.ofPrompts(512, TilePlans.load()).sizes().length + " sizes, " + bytes / 1024 + " KiB of the device, "
-                        + (with.nanos() - without.nanos()) / 1_000_000 + " ms of loading");
+                GraphBuckets.ofPrompts(512, TilePlans.load()).sizes().length + " sizes, " + bytes / 1024
+                        + " KiB of the device, " + (with.nanos() - without.nanos()) / 1_000_000 + " ms of loading");
         assertThat(bytes).isLessThan(MOST_BYTES);
     }
 }

@@ -44,7 +44,10 @@ class DriverStatusTest {
     void refusedModule_namesBothVersions(int code, String what) {
         KernelImages.File file = new KernelImages.File("embed.sm_90a.ptx", "");
         RoseException refusal = KernelModules.refused(
-                file, new KernelImages("13.1", "", List.of(file), Map.of()), new CudaSystem("13.0", "13.0", List.of()), code);
+                file,
+                new KernelImages("13.1", "", List.of(file), Map.of()),
+                new CudaSystem("13.0", "13.0", List.of()),
+                code);
         assertThat(refusal.getMessage())
                 .contains("runs CUDA up to 13.0", "embed.sm_90a.ptx", "made by nvcc 13.1", what);
     }

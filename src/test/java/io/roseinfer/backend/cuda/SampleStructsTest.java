@@ -87,7 +87,11 @@ class SampleStructsTest {
                         .replace("->F", "->" + member));
                 expected.add(line(struct, field));
             }
-            program.append("printf(\"%s %zu\\n\", \"").append(name).append("\", sizeof(").append(name).append("));\n");
+            program.append("printf(\"%s %zu\\n\", \"")
+                    .append(name)
+                    .append("\", sizeof(")
+                    .append(name)
+                    .append("));\n");
             expected.add(name + " " + struct.byteSize());
         }
         Outcome compiled = compile(program.append("}\n").toString());

@@ -99,8 +99,10 @@ class SignaturesTest {
 
     @Test
     void a_launch_as_declared_has_the_kinds_of_the_signature() {
-        assertThat(kinds(Kind.ADDRESS, Kind.INTEGER, Kind.REAL)).isEqualTo(SIGNATURES.of("scale_f16").kinds());
-        assertThat(kinds(Kind.ADDRESS, Kind.INTEGER, Kind.ADDRESS)).isEqualTo(SIGNATURES.of("tile_f16_b8").kinds());
+        assertThat(kinds(Kind.ADDRESS, Kind.INTEGER, Kind.REAL))
+                .isEqualTo(SIGNATURES.of("scale_f16").kinds());
+        assertThat(kinds(Kind.ADDRESS, Kind.INTEGER, Kind.ADDRESS))
+                .isEqualTo(SIGNATURES.of("tile_f16_b8").kinds());
     }
 
     @ParameterizedTest

@@ -131,9 +131,13 @@ class StepShapesTest {
         assertThat(hopper.of(64, 64, 64, 64).attention()).isEqualTo(Attention.DECODE);
         assertThat(hopper.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL);
         assertThat(hopper.of(100, 3, 3, 2).attention()).isEqualTo(Attention.MIXED);
-        assertThat(new KernelChoice(PLANS, GPT2, 32, true, false).of(100, 3, 3, 2).attention())
+        assertThat(new KernelChoice(PLANS, GPT2, 32, true, false)
+                        .of(100, 3, 3, 2)
+                        .attention())
                 .isEqualTo(Attention.PREFILL);
-        assertThat(new KernelChoice(PLANS, GPT2, 16, false, false).of(64, 64, 64, 64).attention())
+        assertThat(new KernelChoice(PLANS, GPT2, 16, false, false)
+                        .of(64, 64, 64, 64)
+                        .attention())
                 .isEqualTo(Attention.GENERIC);
         ModelShape floats = ModelShape.of(GPT2.spec(), ElementType.F32, Shard.WHOLE);
         assertThat(new KernelChoice(PLANS, floats, 16, true, false)
@@ -149,7 +153,8 @@ class StepShapesTest {
     void choice_prompts_takeTheGemmsOfSoManyTokensAndTheHeadOfSoManySamples(int tokens) {
         StepKernels prompts = new KernelChoice(PLANS, GPT2, 16, true, false).of(tokens, 2, 2, 0);
         assertThat(gemmsOf(prompts)).isEqualTo(gemmsOf(StepKernels.decode(PLANS, tokens)));
-        assertThat(prompts.tiles().head()).isEqualTo(StepKernels.decode(PLANS, 2).tiles().head());
+        assertThat(prompts.tiles().head())
+                .isEqualTo(StepKernels.decode(PLANS, 2).tiles().head());
     }
 
     @ParameterizedTest
@@ -243,7 +248,9 @@ class StepShapesTest {
             }
             assertThat(buckets.bucket(maxTokens + 1)).isZero();
         }
-        assertThat(GraphBuckets.ofPrompts(512, PLANS).sizes()).hasSizeLessThan(20).isSorted();
+        assertThat(GraphBuckets.ofPrompts(512, PLANS).sizes())
+                .hasSizeLessThan(20)
+                .isSorted();
         assertThat(GraphBuckets.ofPrompts(0, PLANS).sizes()).isEmpty();
         assertThat(GraphBuckets.ofPrompts(1, PLANS).sizes()).isEmpty();
     }
@@ -267,7 +274,8 @@ class StepShapesTest {
     })
     void promptBuckets_haveTheKernelsOfEveryPromptInThem(
             ElementType type, int blockSize, boolean hopper, boolean invariant) {
-        KernelChoice choice = new KernelChoice(PLANS, ModelShape.of(GPT2.spec(), type, Shard.WHOLE), blockSize, hopper, invariant);
+        KernelChoice choice =
+                new KernelChoice(PLANS, ModelShape.of(GPT2.spec(), type, Shard.WHOLE), blockSize, hopper, invariant);
         for (int maxTokens : new int[] {5, 100, 512, 1024}) {
             GraphBuckets buckets = GraphBuckets.ofPrompts(maxTokens, PLANS);
             for (int tokens = 2; tokens <= maxTokens; tokens++) {

@@ -27,8 +27,8 @@ class TilePlansTest {
     private static final String INVARIANT = "invariant,1-,8:1:12,prefill_single:24,8:1:12,8:1:12,8:4:8,8:1:3";
 
     private static TilePlans plans(String... lines) {
-        return TilePlanParser.parse(
-                Stream.concat(Stream.of("# a comment", HEADER), Stream.of(lines)).toList());
+        return TilePlanParser.parse(Stream.concat(Stream.of("# a comment", HEADER), Stream.of(lines))
+                .toList());
     }
 
     @Test
@@ -74,17 +74,20 @@ class TilePlansTest {
         assertThatThrownBy(() -> plans(FIRST, INVARIANT))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageContaining("line 3: the plan fastest covers no rows from 9 on");
-        assertThatThrownBy(() -> plans(FIRST, LAST)).hasMessageContaining("the plan invariant covers no rows from 1 on");
+        assertThatThrownBy(() -> plans(FIRST, LAST))
+                .hasMessageContaining("the plan invariant covers no rows from 1 on");
     }
 
     @Test
     void a_line_behind_one_without_an_end_is_refused() {
-        assertThatThrownBy(() -> plans(FIRST, LAST, LAST)).hasMessageContaining("line 5: rows 9- follow a line without an end");
+        assertThatThrownBy(() -> plans(FIRST, LAST, LAST))
+                .hasMessageContaining("line 5: rows 9- follow a line without an end");
     }
 
     @Test
     void a_table_without_its_header_is_refused() {
-        assertThatThrownBy(() -> TilePlanParser.parse(List.of(FIRST))).hasMessageContaining("line 1: the first line must be plan,rows");
+        assertThatThrownBy(() -> TilePlanParser.parse(List.of(FIRST)))
+                .hasMessageContaining("line 1: the first line must be plan,rows");
     }
 
     @ParameterizedTest
@@ -103,8 +106,8 @@ class TilePlansTest {
     }
 
     private static Set<String> kernels() {
-        Set<String> kernels = new HashSet<>(Set.of(
-                "attention_decode_f16", "attention_decode_held_f16", "attention_prefill_single_f16"));
+        Set<String> kernels = new HashSet<>(
+                Set.of("attention_decode_f16", "attention_decode_held_f16", "attention_prefill_single_f16"));
         for (String matrix : new String[] {"qkv", "residual", "activation", "head"}) {
             for (int batch : new int[] {8, 16, 32, 64, 128}) {
                 kernels.add("gemm_" + matrix + "_f16_b" + batch);
