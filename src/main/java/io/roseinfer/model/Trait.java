@@ -2,7 +2,7 @@ package io.roseinfer.model;
 
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.BlockSpec.Attention;
-import io.roseinfer.model.BlockSpec.Norm;
+import io.roseinfer.model.BlockSpec.Norm.Kind;
 import io.roseinfer.model.BlockSpec.Residual;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -15,36 +15,42 @@ import java.util.function.Predicate;
  * and two matrices in the MLP. A backend says which of these it can run, and refuses a model that has another.
  */
 public enum Trait {
-    RMS_NORM(
-            "RMS norms",
-            spec -> spec.head().norm().kind() == Norm.Kind.RMS
-                    || any(spec, block -> block.norm().kind() == Norm.Kind.RMS)),
-    ROTARY_POSITIONS("rotary positions", spec -> any(spec, block -> block.positions() instanceof Positions.Rope)),
-    NO_POSITIONS("blocks without positions", spec -> any(spec, block -> block.positions() instanceof Positions.None)),
-    GROUPED_HEADS(
-            "fewer heads of keys and values than of queries",
-            spec -> spec.attention().kvHeads() != spec.attention().heads()),
-    OTHER_QUERY_WIDTH(
-            "heads that are together not as wide as the residual stream",
-            spec -> spec.attention().queryWidth() != spec.width()),
-    HEAD_NORMS("norms over heads", spec -> any(spec, block -> block.attention().headNorms())),
-    WINDOW("sliding windows", spec -> any(spec, block -> block.attention().window() != Attention.UNLIMITED)),
-    SOFT_CAP(
-            "soft caps",
-            spec -> Float.isFinite(spec.head().softCap())
-                    || any(spec, block -> Float.isFinite(block.attention().softCap()))),
-    GATED_MLP("gated MLPs", spec -> spec.mlp().gated()),
-    PARALLEL_RESIDUAL(
-            "attention and MLP side by side", spec -> any(spec, block -> block.residual() == Residual.PARALLEL)),
-    POST_NORMS("norms behind attention and MLP", spec -> any(spec, block -> block.residual() == Residual.NORMED)),
-    EMBEDDING_SCALE("a scaled token embedding", spec -> spec.embeddingScale() != 1);
+    RMS_NORM("RMS norms"),
+    ROTARY_POSITIONS("rotary positions"),
+    NO_POSITIONS("blocks without positions"),
+    GROUPED_HEADS("fewer heads of keys and values than of queries"),
+    OTHER_QUERY_WIDTH("heads that are together not as wide as the residual stream"),
+    HEAD_NORMS("norms over heads"),
+    WINDOW("sliding windows"),
+    SOFT_CAP("soft caps"),
+    GATED_MLP("gated MLPs"),
+    PARALLEL_RESIDUAL("attention and MLP side by side"),
+    POST_NORMS("norms behind attention and MLP"),
+    EMBEDDING_SCALE("a scaled token embedding");
 
     private final String title;
-    private final Predicate<ModelSpec> has;
 
-    Trait(String title, Predicate<ModelSpec> has) {
+    Trait(String title) {
         this.title = title;
-        this.has = has;
+    }
+
+    private boolean isIn(ModelSpec spec) {
+        return switch (this) {
+            case RMS_NORM -> spec.head().norm().kind() == Kind.RMS || any(spec, block -> block.norm().kind() == Kind.RMS);
+            case ROTARY_POSITIONS -> any(spec, block -> block.positions() instanceof Positions.Rope);
+            case NO_POSITIONS -> any(spec, block -> block.positions() instanceof Positions.None);
+            case GROUPED_HEADS -> spec.attention().kvHeads() != spec.attention().heads();
+            case OTHER_QUERY_WIDTH -> spec.attention().queryWidth() != spec.width();
+            case HEAD_NORMS -> any(spec, block -> block.attention().headNorms());
+            case WINDOW -> any(spec, block -> block.attention().window() != Attention.UNLIMITED);
+            case SOFT_CAP ->
+                Float.isFinite(spec.head().softCap())
+                        || any(spec, block -> Float.isFinite(block.attention().softCap()));
+            case GATED_MLP -> spec.mlp().gated();
+            case PARALLEL_RESIDUAL -> any(spec, block -> block.residual() == Residual.PARALLEL);
+            case POST_NORMS -> any(spec, block -> block.residual() == Residual.NORMED);
+            case EMBEDDING_SCALE -> spec.embeddingScale() != 1;
+        };
     }
 
     private static boolean any(ModelSpec spec, Predicate<BlockSpec> block) {
@@ -55,7 +61,7 @@ public enum Trait {
     public static Set<Trait> of(ModelSpec spec) {
         Set<Trait> traits = EnumSet.noneOf(Trait.class);
         for (Trait trait : values()) {
-            if (trait.has.test(spec)) {
+            if (trait.isIn(spec)) {
                 traits.add(trait);
             }
         }

@@ -60,14 +60,15 @@ final class Gpt2 implements Family {
             throw config.refusal(
                     "n_embd is " + width + " and n_head is " + heads + "; the heads must divide the width evenly");
         }
+        int headSize = width / heads;
         int context = config.dimension("n_positions", "max_position_embeddings", 1024);
         Mlp mlp = new Mlp(config.dimension("n_inner", 4 * width), activation(config), false);
         Norm norm = Norm.layer(config.epsilon("layer_norm_epsilon", 1e-5f));
-        double scale = config.flag("scale_attn_weights", true) ? 1.0 / Math.sqrt((double) (width / heads)) : 1.0;
+        double scale = config.flag("scale_attn_weights", true) ? 1.0 / Math.sqrt((double) headSize) : 1.0;
         boolean byLayer = config.flag("scale_attn_by_inverse_layer_idx", false);
         List<BlockSpec> blocks = IntStream.range(0, layers)
                 .mapToObj(layer -> (float) (byLayer ? scale / (layer + 1) : scale))
-                .map(own -> block(Attention.plain(heads, width / heads, own), mlp, norm))
+                .map(own -> block(Attention.plain(heads, headSize, own), mlp, norm))
                 .toList();
         return new ModelSpec(
                 name,
