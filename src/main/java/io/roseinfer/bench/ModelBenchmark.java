@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * How fast the model itself is on a device: prefill and decode steps of a given shape, with neither scheduler nor queue. The same
- * questions as {@code llama-bench} asks, so that engines can be compared.
+ * How fast the model itself is on a device: prefill and decode steps of a given shape, with neither scheduler nor queue. So
+ * other engines' benchmarks of prefill and decode ask, and can be compared with it.
  *
  * <p>A run of a prefill is one step. A run of a decode is {@code decodeSteps} steps from {@code context} tokens on, each row fed
  * with what it has sampled; where the device takes several steps in flight, it gets them.

@@ -6,7 +6,7 @@ import io.roseinfer.model.Positions.Scaling;
 /**
  * Cosines and sines of rotary positions, [position][rotarySize]: {@code rotarySize / 2} cosines, then as many sines.
  *
- * <p>Every step is rounded to 32 bits where transformers rounds it ({@code modeling_rope_utils.py}, its rotary embeddings):
+ * <p>Every step is rounded to 32 bits where transformers rounds it ({@code modeling_rope_utils.py}):
  * the power, its inverse, the scaled frequency, and its product with the position. Checkpoints were trained with those angles,
  * which at position 100,000 are up to 7e-3 off; angles in 64 bits would be exact, and others. The cosine of the rounded angle is
  * taken in 64 bits.

@@ -4,11 +4,9 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 
 import io.roseinfer.backend.Operator;
 import io.roseinfer.backend.StepInputs;
-import io.roseinfer.backend.cpu.ModelWeights.Heads;
 import io.roseinfer.backend.cpu.ModelWeights.Layer;
 import io.roseinfer.backend.cpu.ModelWeights.Linear;
 import io.roseinfer.backend.cpu.ModelWeights.Norm;
-import io.roseinfer.backend.cpu.kernel.Attention;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
@@ -16,14 +14,11 @@ import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.ModelSpec;
-import java.util.Optional;
 
 /**
  * The transformer blocks over the tokens of a step. Every worker runs {@link #run}; between phases that read what others wrote
- * they meet. Rows of norms are dealt out by arithmetic; panels of products and (row, heads of keys) pairs of attention go to
- * whoever has time.
+ * they meet. Rows of norms are dealt out by arithmetic; panels of products go to whoever has time.
  */
 final class ForwardPass {
     private final ModelSpec spec;
@@ -32,6 +27,7 @@ final class ForwardPass {
     private final WorkerTeam team;
     private final Worker[] workers;
     private final Scratch scratch;
+    private final AttentionPass attention;
     /** Whether products read {@link Scratch#quantized}. */
     private final boolean quantized;
 
@@ -43,6 +39,7 @@ final class ForwardPass {
         this.workers = workers;
         this.scratch = scratch;
         this.quantized = weights.first().format() == WeightFormat.INT4;
+        this.attention = new AttentionPass(spec, weights, pool, team, workers, scratch);
     }
 
     /** Makes the workers time their steps. */
@@ -70,7 +67,7 @@ final class ForwardPass {
                 meetAfter(Operator.NORM, worker, of.qkv());
                 project(worker, of.qkv(), count);
                 meetAfter(Operator.QKV, worker, of.attentionOutput());
-                attend(worker, step, blocks, layer, first, count);
+                attention.run(worker, step, blocks, layer, first, count);
                 meetAfter(Operator.ATTENTION, worker, of.attentionOutput());
                 quantize(worker, scratch.attended, count, of.attentionOutput());
                 accumulate(worker, of.attentionOutput(), scratch.attended, count);
@@ -205,125 +202,9 @@ final class ForwardPass {
         rows.multiply(own.sums, own.gates, count * COLUMNS);
     }
 
-    /**
-     * A (row, head of keys) pair writes its own keys and values before it reads any, so pairs need not wait for each other. A
-     * worker takes neighbouring heads of a row, whose keys and values lie side by side.
-     */
-    private void attend(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
-        int heads = spec.attention().kvHeads();
-        int groups = Math.min(team.size(), heads);
-        int item;
-        while ((item = team.claim(step.rows() * groups, worker)) != WorkerTeam.NONE) {
-            int row = item / groups;
-            int from = Math.max(step.rowStart(row), first);
-            int to = Math.min(step.rowStart(row + 1), first + count);
-            int end = (item % groups + 1) * heads / groups;
-            for (int head = item % groups * heads / groups; from < to && head < end; head++) {
-                workers[worker].view.move(blocks, step.blockStart(row), layer, head);
-                prepare(workers[worker], step, layer, head, first, from, to);
-                append(step, layer, head, first, from, to);
-                attendGroup(workers[worker], step, layer, head, first, count, from, to);
-            }
-        }
-    }
-
-    /** Normalises and turns the queries and keys that belong to one head of keys, in place. */
-    private void prepare(Worker own, StepInputs step, int layer, int head, int first, int from, int to) {
-        Heads heads = weights.layers().get(layer).heads();
-        if (heads.arePlain()) {
-            return;
-        }
-        BlockSpec.Attention attention = spec.attention();
-        int size = attention.headSize();
-        int group = attention.heads() / attention.kvHeads();
-        for (int t = from; t < to; t++) {
-            int row = (t - first) * attention.qkvWidth();
-            for (int query = head * group; query < (head + 1) * group; query++) {
-                prepare(own.kernels.rows(), heads, heads.queries(), row + query * size, step.position(t));
-            }
-            int key = row + attention.queryWidth() + head * size;
-            prepare(own.kernels.rows(), heads, heads.keys(), key, step.position(t));
-        }
-    }
-
-    private void prepare(RowMath rows, Heads heads, Optional<Norm> norm, int at, int position) {
-        if (norm.isPresent()) {
-            rows.rmsNorm(scratch.qkv, at, norm.get().gain(), norm.get().epsilon(), scratch.qkv, at);
-        }
-        int rotary = heads.rotarySize();
-        if (rotary > 0) {
-            rows.rotate(scratch.qkv, at, heads.turns(), position * rotary, rotary / 2);
-        }
-    }
-
-    /** The tallest tile that attention and the MLP's first product write: single rows where they are quantized afterwards. */
+    /** The tallest tile that the MLP's first product writes: single rows where they are quantized afterwards. */
     private int tallestMade(Worker own) {
         return quantized ? 1 : own.tallestTile();
-    }
-
-    private void append(StepInputs step, int layer, int head, int first, int from, int to) {
-        BlockSpec.Attention heads = spec.attention();
-        for (int t = from; t < to; t++) {
-            int key = (t - first) * heads.qkvWidth() + heads.queryWidth() + head * heads.headSize();
-            pool.append(step.slot(t), layer, head, scratch.qkv, key, key + heads.kvWidth());
-        }
-    }
-
-    /** All queries of one head of keys: those of several tokens head by head, those of one token together. */
-    private void attendGroup(
-            Worker own, StepInputs step, int layer, int head, int first, int count, int from, int to) {
-        int group = spec.attention().heads() / spec.attention().kvHeads();
-        if (to - from == 1) {
-            for (int i = 0; i < group; i += Attention.MAX_QUERIES) {
-                int queries = Math.min(Attention.MAX_QUERIES, group - i);
-                attendToken(own, step, layer, head * group + i, queries, first, count, from);
-            }
-        } else {
-            for (int query = head * group; query < (head + 1) * group; query++) {
-                attendHead(own, step, layer, query, first, count, from, to);
-            }
-        }
-    }
-
-    private void attendToken(
-            Worker own, StepInputs step, int layer, int head, int heads, int first, int count, int t) {
-        BlockSpec.Attention attention = spec.block(layer).attention();
-        int size = attention.headSize();
-        int width = attention.queryWidth();
-        int m = t - first;
-        int query = m * attention.qkvWidth() + head * size;
-        int length = step.position(t) + 1;
-        own.kernels
-                .attention()
-                .attendHeads(own.view, scratch.qkv, query, heads, length, attention.scale(), own.heads);
-        RowTiles.put(own.heads, 0, heads * size, scratch.attended, width, head * size, m, count, tallestMade(own));
-    }
-
-    private void attendHead(Worker own, StepInputs step, int layer, int head, int first, int count, int from, int to) {
-        BlockSpec.Attention attention = spec.block(layer).attention();
-        int width = attention.queryWidth();
-        int stride = attention.qkvWidth();
-        int headSize = attention.headSize();
-        float scale = attention.scale();
-        for (int t = from; t < to; t += Attention.MAX_QUERIES) {
-            int queries = Math.min(Attention.MAX_QUERIES, to - t);
-            int query = (t - first) * stride + head * headSize;
-            int length = step.position(t) + 1;
-            own.kernels.attention().attend(own.view, scratch.qkv, query, stride, queries, length, scale, own.heads);
-            for (int i = 0; i < queries; i++) {
-                int m = t - first + i;
-                RowTiles.put(
-                        own.heads,
-                        i * headSize,
-                        headSize,
-                        scratch.attended,
-                        width,
-                        head * headSize,
-                        m,
-                        count,
-                        tallestMade(own));
-            }
-        }
     }
 
     private void keepLast(int worker, StepInputs step, int first, int count) {
