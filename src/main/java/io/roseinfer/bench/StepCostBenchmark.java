@@ -173,7 +173,7 @@ public final class StepCostBenchmark {
                 given.prefillMaxBatchSize(),
                 SchedulerOptions.UNLIMITED,
                 given.decodeFirst(),
-                given.admission(),
+                given.policies(),
                 running,
                 given.chunkedPrefill(),
                 given.prefixCache());

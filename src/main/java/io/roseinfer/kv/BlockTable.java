@@ -88,6 +88,23 @@ public final class BlockTable {
         return size * blockSize;
     }
 
+    /** Tokens that {@link #reuse} would find in the cache, while the table is empty; nothing is taken up. */
+    public int reusable(int[] tokens, int length) {
+        int blockSize = pool.blockSize();
+        PrefixCache cache = pool.cache();
+        long last = PrefixCache.ROOT;
+        int found = 0;
+        while ((found + 1) * blockSize < length) {
+            int block = cache.find(last, tokens, found * blockSize);
+            if (block == KvBlockPool.NONE) {
+                break;
+            }
+            last = cache.serial(block);
+            found++;
+        }
+        return found * blockSize;
+    }
+
     /** Whether the cached blocks at the start of this table, all of it, are also what the other table has told the cache about. */
     public boolean continuesLike(BlockTable other) {
         return size == other.published && lastSerial == other.lastSerial;

@@ -1,5 +1,8 @@
 package io.roseinfer.scheduler;
 
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The window is the front of the queue and its offers come from a binary heap, so an iteration costs O(n) to look at n
  * requests and O(log n) for each one offered.
  */
-final class Admission {
+final class Admission implements QueueView {
     private static final long NOBODY = -1;
 
     /** A window of this length is there from the start; only a policy that looks at more has it grow. */
@@ -19,6 +22,8 @@ final class Admission {
 
     private final AdmissionPolicy policy;
     private final int maxWindow;
+    private final Roster roster;
+    private final KvBlockPool pool;
 
     /** Those in sight, in the order of the queue. */
     private @Nullable Sequence[] window;
@@ -31,6 +36,7 @@ final class Admission {
     private int inSight;
     private int toOffer;
     private long iteration;
+    private long step;
     private boolean strict;
 
     /** The last to arrive of those admitted for the first time in this iteration. */
@@ -42,8 +48,10 @@ final class Admission {
     /** Whether the head of a strict iteration still waits, so that the iteration is repeated. */
     private boolean isHeld;
 
-    Admission(AdmissionPolicy policy, int mostAdmitted) {
+    Admission(AdmissionPolicy policy, int mostAdmitted, Roster roster, KvBlockPool pool) {
         this.policy = policy;
+        this.roster = roster;
+        this.pool = pool;
         this.maxWindow = Math.max(policy.lookahead(), mostAdmitted);
         int capacity = Math.min(maxWindow, LEAST_CAPACITY);
         this.window = new Sequence[capacity];
@@ -64,16 +72,42 @@ final class Admission {
         }
     }
 
-    /** Starts an iteration over the queue. */
-    void begin(SequenceList waiting) {
+    @Override
+    public long iteration() {
+        return iteration;
+    }
+
+    @Override
+    public long step() {
+        return step;
+    }
+
+    @Override
+    public int freeBlocks() {
+        return pool.available();
+    }
+
+    @Override
+    public int runningRows() {
+        return roster.active();
+    }
+
+    @Override
+    public int waiting() {
+        return roster.waiting.size();
+    }
+
+    /** Starts an iteration over the queue, for this step. */
+    void begin(long stepNumber) {
+        step = stepNumber;
         if (!isHeld) {
             iteration++;
         }
-        strict = policy.isStrict(iteration);
+        strict = policy.isStrict(this);
         newestAdmitted = NOBODY;
         head = null;
         inSight = 0;
-        for (Sequence s = waiting.first(); s != null && inSight < maxWindow; s = s.next) {
+        for (Sequence s = roster.waiting.first(); s != null && inSight < maxWindow; s = s.next) {
             window[inSight] = s;
             ranks[inSight] = rank(s);
             heap[inSight] = inSight;
@@ -87,7 +121,7 @@ final class Admission {
 
     /** Whoever holds the line goes before everybody a policy has a say in. */
     private long rank(Sequence sequence) {
-        return sequence.mustBeNext() ? Long.MIN_VALUE : Math.max(Long.MIN_VALUE + 1, policy.rank(sequence, iteration));
+        return sequence.mustBeNext() ? Long.MIN_VALUE : Math.max(Long.MIN_VALUE + 1, policy.rank(sequence, this));
     }
 
     private void siftDown(int from) {
@@ -142,12 +176,8 @@ final class Admission {
         return sequence.mustBeNext() || (strict && !sequence.deferred);
     }
 
-    /**
-     * Ends the iteration: who still waits while one that came later was admitted has been passed over once more.
-     *
-     * @param waiting the queue, without those that were admitted
-     */
-    void end(SequenceList waiting) {
+    /** Ends the iteration: who still waits while one that came later was admitted has been passed over once more. */
+    void end() {
         for (int i = 0; i < inSight; i++) {
             Sequence sequence = Objects.requireNonNull(window[i]);
             if (sequence.isWaiting() && sequence.arrival < newestAdmitted) {
@@ -155,9 +185,8 @@ final class Admission {
             }
             window[i] = null;
         }
-        // Without a head, those that start over took all the room or the whole window: the one behind them has yet to
-        // be offered.
-        isHeld = strict && (head == null ? !waiting.isEmpty() : head.isWaiting());
+        // Without a head, those that start over took all the room or the whole window: the one behind them has yet to be offered.
+        isHeld = strict && (head == null ? !roster.waiting.isEmpty() : head.isWaiting());
         head = null;
     }
 }

@@ -1,20 +1,23 @@
 package io.roseinfer.scheduler;
 
+import io.roseinfer.base.Check;
 import io.roseinfer.kv.BlockTable;
-import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.scheduler.policy.PreemptionPolicy;
+import io.roseinfer.scheduler.policy.RunningRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Who gets KV blocks when there are not enough: room for the next token of an active sequence, at the cost of the youngest if need
- * be, and how much must be free before another is admitted.
+ * Who gets KV blocks when there are not enough: room for the next token of an active sequence, at the cost of another if need be,
+ * and how much must be free before another is admitted.
  */
 final class BlockSupply {
     private final Roster roster;
-    private final KvBlockPool pool;
+    private final PreemptionPolicy policy;
     private long preemptions;
 
-    BlockSupply(Roster roster, KvBlockPool pool) {
+    BlockSupply(Roster roster, PreemptionPolicy policy) {
         this.roster = roster;
-        this.pool = pool;
+        this.policy = policy;
     }
 
     long preemptions() {
@@ -33,50 +36,83 @@ final class BlockSupply {
     }
 
     /**
-     * Frees the blocks of the youngest active sequence that is in no step, if it can be one that has not started over too often.
-     * When it could only be the oldest, that sits the step out: it is first in the next one, where others can make room for it.
+     * Frees the blocks of the active sequence that the policy chooses among those in no step, if it can be one that has not started
+     * over too often. When it could only be the oldest, that sits the step out: it is first in the next one, where others can make
+     * room for it.
      *
      * @return whether {@code sequence} can try again
      */
     private boolean preemptFor(Sequence sequence) {
         boolean spared = isOldest(sequence);
-        Sequence victim = youngest(sequence, Scheduler.MAX_RESTARTS);
-        if (victim == sequence && spared) {
-            victim = youngest(sequence, Integer.MAX_VALUE);
+        Sequence victim = victim(sequence, spared, Scheduler.MAX_RESTARTS);
+        if (victim == null && spared) {
+            victim = victim(sequence, true, Integer.MAX_VALUE);
         }
-        if (victim.inFlight > 0 || (victim == sequence && spared)) {
+        if (victim == null || victim.inFlight > 0) {
             return false;
         }
         preempt(victim);
         return victim != sequence;
     }
 
-    /** The youngest sequence after {@code than} that has started over less than {@code restarts} times; {@code than} if none. */
-    private Sequence youngest(Sequence than, int restarts) {
-        return youngest(roster.prefilling, youngest(roster.decoding, than, restarts), restarts);
-    }
-
-    private static Sequence youngest(SequenceList list, Sequence than, int restarts) {
-        Sequence youngest = than;
-        for (Sequence s = list.first(); s != null; s = s.next) {
-            if (s.inFlight == 0 && s.preemptions < restarts && s.arrival > youngest.arrival) {
-                youngest = s;
-            }
-        }
-        return youngest;
-    }
-
     private boolean isOldest(Sequence sequence) {
-        return isOldest(roster.prefilling, sequence) && isOldest(roster.decoding, sequence);
+        return sequence.arrival == oldestArrival();
     }
 
-    private static boolean isOldest(SequenceList list, Sequence sequence) {
+    private long oldestArrival() {
+        return Math.min(oldestArrival(roster.prefilling), oldestArrival(roster.decoding));
+    }
+
+    private static long oldestArrival(SequenceList list) {
+        long oldest = Long.MAX_VALUE;
         for (Sequence s = list.first(); s != null; s = s.next) {
-            if (s.arrival < sequence.arrival) {
-                return false;
+            oldest = Math.min(oldest, s.arrival);
+        }
+        return oldest;
+    }
+
+    /**
+     * The policy's choice among the sequence that needs a block, unless it is spared, and the others that have started over less than
+     * {@code restarts} times; null if there are none. One that has started over too often stands only if nobody younger does.
+     */
+    private @Nullable Sequence victim(Sequence needy, boolean spared, int restarts) {
+        long oldest = oldestArrival();
+        boolean stands = !spared
+                && (needy.preemptions < Scheduler.MAX_RESTARTS
+                        || !(hasYounger(roster.prefilling, needy, restarts) || hasYounger(roster.decoding, needy, restarts)));
+        Sequence chosen = stands ? needy : null;
+        chosen = choose(roster.decoding, chosen, needy, oldest, restarts);
+        return choose(roster.prefilling, chosen, needy, oldest, restarts);
+    }
+
+    private static boolean hasYounger(SequenceList list, Sequence than, int restarts) {
+        for (Sequence s = list.first(); s != null; s = s.next) {
+            if (mayBeVictim(s, restarts) && s.arrival > than.arrival) {
+                return true;
             }
         }
-        return true;
+        return false;
+    }
+
+    private @Nullable Sequence choose(
+            SequenceList list, @Nullable Sequence first, Sequence needy, long oldest, int restarts) {
+        Sequence chosen = first;
+        for (Sequence s = list.first(); s != null; s = s.next) {
+            if (s != needy && s.arrival != oldest && mayBeVictim(s, restarts)) {
+                chosen = chosen == null ? s : choose(chosen, s);
+            }
+        }
+        return chosen;
+    }
+
+    private Sequence choose(Sequence one, Sequence other) {
+        RunningRequest victim = policy.victim(one, other);
+        Check.that(victim == one || victim == other, "the preemption policy chose neither of two");
+        return victim == one ? one : other;
+    }
+
+    private static boolean mayBeVictim(Sequence sequence, int restarts) {
+        return sequence.inFlight == 0 && sequence.preemptions < restarts;
     }
 
     private void preempt(Sequence sequence) {

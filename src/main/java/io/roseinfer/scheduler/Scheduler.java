@@ -3,6 +3,7 @@ package io.roseinfer.scheduler;
 import io.roseinfer.base.Check;
 import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.scheduler.policy.StepBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -12,22 +13,14 @@ import java.util.Optional;
  * proportional to the rows of the step and the requests the admission policy looks at, never to the number that wait, and
  * nothing is allocated.
  *
- * <p>An iteration admits waiting sequences and prefills them in one ragged step, then decodes in another; with chunked prefill
- * both share one step. Decode rows are taken from a ring, so more active sequences than {@code maxBatchSize} take turns.
+ * <p>By default an iteration admits waiting sequences and prefills them in one ragged step, then decodes in another; with chunked
+ * prefill both share one step. Decode rows are taken from a ring, so more active sequences than {@code maxBatchSize} take turns.
  *
- * <p>When the pool runs out, the youngest sequence gives its blocks back and starts over from its known tokens. The oldest is
- * never the one, so somebody always advances. Nobody starts over without end: one that has {@value #MAX_RESTARTS} times waits
+ * <p>When the pool runs out, one sequence, by default the youngest, gives its blocks back and starts over from its known tokens.
+ * The oldest is never the one, so somebody always advances. Nobody starts over without end: one that has {@value #MAX_RESTARTS} times waits
  * until all that it and the active ones can still grow to is there, and is then a victim only if there is no other.
  */
 public final class Scheduler {
-    private enum Phase {
-        OPENING_DECODE,
-        PREFILL,
-        CLOSING_DECODE
-    }
-
-    private static final Phase[] PHASES = Phase.values();
-
     /** How often a sequence starts over before it is given everything it can need. */
     public static final int MAX_RESTARTS = 3;
 
@@ -40,8 +33,8 @@ public final class Scheduler {
     private final SequenceList finished = new SequenceList();
 
     private AdmissionListener admissionListener = AdmissionListener.NONE;
-    private Phase phase = Phase.OPENING_DECODE;
-    private boolean decodedInIteration;
+    private final Draft draft;
+    private long stepState;
     private long steps;
     private long arrivals;
     private long cachedTokens;
@@ -55,9 +48,10 @@ public final class Scheduler {
     public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens) {
         this.options = options;
         this.pool = pool;
-        this.blocks = new BlockSupply(roster, pool);
+        this.blocks = new BlockSupply(roster, options.policies().preemption());
         this.maxStepTokens = maxStepTokens;
-        this.admission = new Admission(options.admission(), options.prefillMaxBatchSize());
+        this.admission = new Admission(options.admission(), options.prefillMaxBatchSize(), roster, pool);
+        this.draft = new Draft(newPlan());
     }
 
     /** A plan with room for the largest step, to be filled by {@link #plan} as often as one likes. */
@@ -80,7 +74,7 @@ public final class Scheduler {
         Check.that(
                 sequence.table().missing(sequence.maxComputed()) <= pool.blocks(), "a sequence can never fit the pool");
         admission.reserve(roster.active() + roster.waiting.size() + 1);
-        sequence.arrival = arrivals++;
+        sequence.arrive(arrivals++, steps);
         roster.waiting.addLast(sequence);
     }
 
@@ -125,11 +119,8 @@ public final class Scheduler {
      */
     public StepPlan plan(StepPlan plan) {
         plan.clear(steps);
-        if (options.chunkedPrefill()) {
-            planMixed(plan);
-        } else {
-            planIteration(plan);
-        }
+        draft.begin(plan);
+        stepState = options.policies().step().plan(draft, stepState);
         if (!plan.isEmpty()) {
             steps++;
         }
@@ -140,42 +131,57 @@ public final class Scheduler {
     public StepPlan planPrefillOnly(StepPlan plan) {
         plan.clear(steps);
         prefill(plan, options.prefillMaxTokens());
-        phase = Phase.CLOSING_DECODE;
+        stepState = options.policies().step().afterPrefill(stepState);
         if (!plan.isEmpty()) {
             steps++;
         }
         return plan;
     }
 
-    private void planIteration(StepPlan plan) {
-        for (int i = 0; i <= PHASES.length && plan.isEmpty(); i++) {
-            switch (phase) {
-                case OPENING_DECODE -> {
-                    decodedInIteration = false;
-                    if (options.decodeFirst()) {
-                        decode(plan);
-                        decodedInIteration = !plan.isEmpty();
-                    }
-                    phase = Phase.PREFILL;
-                }
-                case PREFILL -> {
-                    prefill(plan, options.prefillMaxTokens());
-                    phase = Phase.CLOSING_DECODE;
-                }
-                case CLOSING_DECODE -> {
-                    if (!decodedInIteration) {
-                        decode(plan);
-                    }
-                    phase = Phase.OPENING_DECODE;
-                }
-            }
-        }
-    }
+    /** The plan in the making, as the step policy sees it. */
+    private final class Draft implements StepBuilder {
+        private StepPlan plan;
+        private boolean decoded;
+        private boolean prefilled;
 
-    /** Decode rows always go along; prompts get what is left of the budget, and at least one token, so that neither starves. */
-    private void planMixed(StepPlan plan) {
-        decode(plan);
-        prefill(plan, Math.max(1, options.prefillMaxTokens() - plan.tokens()));
+        Draft(StepPlan first) {
+            plan = first;
+        }
+
+        void begin(StepPlan empty) {
+            plan = empty;
+            decoded = false;
+            prefilled = false;
+        }
+
+        @Override
+        public boolean isEmpty() {
+            return plan.isEmpty();
+        }
+
+        @Override
+        public int tokens() {
+            return plan.tokens();
+        }
+
+        @Override
+        public int prefillMaxTokens() {
+            return options.prefillMaxTokens();
+        }
+
+        @Override
+        public void decode() {
+            Check.that(!decoded || isEmpty(), "the step policy decodes twice in one step");
+            decoded = true;
+            Scheduler.this.decode(plan);
+        }
+
+        @Override
+        public void prefill(int budgetTokens) {
+            Check.that(!prefilled || isEmpty(), "the step policy prefills twice in one step");
+            prefilled = true;
+            Scheduler.this.prefill(plan, budgetTokens);
+        }
     }
 
     private void decode(StepPlan plan) {
@@ -222,7 +228,7 @@ public final class Scheduler {
         if (!hasPlace(plan, budget, firstRow)) {
             return;
         }
-        admission.begin(roster.waiting);
+        admission.begin(plan.step());
         Sequence candidate = admission.next();
         while (candidate != null && hasPlace(plan, budget, firstRow)) {
             if (takeIn(candidate, plan, budget, plan.rows() == firstRow)) {
@@ -233,7 +239,7 @@ public final class Scheduler {
             }
             candidate = admission.next();
         }
-        admission.end(roster.waiting);
+        admission.end();
     }
 
     private boolean hasPlace(StepPlan plan, int budget, int firstRow) {

@@ -1,6 +1,11 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Policies;
+import io.roseinfer.scheduler.policy.PreemptionPolicy;
+import io.roseinfer.scheduler.policy.StepPolicy;
+import java.util.Optional;
 
 /**
  * The scheduler's knobs. Every number is validated here; names in messages are the ones users type.
@@ -9,8 +14,9 @@ import io.roseinfer.base.RoseException.BadInput;
  * @param prefillMaxBatchSize most waiting requests admitted per iteration, whatever the decode batch, at most {@value #MAX_ROWS}
  * @param prefillMaxTokens most prompt tokens computed per iteration; a longer prompt at the head of the queue is admitted alone.
  *     With {@code chunkedPrefill} prompts are cut to fit, and decode rows count too
- * @param decodeFirst whether an iteration decodes before it admits; no difference with {@code chunkedPrefill}
- * @param admission which waiting requests are admitted
+ * @param decodeFirst whether an iteration decodes before it admits; no difference with {@code chunkedPrefill} or another step
+ *     policy than the default
+ * @param policies which requests are admitted and preempted, and in which order steps are made up
  * @param maxActiveRequests most requests that hold KV blocks at the same time
  * @param chunkedPrefill whether prompts share steps with decode rows and may be cut to fit {@code prefillMaxTokens}; otherwise
  *     an iteration is one step that prefills what was admitted and one that decodes
@@ -21,7 +27,7 @@ public record SchedulerOptions(
         int prefillMaxBatchSize,
         int prefillMaxTokens,
         boolean decodeFirst,
-        AdmissionPolicy admission,
+        Policies policies,
         int maxActiveRequests,
         boolean chunkedPrefill,
         boolean prefixCache) {
@@ -52,6 +58,11 @@ public record SchedulerOptions(
         }
     }
 
+    /** Which waiting requests are admitted. */
+    public AdmissionPolicy admission() {
+        return policies.admission();
+    }
+
     /** The defaults: a decode batch of 8, as many prefills per iteration, first in first out, prefix cache on. */
     public static SchedulerOptions defaults() {
         return builder().build();
@@ -69,6 +80,8 @@ public record SchedulerOptions(
         private int prefillMaxTokens = UNLIMITED;
         private boolean decodeFirst;
         private AdmissionPolicy admission = AdmissionPolicy.fifo();
+        private PreemptionPolicy preemption = PreemptionPolicy.youngest();
+        private Optional<StepPolicy> step = Optional.empty();
         private int maxActiveRequests = UNLIMITED;
         private boolean chunkedPrefill;
         private boolean prefixCache = true;
@@ -102,6 +115,17 @@ public record SchedulerOptions(
             return this;
         }
 
+        public Builder preemption(PreemptionPolicy value) {
+            preemption = value;
+            return this;
+        }
+
+        /** Defaults to mixed steps with {@code chunkedPrefill}, otherwise to alternating ones. */
+        public Builder step(StepPolicy value) {
+            step = Optional.of(value);
+            return this;
+        }
+
         public Builder maxActiveRequests(int value) {
             maxActiveRequests = value;
             return this;
@@ -124,10 +148,14 @@ public record SchedulerOptions(
                     prefills,
                     prefillMaxTokens,
                     decodeFirst,
-                    admission,
+                    new Policies(admission, preemption, step.orElseGet(this::defaultStep)),
                     maxActiveRequests,
                     chunkedPrefill,
                     prefixCache);
+        }
+
+        private StepPolicy defaultStep() {
+            return chunkedPrefill ? StepPolicy.mixed() : StepPolicy.alternating(decodeFirst);
         }
     }
 }

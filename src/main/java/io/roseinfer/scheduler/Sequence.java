@@ -5,6 +5,9 @@ import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.RunningRequest;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.Arrays;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The scheduler's thread owns it once it has been added; {@code confirmed ≤ computed ≤ length ≤ maxLength} always.
  */
-public final class Sequence implements TokenHistory, WaitingRequest {
+public final class Sequence implements TokenHistory, WaitingRequest, RunningRequest {
     enum State {
         WAITING,
         ACTIVE,
@@ -50,6 +53,7 @@ public final class Sequence implements TokenHistory, WaitingRequest {
     long plannedStep = -1;
 
     long arrival;
+    long arrivalStep;
 
     @Nullable
     Sequence previous;
@@ -62,6 +66,8 @@ public final class Sequence implements TokenHistory, WaitingRequest {
 
     private int length;
     private int pending;
+    private int priority;
+    private Optional<Object> tag = Optional.empty();
     private @Nullable FinishReason finishReason;
 
     /**
@@ -102,6 +108,48 @@ public final class Sequence implements TokenHistory, WaitingRequest {
     @Override
     public long id() {
         return id;
+    }
+
+    /** Gives it the caller's priority and tag, for policies to look at; before it is added. Returns this sequence. */
+    public Sequence marked(int callersPriority, Optional<Object> callersTag) {
+        priority = callersPriority;
+        tag = callersTag;
+        return this;
+    }
+
+    void arrive(long number, long step) {
+        arrival = number;
+        arrivalStep = step;
+    }
+
+    @Override
+    public long arrival() {
+        return arrival;
+    }
+
+    @Override
+    public long arrivalStep() {
+        return arrivalStep;
+    }
+
+    @Override
+    public int priority() {
+        return priority;
+    }
+
+    @Override
+    public Optional<Object> tag() {
+        return tag;
+    }
+
+    @Override
+    public int cachedLength() {
+        return table.reusable(tokens, length);
+    }
+
+    @Override
+    public int heldBlocks() {
+        return table.size();
     }
 
     @Override
@@ -173,6 +221,7 @@ public final class Sequence implements TokenHistory, WaitingRequest {
     }
 
     /** How often it had to give its blocks back and start over. */
+    @Override
     public int preemptions() {
         return preemptions;
     }

@@ -7,7 +7,7 @@ import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
 import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.scheduler.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
 import java.util.Random;

@@ -10,9 +10,10 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.bench.report.StepCostReport;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.metrics.StepRecord;
-import io.roseinfer.scheduler.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.SchedulerOptions;
-import io.roseinfer.scheduler.WaitingRequest;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +73,7 @@ class StepCostBenchmarkTest {
         }
 
         @Override
-        public long rank(WaitingRequest request, long iteration) {
+        public long rank(WaitingRequest request, QueueView queue) {
             asked++;
             return 0;
         }

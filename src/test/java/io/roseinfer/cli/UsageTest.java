@@ -3,8 +3,9 @@ package io.roseinfer.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.cli.CliRunner.Outcome;
-import io.roseinfer.scheduler.AdmissionPolicy;
-import io.roseinfer.scheduler.WaitingRequest;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.io.IOException;
 import java.io.Writer;
 import java.util.Arrays;
@@ -89,7 +90,7 @@ class UsageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"lifo", "java.lang.String", "io.roseinfer.scheduler.AdmissionPolicy", ""})
+    @ValueSource(strings = {"lifo", "java.lang.String", "io.roseinfer.scheduler.policy.AdmissionPolicy", ""})
     void bench_admissionPolicyThatIsNone_namesTheKnownOnes(String policy) {
         Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", policy);
         assertThat(outcome.code()).isEqualTo(2);
@@ -109,7 +110,7 @@ class UsageTest {
         }
 
         @Override
-        public long rank(WaitingRequest request, long iteration) {
+        public long rank(WaitingRequest request, QueueView queue) {
             return 0;
         }
     }
@@ -121,6 +122,29 @@ class UsageTest {
         assertThat(outcome.err())
                 .contains("constructor failed", "no crystal ball")
                 .hasLineCount(1);
+    }
+
+    static final class Parametric implements AdmissionPolicy {
+        Parametric(String argument) {
+            throw new IllegalStateException("given " + argument);
+        }
+
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return 0;
+        }
+    }
+
+    @Test
+    void bench_admissionPolicyWithAnArgument_isGivenAllThatFollowsTheColon() {
+        Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", Parametric.class.getName() + ":8:0.5");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("constructor failed", "given 8:0.5").hasLineCount(1);
     }
 
     @Test

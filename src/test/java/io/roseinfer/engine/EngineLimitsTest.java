@@ -10,10 +10,11 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.scheduler.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
-import io.roseinfer.scheduler.WaitingRequest;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -139,7 +140,7 @@ class EngineLimitsTest {
             }
 
             @Override
-            public long rank(WaitingRequest request, long iteration) {
+            public long rank(WaitingRequest request, QueueView queue) {
                 return -request.id();
             }
         };

@@ -13,10 +13,11 @@ import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.scheduler.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
-import io.roseinfer.scheduler.WaitingRequest;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -169,7 +170,7 @@ class EngineTest {
             }
 
             @Override
-            public long rank(WaitingRequest request, long iteration) {
+            public long rank(WaitingRequest request, QueueView queue) {
                 if (broken.get()) {
                     throw new IllegalStateException("odd indeed");
                 }

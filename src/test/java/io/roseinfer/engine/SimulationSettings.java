@@ -5,9 +5,13 @@ import io.roseinfer.base.SplitMix64;
 import io.roseinfer.example.ShortestJobFirst;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
-import io.roseinfer.scheduler.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.SchedulerOptions;
-import io.roseinfer.scheduler.WaitingRequest;
+import io.roseinfer.scheduler.policy.PreemptionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.RunningRequest;
+import io.roseinfer.scheduler.policy.WaitingRequest;
+import java.util.List;
 
 /**
  * What a seed decides before anything runs. Every seed draws all of it anew (swarm testing), so that one run has a tiny pool and
@@ -73,7 +77,7 @@ record SimulationSettings(
                 3,
                 200);
         EngineOptions engine = EngineOptions.defaults()
-                .withScheduler(scheduler(dice))
+                .withScheduler(scheduler(dice, new Dice(seed, "policies")))
                 .withBlockSize(blockSize)
                 .withKvBlocks(blocks)
                 .withStreamInterval(dice.coin() ? 1 : dice.between(1, 9));
@@ -95,7 +99,7 @@ record SimulationSettings(
                 faults(dice));
     }
 
-    private static SchedulerOptions scheduler(Dice dice) {
+    private static SchedulerOptions scheduler(Dice dice, Dice policies) {
         SchedulerOptions.Builder options = SchedulerOptions.builder()
                 .maxBatchSize(dice.between(1, 8))
                 .prefillMaxBatchSize(dice.between(1, 8))
@@ -108,7 +112,7 @@ record SimulationSettings(
         if (dice.chance(0.3)) {
             options.maxActiveRequests(dice.between(1, 6));
         }
-        return options.admission(policy(dice)).build();
+        return options.admission(policy(dice)).preemption(preemption(policies)).build();
     }
 
     static AdmissionPolicy policy(Dice dice) {
@@ -123,6 +127,26 @@ record SimulationSettings(
         };
     }
 
+    private static PreemptionPolicy preemption(Dice dice) {
+        return switch (dice.below(10)) {
+            case 0 -> new AnyVictim(dice.below(1000));
+            case 1 -> (one, other) -> one.arrival() < other.arrival() ? one : other;
+            default -> PreemptionPolicy.youngest();
+        };
+    }
+
+    /** A choice without sense that depends on how far the two have come. */
+    private record AnyVictim(int salt) implements PreemptionPolicy {
+        @Override
+        public RunningRequest victim(RunningRequest one, RunningRequest other) {
+            return draw(one) < draw(other) ? one : other;
+        }
+
+        private long draw(RunningRequest request) {
+            return SplitMix64.at(request.id() * 31 + salt, request.length());
+        }
+    }
+
     /** As unfair as can be, and it looks at all that wait. */
     private record NewestFirst() implements AdmissionPolicy {
         @Override
@@ -131,7 +155,7 @@ record SimulationSettings(
         }
 
         @Override
-        public long rank(WaitingRequest request, long iteration) {
+        public long rank(WaitingRequest request, QueueView queue) {
             return -request.id();
         }
     }
@@ -139,12 +163,12 @@ record SimulationSettings(
     /** A policy without sense, as research may bring forth: the scheduler has to be sound under any. */
     private record AnyOrder(int lookahead, boolean strict) implements AdmissionPolicy {
         @Override
-        public long rank(WaitingRequest request, long iteration) {
-            return SplitMix64.at(request.id(), iteration);
+        public long rank(WaitingRequest request, QueueView queue) {
+            return SplitMix64.at(request.id(), queue.iteration());
         }
 
         @Override
-        public boolean isStrict(long iteration) {
+        public boolean isStrict(QueueView queue) {
             return strict;
         }
     }

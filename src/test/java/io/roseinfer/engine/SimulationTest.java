@@ -2,7 +2,7 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.scheduler.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.Scheduler;
 import java.io.IOException;
 import java.io.InputStream;

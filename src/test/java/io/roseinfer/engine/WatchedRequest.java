@@ -2,7 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.engine.Trace.Event;
 import io.roseinfer.metrics.RequestTimeline;
-import io.roseinfer.scheduler.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.SequenceProbe;

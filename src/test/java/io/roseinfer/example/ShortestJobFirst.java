@@ -1,7 +1,8 @@
 package io.roseinfer.example;
 
-import io.roseinfer.scheduler.AdmissionPolicy;
-import io.roseinfer.scheduler.WaitingRequest;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 
 /**
  * A policy as a researcher would write one: the request with the least work left goes first, prompt and completion together, and
@@ -14,7 +15,7 @@ public final class ShortestJobFirst implements AdmissionPolicy {
     }
 
     @Override
-    public long rank(WaitingRequest request, long iteration) {
+    public long rank(WaitingRequest request, QueueView queue) {
         return request.remainingTokens() + request.remainingNewTokens() - 8L * request.timesPassedOver();
     }
 }

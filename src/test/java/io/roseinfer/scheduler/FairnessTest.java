@@ -6,6 +6,9 @@ import io.roseinfer.base.SplitMix64;
 import io.roseinfer.example.ShortestJobFirst;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -30,12 +33,12 @@ class FairnessTest {
         }
 
         @Override
-        public long rank(WaitingRequest request, long iteration) {
+        public long rank(WaitingRequest request, QueueView queue) {
             return Long.MIN_VALUE + 1_000_000 - request.id();
         }
 
         @Override
-        public boolean isStrict(long iteration) {
+        public boolean isStrict(QueueView queue) {
             return strict;
         }
     }
@@ -48,13 +51,13 @@ class FairnessTest {
         }
 
         @Override
-        public long rank(WaitingRequest request, long iteration) {
-            return SplitMix64.at(request.id(), iteration);
+        public long rank(WaitingRequest request, QueueView queue) {
+            return SplitMix64.at(request.id(), queue.iteration());
         }
 
         @Override
-        public boolean isStrict(long iteration) {
-            return strict && iteration % 3 == 0;
+        public boolean isStrict(QueueView queue) {
+            return strict && queue.iteration() % 3 == 0;
         }
     }
 

@@ -1,7 +1,7 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.scheduler.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.lang.reflect.InvocationTargetException;
 
 /** An admission policy as the flag spells it: one of ours by name, or anybody's by class name. */
@@ -14,7 +14,8 @@ final class AdmissionChoice {
     /**
      * Makes a policy.
      *
-     * @param text {@code fifo}, {@code pack}, or the name of a class on the class path with a constructor without parameters
+     * @param text {@code fifo}, {@code pack}, or the name of a class on the class path; behind the name there may be a colon and a
+     *     text that its constructor is given, {@code CLASS:ARGUMENT}
      */
     static AdmissionPolicy policy(String text, int lookahead, int forceFifoEvery) {
         return switch (text) {
@@ -24,21 +25,29 @@ final class AdmissionChoice {
         };
     }
 
-    private static AdmissionPolicy byClassName(String name) {
+    private static AdmissionPolicy byClassName(String text) {
+        int colon = text.indexOf(':');
         try {
-            return Class.forName(name)
-                    .asSubclass(AdmissionPolicy.class)
-                    .getDeclaredConstructor()
-                    .newInstance();
+            if (colon < 0) {
+                return type(text).getDeclaredConstructor().newInstance();
+            }
+            String argument = text.substring(colon + 1);
+            return type(text.substring(0, colon))
+                    .getDeclaredConstructor(String.class)
+                    .newInstance(argument);
         } catch (InvocationTargetException e) {
             throw new BadInput(
-                    "--prefill-admission-policy is '" + name + "', whose constructor failed: " + e.getCause(), e);
+                    "--prefill-admission-policy is '" + text + "', whose constructor failed: " + e.getCause(), e);
         } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
             throw new BadInput(
-                    "--prefill-admission-policy is '" + name + "'; it must be " + FIFO + ", " + PACK
+                    "--prefill-admission-policy is '" + text + "'; it must be " + FIFO + ", " + PACK
                             + " or a public class on the class path that implements " + AdmissionPolicy.class.getName()
-                            + " and has a constructor without parameters",
+                            + " and has a public constructor without parameters, or as CLASS:ARGUMENT one with a String",
                     e);
         }
+    }
+
+    private static Class<? extends AdmissionPolicy> type(String name) throws ClassNotFoundException {
+        return Class.forName(name).asSubclass(AdmissionPolicy.class);
     }
 }

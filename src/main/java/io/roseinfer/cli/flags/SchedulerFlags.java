@@ -34,10 +34,10 @@ public final class SchedulerFlags {
 
     @Option(
             names = "--prefill-admission-policy",
-            paramLabel = "<fifo|pack|CLASS>",
+            paramLabel = "<fifo|pack|CLASS[:ARG]>",
             description = {
                 "fifo admits in order of arrival, pack the shortest of the oldest first; or the name of a class",
-                "that implements AdmissionPolicy."
+                "that implements AdmissionPolicy, with ARG for its constructor."
             })
     private String admissionPolicy = AdmissionChoice.FIFO;
 

@@ -1,4 +1,4 @@
-package io.roseinfer.scheduler;
+package io.roseinfer.scheduler.policy;
 
 import io.roseinfer.base.RoseException.BadInput;
 
@@ -11,7 +11,7 @@ import io.roseinfer.base.RoseException.BadInput;
  * waiting; that happens to no request more than {@value #MAX_PASSES} times. Then it holds the line, as one that starts over does:
  * it is offered before all that have no such right, the oldest first, and until it is admitted nobody is who comes after it.
  *
- * <p>This is the place for scheduling research: implement it, hand it to {@link SchedulerOptions}. It is called on the
+ * <p>This is the place for scheduling research: implement it, hand it to {@code SchedulerOptions}. It is called on the
  * scheduler's thread, once per request in sight and iteration; it must answer the same for the same arguments and allocate
  * nothing.
  */
@@ -19,21 +19,20 @@ public interface AdmissionPolicy {
     /** How often a request may be passed over. */
     int MAX_PASSES = 64;
 
+    /** Most requests that {@link #pack} may choose from. */
+    int MAX_LOOKAHEAD = 1 << 16;
+
     /** Requests that are looked at, counted from the oldest; {@link Integer#MAX_VALUE} looks at all that wait. */
     int lookahead();
 
-    /**
-     * The place of a request in this iteration; lower is earlier.
-     *
-     * @param iteration counted from one
-     */
-    long rank(WaitingRequest request, long iteration);
+    /** The place of a request in this iteration; lower is earlier. */
+    long rank(WaitingRequest request, QueueView queue);
 
     /**
      * Whether a request that does not fit keeps those after it waiting too, in this iteration. A strict iteration lasts until the
      * first request it offers is admitted: before that the next one has the same number.
      */
-    default boolean isStrict(long iteration) {
+    default boolean isStrict(QueueView queue) {
         return false;
     }
 
@@ -61,12 +60,12 @@ public interface AdmissionPolicy {
         }
 
         @Override
-        public long rank(WaitingRequest request, long iteration) {
+        public long rank(WaitingRequest request, QueueView queue) {
             return 0;
         }
 
         @Override
-        public boolean isStrict(long iteration) {
+        public boolean isStrict(QueueView queue) {
             return true;
         }
 
@@ -84,9 +83,9 @@ public interface AdmissionPolicy {
             if (lookahead <= 0) {
                 throw new BadInput("prefill_admission_lookahead must be positive, not " + lookahead);
             }
-            if (lookahead > SchedulerOptions.MAX_ROWS) {
-                throw new BadInput("prefill_admission_lookahead must be at most " + SchedulerOptions.MAX_ROWS + ", not "
-                        + lookahead);
+            if (lookahead > MAX_LOOKAHEAD) {
+                throw new BadInput(
+                        "prefill_admission_lookahead must be at most " + MAX_LOOKAHEAD + ", not " + lookahead);
             }
             if (forceFifoEvery < 0) {
                 throw new BadInput("prefill_force_fifo_every is " + forceFifoEvery
@@ -95,15 +94,15 @@ public interface AdmissionPolicy {
         }
 
         @Override
-        public long rank(WaitingRequest request, long iteration) {
-            return isStrict(iteration)
+        public long rank(WaitingRequest request, QueueView queue) {
+            return isStrict(queue)
                     ? 0
                     : request.remainingTokens() - (long) AGING_TOKENS * request.timesPassedOver();
         }
 
         @Override
-        public boolean isStrict(long iteration) {
-            return forceFifoEvery > 0 && iteration % forceFifoEvery == 0;
+        public boolean isStrict(QueueView queue) {
+            return forceFifoEvery > 0 && queue.iteration() % forceFifoEvery == 0;
         }
 
         @Override

@@ -1,0 +1,180 @@
+package io.roseinfer.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.PreemptionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.RunningRequest;
+import io.roseinfer.scheduler.policy.StepBuilder;
+import io.roseinfer.scheduler.policy.StepPolicy;
+import io.roseinfer.scheduler.policy.WaitingRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Policies of somebody else: what they are shown, that they are obeyed, and where the scheduler's promises stand above them. */
+class PoliciesTest {
+    private static final int BLOCK_SIZE = 4;
+
+    private long nextId;
+
+    private Sequence add(Scheduler scheduler, int[] prompt, int maxNewTokens, int priority) {
+        Sequence sequence = new Sequence(
+                nextId++,
+                this,
+                prompt,
+                maxNewTokens,
+                500,
+                SamplingParams.greedy(),
+                0,
+                new int[0],
+                scheduler.pool());
+        scheduler.add(sequence.marked(priority, Optional.of("tag " + sequence.id())));
+        return sequence;
+    }
+
+    private static StepPlan step(Scheduler scheduler) {
+        StepPlan plan = scheduler.plan(scheduler.newPlan());
+        if (!plan.isEmpty()) {
+            scheduler.apply(plan, sample -> 1);
+        }
+        return plan;
+    }
+
+    private static Scheduler scheduler(SchedulerOptions.Builder options, int blocks) {
+        return new Scheduler(options.build(), new KvBlockPool(blocks, BLOCK_SIZE, true), 1000);
+    }
+
+    /** Most urgent first, and notes what it is shown. */
+    private static final class Urgent implements AdmissionPolicy {
+        private final List<String> seen = new ArrayList<>();
+
+        @Override
+        public int lookahead() {
+            return 8;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            seen.add(request.arrival() + " at " + request.arrivalStep() + ": " + request.tag().orElseThrow() + ", "
+                    + request.cachedLength() + " of " + request.promptLength() + "; step " + queue.step() + ", "
+                    + queue.freeBlocks() + " free, " + queue.runningRows() + " running, " + queue.waiting()
+                    + " waiting");
+            return -request.priority();
+        }
+    }
+
+    @Test
+    void an_admission_policy_is_shown_the_request_and_the_state_of_the_scheduler() {
+        Urgent policy = new Urgent();
+        Scheduler scheduler = scheduler(
+                SchedulerOptions.builder().prefillMaxBatchSize(1).admission(policy), 10);
+        int[] prompt = IntStream.range(1, 10).toArray();
+        add(scheduler, prompt, 5, 0);
+        step(scheduler);
+        add(scheduler, prompt, 5, 1);
+        step(scheduler);
+        step(scheduler);
+        assertThat(policy.seen)
+                .containsExactly(
+                        "0 at 0: tag 0, 0 of 9; step 0, 10 free, 0 running, 1 waiting",
+                        "1 at 1: tag 1, 8 of 9; step 2, 7 free, 1 running, 1 waiting");
+    }
+
+    @Test
+    void requests_are_admitted_in_the_order_of_their_priority() {
+        Scheduler scheduler = scheduler(
+                SchedulerOptions.builder().prefillMaxBatchSize(1).admission(new Urgent()), 100);
+        List.of(1, 3, 2).forEach(priority -> add(scheduler, new int[] {5}, 1, priority));
+        List<Long> admitted = new ArrayList<>();
+        while (scheduler.hasWork()) {
+            admitted.add(step(scheduler).sequence(0).id());
+        }
+        assertThat(admitted).containsExactly(1L, 2L, 0L);
+    }
+
+    /** The least urgent gives its blocks back. */
+    private static final PreemptionPolicy LEAST_URGENT =
+            (one, other) -> one.priority() < other.priority() ? one : other;
+
+    /** Three that grow until the pool is too small for them; who had to start over first. */
+    private Sequence firstVictim(PreemptionPolicy policy, int... priorities) {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().prefixCache(false).preemption(policy), 9);
+        List<Sequence> sequences = IntStream.of(priorities)
+                .mapToObj(priority -> add(scheduler, new int[BLOCK_SIZE], 4 * BLOCK_SIZE, priority))
+                .toList();
+        while (scheduler.preemptions() == 0) {
+            step(scheduler);
+        }
+        return sequences.stream().filter(s -> s.preemptions() > 0).findFirst().orElseThrow();
+    }
+
+    @Test
+    void the_policy_chooses_who_starts_over_and_by_default_it_is_the_youngest() {
+        assertThat(firstVictim(LEAST_URGENT, 5, 1, 3).arrival()).isEqualTo(1);
+        assertThat(firstVictim(LEAST_URGENT, 5, 3, 1).arrival()).isEqualTo(2);
+        assertThat(firstVictim(PreemptionPolicy.youngest(), 5, 1, 3).arrival()).isEqualTo(2);
+    }
+
+    @Test
+    void the_oldest_never_starts_over_whatever_the_policy_says() {
+        PreemptionPolicy oldest = (one, other) -> one.arrival() < other.arrival() ? one : other;
+        assertThat(firstVictim(oldest, 0, 0, 0).arrival()).isEqualTo(1);
+        assertThat(firstVictim(LEAST_URGENT, 0, 5, 5).arrival()).isPositive();
+    }
+
+    /** Decodes so many steps before it admits anybody else. */
+    private record Patient(int steps) implements StepPolicy {
+        @Override
+        public long plan(StepBuilder step, long state) {
+            if (state > 0) {
+                step.decode();
+            }
+            if (step.isEmpty()) {
+                step.prefill(step.prefillMaxTokens());
+                return steps;
+            }
+            return state - 1;
+        }
+    }
+
+    @Test
+    void the_step_policy_says_what_a_step_is_made_of() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().prefillMaxBatchSize(1).step(new Patient(3)), 100);
+        add(scheduler, new int[3], 20, 0);
+        add(scheduler, new int[3], 20, 0);
+        List<Integer> prefillTokens = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            prefillTokens.add(step(scheduler).prefillTokens());
+        }
+        assertThat(prefillTokens).containsExactly(3, 0, 0, 0, 3, 0, 0, 0);
+    }
+
+    @Test
+    void a_running_request_is_shown_with_what_it_holds() {
+        List<String> seen = new ArrayList<>();
+        PreemptionPolicy noting = (one, other) -> {
+            seen.add(describe(one));
+            seen.add(describe(other));
+            return PreemptionPolicy.youngest().victim(one, other);
+        };
+        firstVictim(noting, 7, 8, 9);
+        assertThat(seen)
+                .contains("tag 2, priority 9: 13 tokens of 4 and 16, 3 blocks, 0 restarts")
+                .allMatch(text -> text.contains("tag 1") || text.contains("tag 2"));
+    }
+
+    private static String describe(RunningRequest request) {
+        return request.tag().orElseThrow() + ", priority " + request.priority() + ": " + request.length()
+                + " tokens of " + request.promptLength() + " and "
+                + (request.length() - request.promptLength() + request.remainingNewTokens()) + ", "
+                + request.heldBlocks() + " blocks, " + request.preemptions() + " restarts";
+    }
+}
