@@ -3,10 +3,10 @@ package io.roseinfer.scheduler;
 import io.roseinfer.base.Check;
 import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
-import io.roseinfer.scheduler.policy.StepBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides what the next step computes, and takes in what it sampled. Single-threaded and clockless; the work of a call is
@@ -27,14 +27,14 @@ public final class Scheduler {
     private final SchedulerOptions options;
     private final KvBlockPool pool;
     private final int maxStepTokens;
-    private final Admission admission;
     private final Roster roster = new Roster();
-    private final BlockSupply blocks;
+    private final StepPlanner planner;
     private final SequenceList finished = new SequenceList();
 
-    private AdmissionListener admissionListener = AdmissionListener.NONE;
-    private final Draft draft;
+    private @Nullable StepPlan proposed;
+    private long proposals;
     private long stepState;
+    private long stateBefore;
     private long steps;
     private long arrivals;
     private long cachedTokens;
@@ -48,10 +48,8 @@ public final class Scheduler {
     public Scheduler(SchedulerOptions options, KvBlockPool pool, int maxStepTokens) {
         this.options = options;
         this.pool = pool;
-        this.blocks = new BlockSupply(roster, options.policies().preemption());
         this.maxStepTokens = maxStepTokens;
-        this.admission = new Admission(options.admission(), options.prefillMaxBatchSize(), roster, pool);
-        this.draft = new Draft(newPlan());
+        this.planner = new StepPlanner(options, pool, maxStepTokens, roster);
     }
 
     /** A plan with room for the largest step, to be filled by {@link #plan} as often as one likes. */
@@ -61,7 +59,7 @@ public final class Scheduler {
 
     /** From now on this listener hears of admissions. */
     public void onAdmission(AdmissionListener listener) {
-        admissionListener = listener;
+        planner.onAdmission(listener);
     }
 
     /** The most rows a step of these options can have. */
@@ -73,7 +71,7 @@ public final class Scheduler {
     public void add(Sequence sequence) {
         Check.that(
                 sequence.table().missing(sequence.maxComputed()) <= pool.blocks(), "a sequence can never fit the pool");
-        admission.reserve(roster.active() + roster.waiting.size() + 1);
+        planner.reserve(roster.active() + roster.waiting.size() + 1);
         sequence.arrive(arrivals++, steps);
         roster.waiting.addLast(sequence);
     }
@@ -85,6 +83,7 @@ public final class Scheduler {
         if (sequence.state == Sequence.State.FINISHED) {
             return;
         }
+        requireNoProposal();
         roster.drop(sequence);
         sequence.finish(reason);
         if (sequence.inFlight == 0) {
@@ -111,192 +110,75 @@ public final class Scheduler {
     }
 
     /**
-     * Plans the next step. An empty plan means that there is nothing to do before another is applied or added; it needs no
-     * {@link #apply}. At most two plans may be unapplied at a time.
+     * Plans the next step and commits the plan. An empty plan means that there is nothing to do before another is applied or added;
+     * it needs no {@link #apply}. At most two plans may be unapplied at a time.
      *
      * @param plan is overwritten: one from {@link #newPlan} that is not in flight
      * @return the same plan
      */
     public StepPlan plan(StepPlan plan) {
-        plan.clear(steps);
-        draft.begin(plan);
-        stepState = options.policies().step().plan(draft, stepState);
-        if (!plan.isEmpty()) {
-            steps++;
-        }
+        propose(plan);
+        commit(plan);
         return plan;
     }
 
-    /** Plans a step that only prefills what may be admitted now; for callers that drive the phases themselves. */
+    /** Plans and commits a step that only prefills what may be admitted now; for callers that drive the phases themselves. */
     public StepPlan planPrefillOnly(StepPlan plan) {
-        plan.clear(steps);
-        prefill(plan, options.prefillMaxTokens());
+        begin(plan);
+        planner.prefill(options.prefillMaxTokens());
         stepState = options.policies().step().afterPrefill(stepState);
-        if (!plan.isEmpty()) {
-            steps++;
-        }
+        commit(plan);
         return plan;
     }
 
-    /** The plan in the making, as the step policy sees it. */
-    private final class Draft implements StepBuilder {
-        private StepPlan plan;
-        private boolean decoded;
-        private boolean prefilled;
-
-        Draft(StepPlan first) {
-            plan = first;
-        }
-
-        void begin(StepPlan empty) {
-            plan = empty;
-            decoded = false;
-            prefilled = false;
-        }
-
-        @Override
-        public boolean isEmpty() {
-            return plan.isEmpty();
-        }
-
-        @Override
-        public int tokens() {
-            return plan.tokens();
-        }
-
-        @Override
-        public int prefillMaxTokens() {
-            return options.prefillMaxTokens();
-        }
-
-        @Override
-        public void decode() {
-            Check.that(!decoded || isEmpty(), "the step policy decodes twice in one step");
-            decoded = true;
-            Scheduler.this.decode(plan);
-        }
-
-        @Override
-        public void prefill(int budgetTokens) {
-            Check.that(!prefilled || isEmpty(), "the step policy prefills twice in one step");
-            prefilled = true;
-            Scheduler.this.prefill(plan, budgetTokens);
-        }
+    /**
+     * Plans the next step without a commitment: no mark of a sequence moves. Before anything else is done with the scheduler the plan
+     * is to be given to {@link #commit} or {@link #drop}.
+     *
+     * @param plan is overwritten: one from {@link #newPlan} that is not in flight
+     */
+    public void propose(StepPlan plan) {
+        begin(plan);
+        stepState = options.policies().step().plan(planner, stepState);
     }
 
-    private void decode(StepPlan plan) {
-        for (int candidates = roster.decoding.size();
-                candidates > 0 && plan.rows() < options.maxBatchSize();
-                candidates--) {
-            Sequence sequence = roster.decoding.first();
-            if (sequence == null || !isReady(sequence, plan.step())) {
-                return;
-            }
-            if (blocks.makeRoom(sequence)) {
-                roster.decoding.rotate();
-                plan.addRow(sequence, 1);
-                retireIfFull(sequence);
-            } else if (!sequence.isWaiting()) {
-                return;
-            }
-        }
+    private void begin(StepPlan plan) {
+        requireNoProposal();
+        proposed = plan;
+        stateBefore = stepState;
+        plan.clear(steps, ++proposals);
+        planner.begin(plan);
     }
 
-    /** Not yet in this step, and its last token is known or sampled by the step just before, where the device can look it up. */
-    private static boolean isReady(Sequence sequence, long step) {
-        return sequence.plannedStep != step && (!sequence.hasPending() || sequence.plannedStep == step - 1);
-    }
-
-    private void prefill(StepPlan plan, int budgetTokens) {
-        int budget = Math.min(budgetTokens, maxStepTokens - plan.tokens());
-        int firstRow = plan.rows();
-        Sequence next = roster.prefilling.first();
-        while (next != null && budget > 0 && plan.rows() - firstRow < options.prefillMaxBatchSize()) {
-            Sequence sequence = next;
-            next = sequence.next;
-            budget -= prefillRow(plan, sequence, budget);
-        }
-        if (!roster.waiting.isEmpty()) {
-            admissionListener.begin();
-            admit(plan, budget, firstRow);
-            admissionListener.end();
-        }
-    }
-
-    private void admit(StepPlan plan, int budgetTokens, int firstRow) {
-        int budget = budgetTokens;
-        if (!hasPlace(plan, budget, firstRow)) {
-            return;
-        }
-        admission.begin(plan.step());
-        Sequence candidate = admission.next();
-        while (candidate != null && hasPlace(plan, budget, firstRow)) {
-            if (takeIn(candidate, plan, budget, plan.rows() == firstRow)) {
-                admission.admitted(candidate);
-                budget -= prefillRow(plan, candidate, budget);
-            } else if (admission.holdsTheLine(candidate)) {
-                break;
-            }
-            candidate = admission.next();
-        }
-        admission.end();
-    }
-
-    private boolean hasPlace(StepPlan plan, int budget, int firstRow) {
-        return budget > 0
-                && plan.rows() - firstRow < options.prefillMaxBatchSize()
-                && roster.active() < options.maxActiveRequests();
-    }
-
-    /** Gives a waiting sequence its blocks and makes it active, if they are there and its tokens fit the budget. */
-    private boolean takeIn(Sequence sequence, StepPlan plan, int budget, boolean isFirst) {
-        int reused = sequence.reuse();
-        sequence.deferred = options.prefixCache() && isBeingComputed(sequence, plan);
-        int cost = sequence.plannedLength() - reused;
-        boolean fits = options.chunkedPrefill() || cost <= budget || (isFirst && cost <= maxStepTokens);
-        if (sequence.deferred || !fits || blocks.wanted(sequence) > pool.available()) {
-            sequence.table().release();
-            return false;
-        }
-        Check.that(sequence.table().grow(sequence.plannedLength()), "available blocks could not be allocated");
-        sequence.computed = reused;
-        sequence.confirmed = reused;
-        if (sequence.preemptions == 0) {
-            sequence.cachedTokens = reused;
-            cachedTokens += reused;
-        }
-        roster.activate(sequence);
-        return true;
-    }
-
-    /** Whether waiting one step would find in the cache what this step is computing for another sequence. */
-    private boolean isBeingComputed(Sequence sequence, StepPlan plan) {
+    /** Makes a proposed plan the next step: it will be carried out, and then applied or abandoned. */
+    public void commit(StepPlan plan) {
+        requireProposed(plan);
+        planner.commit(plan);
         for (int row = 0; row < plan.rows(); row++) {
-            if (sequence.nextBlockIsComputedBy(plan.sequence(row), pool.blockSize())) {
-                return true;
-            }
+            cachedTokens += plan.fromCache(row);
         }
-        return false;
+        if (!plan.isEmpty()) {
+            steps++;
+        }
     }
 
-    /** Adds as much of a prompt as the budget allows (all of it, unless prompts are cut); returns the tokens added. */
-    private int prefillRow(StepPlan plan, Sequence sequence, int budget) {
-        int count = options.chunkedPrefill() ? Math.min(budget, sequence.remaining()) : sequence.remaining();
-        boolean complete = count == sequence.remaining();
-        plan.addRow(sequence, count);
-        if (complete) {
-            roster.prefilling.remove(sequence);
-            roster.decoding.addLast(sequence);
-            retireIfFull(sequence);
-        }
-        return count;
+    /**
+     * Forgets a proposed plan. The next proposal is the same plan if nothing is added or ended before it and nobody was preempted to
+     * make room for this one; who was has given its blocks away and starts over all the same.
+     */
+    public void drop(StepPlan plan) {
+        requireProposed(plan);
+        planner.undo(plan);
+        stepState = stateBefore;
     }
 
-    /** A sequence whose last token is on its way is not planned again; applying that token finishes it. */
-    private void retireIfFull(Sequence sequence) {
-        if (sequence.isFull()) {
-            roster.decoding.remove(sequence);
-        }
+    private void requireProposed(StepPlan plan) {
+        Check.that(proposed == plan, "a plan is committed or dropped that was not proposed last");
+        proposed = null;
+    }
+
+    private void requireNoProposal() {
+        Check.that(proposed == null, "a proposed plan was neither committed nor dropped");
     }
 
     /**
@@ -304,6 +186,7 @@ public final class Scheduler {
      * blocks of those that ended meanwhile. Plans are applied in the order they were made.
      */
     public void apply(StepPlan plan, SampledTokens sampled) {
+        requireNoProposal();
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
             leave(sequence);
@@ -380,7 +263,7 @@ public final class Scheduler {
     }
 
     public long preemptions() {
-        return blocks.preemptions();
+        return planner.preemptions();
     }
 
     /** Prompt tokens found in the prefix cache so far. */

@@ -49,8 +49,11 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     /** Which sample of the step in flight yields the pending token. */
     int pendingSample;
 
-    /** The last step it was planned in. */
+    /** The last step it is part of. */
     long plannedStep = -1;
+
+    /** The proposal it was last given a row of, by which a plan finds out whether it has one; means nothing once that is over. */
+    long proposal;
 
     long arrival;
     long arrivalStep;
@@ -245,19 +248,24 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return length - computed;
     }
 
-    boolean isFull() {
-        return length == tokens.length;
-    }
-
     /** Whether the last token is being sampled by a step in flight, so that only the device knows it. */
     boolean hasPending() {
         return pending > 0;
     }
 
-    void expectToken(int sample) {
-        length++;
-        pending++;
-        pendingSample = sample;
+    /** Moves the marks over a row of a plan that has been committed. */
+    void advance(StepPlan plan, int row) {
+        if (plan.origin(row) == StepPlan.Origin.WAITING && !isRestart()) {
+            cachedTokens = plan.start(row);
+        }
+        computed = plan.start(row) + plan.count(row);
+        inFlight++;
+        plannedStep = plan.step();
+        if (plan.sample(row) != StepPlan.NO_SAMPLE) {
+            length++;
+            pending++;
+            pendingSample = plan.sample(row);
+        }
     }
 
     /** The oldest pending token has become known. */

@@ -18,7 +18,16 @@ public final class StepPlan {
     /** {@link #yielded} of a row that yielded no token. */
     public static final int NO_TOKEN = -1;
 
+    /** The list a row's sequence was in when the row was added. */
+    enum Origin {
+        DECODING,
+        PREFILLING,
+        WAITING
+    }
+
     private final @Nullable Sequence[] sequences;
+    private final Origin[] origins;
+    private final @Nullable Sequence[] successors;
     private final int[] starts;
     private final int[] counts;
     private final int[] pendingSamples;
@@ -27,6 +36,7 @@ public final class StepPlan {
     private final int maxTokens;
 
     private long step;
+    private long proposal;
     private int rows;
     private int tokens;
     private int sampleCount;
@@ -35,6 +45,8 @@ public final class StepPlan {
 
     StepPlan(int maxRows, int maxTokens) {
         sequences = new Sequence[maxRows];
+        origins = new Origin[maxRows];
+        successors = new Sequence[maxRows];
         starts = new int[maxRows];
         counts = new int[maxRows];
         pendingSamples = new int[maxRows];
@@ -43,8 +55,14 @@ public final class StepPlan {
         this.maxTokens = maxTokens;
     }
 
-    void clear(long stepNumber) {
+    /**
+     * Starts anew.
+     *
+     * @param proposalNumber never used before, by which the plan knows its sequences
+     */
+    void clear(long stepNumber, long proposalNumber) {
         step = stepNumber;
+        proposal = proposalNumber;
         rows = 0;
         tokens = 0;
         sampleCount = 0;
@@ -52,8 +70,8 @@ public final class StepPlan {
         decodeRows = 0;
     }
 
-    /** Adds the next {@code count} tokens of a sequence and moves its marks. */
-    void addRow(Sequence sequence, int count) {
+    /** Adds the next {@code count} tokens of a sequence, whose marks stay where they are until {@link Sequence#advance}. */
+    void addRow(Sequence sequence, int count, Origin origin) {
         Check.that(
                 rows < sequences.length && tokens + count <= maxTokens,
                 "a plan exceeds %d rows or %d tokens",
@@ -61,22 +79,41 @@ public final class StepPlan {
                 maxTokens);
         int row = rows++;
         sequences[row] = sequence;
+        origins[row] = origin;
         starts[row] = sequence.computed;
         counts[row] = count;
         pendingSamples[row] = sequence.hasPending() ? sequence.pendingSample : KNOWN;
-        samples[row] = NO_SAMPLE;
+        samples[row] = sequence.remaining() == count ? sampleCount++ : NO_SAMPLE;
         yielded[row] = NO_TOKEN;
         tokens += count;
         prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
         decodeRows += count == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
-        sequence.computed += count;
-        sequence.inFlight++;
-        sequence.plannedStep = step;
-        if (sequence.remaining() == 0) {
-            samples[row] = sampleCount;
-            sequence.expectToken(sampleCount);
-            sampleCount++;
-        }
+        sequence.proposal = proposal;
+    }
+
+    /** Whether a sequence has a row. */
+    boolean has(Sequence sequence) {
+        return sequence.proposal == proposal;
+    }
+
+    /** Notes who stands behind the sequence of the row to be added, in the queue it is taken from. */
+    void noteSuccessor(@Nullable Sequence successor) {
+        successors[rows] = successor;
+    }
+
+    Origin origin(int row) {
+        return origins[row];
+    }
+
+    /** Who stood behind a row's sequence in the queue; of a row whose origin that is. */
+    @Nullable
+    Sequence successor(int row) {
+        return successors[row];
+    }
+
+    /** Tokens of a row's prompt found in the prefix cache, if the row is the first there ever was of its sequence. */
+    int fromCache(int row) {
+        return origins[row] == Origin.WAITING && !sequence(row).isRestart() ? starts[row] : 0;
     }
 
     void setYielded(int row, int token) {

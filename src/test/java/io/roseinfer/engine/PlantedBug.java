@@ -20,7 +20,7 @@ enum PlantedBug {
 
     ENDED_TWICE("engine.EngineLoop", "finish", Edit.withAnswer("claimEnding", 1)),
 
-    BUDGET_OVERRUN("scheduler.Scheduler", "admit", Edit.withAnswer("prefillRow", 0)),
+    BUDGET_OVERRUN("scheduler.StepPlanner", "admit", Edit.withAnswer("prefillRow", 0)),
 
     PREDECESSOR_IGNORED_BY_A_CACHE_HIT("kv.PrefixCache", "matches", Edit.longsAreEqual()),
 
@@ -29,6 +29,8 @@ enum PlantedBug {
     PASSED_OVER_WITHOUT_END("scheduler.Sequence", "mustBeNext", Edit.readAs("timesPassedOver", 0)),
 
     FORCED_FIFO_GIVEN_UP_BEFORE_ITS_HEAD_IS_ADMITTED("scheduler.Admission", "begin", Edit.readAs("isHeld", 0)),
+
+    COMMITTED_PLAN_REPLAYED("scheduler.StepPlanner", "commit", Edit.withoutCall("advance")),
 
     DISCARDED_AND_ANNOUNCED("scheduler.Scheduler", "discard", Edit.withoutCall("remove")),
 

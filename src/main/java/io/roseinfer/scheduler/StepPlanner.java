@@ -1,0 +1,232 @@
+package io.roseinfer.scheduler;
+
+import io.roseinfer.base.Check;
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.scheduler.StepPlan.Origin;
+import io.roseinfer.scheduler.policy.StepBuilder;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fills a plan with rows as the step policy asks for them: gets them their blocks and moves them between the lists. The marks of a
+ * sequence (what is computed, what is pending, the steps it is in) stay where they are until the plan is committed, so
+ * {@link #undo} only has to put everybody back in line.
+ */
+final class StepPlanner implements StepBuilder {
+    private final SchedulerOptions options;
+    private final KvBlockPool pool;
+    private final int maxStepTokens;
+    private final Roster roster;
+    private final BlockSupply blocks;
+    private final Admission admission;
+
+    private AdmissionListener admissionListener = AdmissionListener.NONE;
+    private @Nullable StepPlan plan;
+    private boolean decoded;
+    private boolean prefilled;
+
+    StepPlanner(SchedulerOptions options, KvBlockPool pool, int maxStepTokens, Roster roster) {
+        this.options = options;
+        this.pool = pool;
+        this.maxStepTokens = maxStepTokens;
+        this.roster = roster;
+        this.blocks = new BlockSupply(roster, options.policies().preemption());
+        this.admission = new Admission(options.admission(), options.prefillMaxBatchSize(), roster, pool);
+    }
+
+    void onAdmission(AdmissionListener listener) {
+        admissionListener = listener;
+    }
+
+    /** Makes room for a queue of this length, so that no plan allocates. */
+    void reserve(int waiting) {
+        admission.reserve(waiting);
+    }
+
+    long preemptions() {
+        return blocks.preemptions();
+    }
+
+    /** Starts an empty plan. */
+    void begin(StepPlan empty) {
+        plan = empty;
+        decoded = false;
+        prefilled = false;
+        admission.save();
+    }
+
+    private StepPlan current() {
+        return Objects.requireNonNull(plan);
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return current().isEmpty();
+    }
+
+    @Override
+    public int tokens() {
+        return current().tokens();
+    }
+
+    @Override
+    public int prefillMaxTokens() {
+        return options.prefillMaxTokens();
+    }
+
+    @Override
+    public void decode() {
+        Check.that(!decoded || isEmpty(), "the step policy decodes twice in one step");
+        decoded = true;
+        decode(current());
+    }
+
+    @Override
+    public void prefill(int budgetTokens) {
+        Check.that(!prefilled || isEmpty(), "the step policy prefills twice in one step");
+        prefilled = true;
+        prefill(current(), budgetTokens);
+    }
+
+    private void decode(StepPlan plan) {
+        for (int candidates = roster.decoding.size();
+                candidates > 0 && plan.rows() < options.maxBatchSize();
+                candidates--) {
+            Sequence sequence = roster.decoding.first();
+            if (sequence == null || !isReady(sequence, plan)) {
+                return;
+            }
+            if (blocks.makeRoom(sequence, plan)) {
+                roster.decoding.rotate();
+                plan.addRow(sequence, 1, Origin.DECODING);
+                retireIfFull(plan, sequence);
+            } else if (!sequence.isWaiting()) {
+                return;
+            }
+        }
+    }
+
+    /** Not yet in this step, and its last token is known or sampled by the step just before, where the device can look it up. */
+    private static boolean isReady(Sequence sequence, StepPlan plan) {
+        return !plan.has(sequence) && (!sequence.hasPending() || sequence.plannedStep == plan.step() - 1);
+    }
+
+    private void prefill(StepPlan plan, int budgetTokens) {
+        int budget = Math.min(budgetTokens, maxStepTokens - plan.tokens());
+        int firstRow = plan.rows();
+        Sequence next = roster.prefilling.first();
+        while (next != null && budget > 0 && plan.rows() - firstRow < options.prefillMaxBatchSize()) {
+            Sequence sequence = next;
+            next = sequence.next;
+            budget -= prefillRow(plan, sequence, budget, Origin.PREFILLING);
+        }
+        if (!roster.waiting.isEmpty()) {
+            admissionListener.begin();
+            admit(plan, budget, firstRow);
+            admissionListener.end();
+        }
+    }
+
+    private void admit(StepPlan plan, int budgetTokens, int firstRow) {
+        int budget = budgetTokens;
+        if (!hasPlace(plan, budget, firstRow)) {
+            return;
+        }
+        admission.begin(plan.step());
+        Sequence candidate = admission.next();
+        while (candidate != null && hasPlace(plan, budget, firstRow)) {
+            Sequence successor = candidate.next;
+            if (takeIn(candidate, plan, budget, plan.rows() == firstRow)) {
+                admission.admitted(candidate);
+                plan.noteSuccessor(successor);
+                budget -= prefillRow(plan, candidate, budget, Origin.WAITING);
+            } else if (admission.holdsTheLine(candidate)) {
+                break;
+            }
+            candidate = admission.next();
+        }
+        admission.end();
+    }
+
+    private boolean hasPlace(StepPlan plan, int budget, int firstRow) {
+        return budget > 0
+                && plan.rows() - firstRow < options.prefillMaxBatchSize()
+                && roster.active() < options.maxActiveRequests();
+    }
+
+    /** Gives a waiting sequence its blocks and makes it active, if they are there and its tokens fit the budget. */
+    private boolean takeIn(Sequence sequence, StepPlan plan, int budget, boolean isFirst) {
+        int reused = sequence.reuse();
+        sequence.deferred = options.prefixCache() && isBeingComputed(sequence, plan);
+        int cost = sequence.plannedLength() - reused;
+        boolean fits = options.chunkedPrefill() || cost <= budget || (isFirst && cost <= maxStepTokens);
+        if (sequence.deferred || !fits || blocks.wanted(sequence) > pool.available()) {
+            sequence.table().release();
+            return false;
+        }
+        Check.that(sequence.table().grow(sequence.plannedLength()), "available blocks could not be allocated");
+        sequence.computed = reused;
+        sequence.confirmed = reused;
+        roster.activate(sequence);
+        return true;
+    }
+
+    /** Whether waiting one step would find in the cache what this step is computing for another sequence. */
+    private boolean isBeingComputed(Sequence sequence, StepPlan plan) {
+        for (int row = 0; row < plan.rows(); row++) {
+            if (sequence.nextBlockIsComputedBy(plan.sequence(row), pool.blockSize())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Adds as much of a prompt as the budget allows (all of it, unless prompts are cut); returns the tokens added. */
+    private int prefillRow(StepPlan plan, Sequence sequence, int budget, Origin origin) {
+        int count = options.chunkedPrefill() ? Math.min(budget, sequence.remaining()) : sequence.remaining();
+        plan.addRow(sequence, count, origin);
+        if (count == sequence.remaining()) {
+            roster.prefilling.remove(sequence);
+            roster.decoding.addLast(sequence);
+            retireIfFull(plan, sequence);
+        }
+        return count;
+    }
+
+    /** A sequence whose last token this plan samples is not planned again; applying that token finishes it. */
+    private void retireIfFull(StepPlan plan, Sequence sequence) {
+        boolean samples = plan.sample(plan.rows() - 1) != StepPlan.NO_SAMPLE;
+        if (samples && sequence.plannedLength() + 1 == sequence.maxLength()) {
+            roster.decoding.remove(sequence);
+        }
+    }
+
+    /** Moves the marks of the sequences of a plan, which is carried out for certain now. */
+    void commit(StepPlan plan) {
+        for (int row = 0; row < plan.rows(); row++) {
+            plan.sequence(row).advance(plan, row);
+        }
+        admission.countPasses();
+    }
+
+    /**
+     * Puts the sequences of a plan that was not committed back where they were, in reverse order. A block that was given to a
+     * sequence for its next token stays with it, and one that was preempted has started over.
+     */
+    void undo(StepPlan plan) {
+        for (int row = plan.rows() - 1; row >= 0; row--) {
+            Sequence sequence = plan.sequence(row);
+            switch (plan.origin(row)) {
+                case DECODING -> roster.putBack(sequence, roster.decoding);
+                case PREFILLING -> roster.putBack(sequence, roster.prefilling);
+                case WAITING -> {
+                    sequence.table().release();
+                    sequence.computed = 0;
+                    sequence.confirmed = 0;
+                    roster.queueAgain(sequence, plan.successor(row));
+                }
+            }
+        }
+        admission.restore();
+    }
+}
