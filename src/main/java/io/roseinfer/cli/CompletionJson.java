@@ -3,7 +3,6 @@ package io.roseinfer.cli;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
-import java.util.Locale;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -20,7 +19,7 @@ final class CompletionJson {
         ArrayNode ids = node.putArray("ids");
         completion.tokens().forEach(token -> ids.add(token.id()));
         node.put("text", completion.text().orElse(null));
-        node.put("finish_reason", completion.finishReason().name().toLowerCase(Locale.ROOT));
+        node.put("finish_reason", completion.finishReason().text());
         if (withLogprobs) {
             ArrayNode logprobs = node.putArray("logprobs");
             completion.tokens().forEach(token -> logprobs.add(token.logprob()));

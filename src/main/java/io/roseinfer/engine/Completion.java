@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param finishReason why it ended
  * @param cachedTokens tokens of the prompt that were found in the prefix cache instead of computed
  * @param timeline when
+ * @param tag the caller's own object, if the request had one
  */
 public record Completion(
         int[] promptIds,
@@ -21,7 +22,8 @@ public record Completion(
         Optional<String> text,
         FinishReason finishReason,
         int cachedTokens,
-        RequestTimeline timeline) {
+        RequestTimeline timeline,
+        Optional<Object> tag) {
 
     /** The generated token ids. */
     public int[] ids() {

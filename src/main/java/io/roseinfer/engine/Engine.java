@@ -42,6 +42,7 @@ public final class Engine implements AutoCloseable {
     private final KvGeometry kv;
     private final Clock clock;
     private final StepLog log;
+    private final RequestCounters counters = new RequestCounters();
     private final Observers observers;
     private final SchedulerManager manager;
     private final TokenizeWorkers tokenizeWorkers;
@@ -66,7 +67,7 @@ public final class Engine implements AutoCloseable {
         this.kv = EngineLimits.pool(runner, options);
         this.tokenizeWorkers = new TokenizeWorkers(options.tokenizeWorkers(), this::tokenizeOnWorker);
         this.log = new StepLog(options.stepHistory());
-        this.observers = Observers.of(log, new JfrRecorder()).and(others);
+        this.observers = Observers.of(counters, log, new JfrRecorder()).and(others);
         this.manager = new SchedulerManager(runner, kv, options, clock, observers, this::endTokenizing);
         // Made here, because it is used where there may be no memory left.
         this.endWithEngine = live -> manager.end(live, null);
@@ -128,14 +129,21 @@ public final class Engine implements AutoCloseable {
     public TokenStream submit(GenerationRequest request) {
         observers.submitting();
         try {
-            return accept(request);
+            TokenStream stream = accept(request);
+            counters.accept();
+            return stream;
+        } catch (RuntimeException | Error e) {
+            counters.refuse();
+            throw e;
         } finally {
             observers.submitted();
         }
     }
 
     private TokenStream accept(GenerationRequest asked) {
-        GenerationRequest request = asked.withSampling(EngineLimits.servable(asked.sampling(), spec()));
+        GenerationRequest servable = asked.withSampling(EngineLimits.servable(asked.sampling(), spec()));
+        GenerationRequest request =
+                servable.terms().timeout().isPresent() ? servable.startingAt(clock.nanos()) : servable;
         requireTokenizer(request);
         manager.reserve();
         LiveRequest live = newRequest(request);
@@ -169,7 +177,7 @@ public final class Engine implements AutoCloseable {
     private TokenStream streamOf(LiveRequest live) {
         Runnable cancel = cancelOf(manager, tokenizeWorkers, live);
         RequestStream stream =
-                new RequestStream(live.id(), live.buffer(), live.request().stop(), tokenizer, cancel);
+                new RequestStream(live.id(), live.buffer(), live.request(), tokenizer, clock, cancel);
         CLEANER.register(stream, cancel);
         return stream;
     }
@@ -198,7 +206,9 @@ public final class Engine implements AutoCloseable {
     /** On a worker: an error here is the request's own ending. */
     private void tokenizeOnWorker(LiveRequest live) {
         try {
-            if (!live.hasEnded()) {
+            if (live.hasDeadline() && live.deadlineNanos() <= clock.nanos()) {
+                manager.expire(live);
+            } else if (!live.hasEnded()) {
                 tokenizeAndHandOver(live);
             }
         } catch (RuntimeException | Error e) {
@@ -259,7 +269,8 @@ public final class Engine implements AutoCloseable {
 
     /** The engine's counters as of its last step. */
     public EngineStats stats() {
-        return manager.stats();
+        EngineStats stats = manager.stats();
+        return stats.withRequests(counters.snapshot(stats.cachedTokens()));
     }
 
     /** The records of its newest steps, oldest first, as many as the options have {@code stepHistory}. Never waits. */

@@ -8,9 +8,14 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /** What an engine's options ask of a runner, and what a runner's limits mean for a request. */
 public final class EngineLimits {
+    /** 146 years, which can be added to any reading of a clock. */
+    static final long UNLIMITED_NANOS = Long.MAX_VALUE / 2;
+
     /** Most tokens in one step, unless one sequence can be longer: bounds scratch memory, and the time until rows decode again. */
     private static final int STEP_TOKENS = 8192;
 
@@ -82,5 +87,10 @@ public final class EngineLimits {
             throw new BadInput("the request can grow to " + length + " tokens, " + blocks
                     + " KV blocks, and the pool has " + kv.blocks() + "; raise --kv-blocks or ask for fewer tokens");
         }
+    }
+
+    /** A duration in nanoseconds, or the most that fits; never throws. */
+    static long nanos(Duration duration) {
+        return Math.min(UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(duration));
     }
 }

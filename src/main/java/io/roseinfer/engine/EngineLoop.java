@@ -39,6 +39,7 @@ final class EngineLoop {
     private final Queue<LiveRequest> submitted = new ConcurrentLinkedQueue<>();
     private final CancelStack cancelled = new CancelStack();
     private final RequestList live = new RequestList();
+    private final Deadlines deadlines = new Deadlines();
     private final int[] endOfText;
 
     private long turnNanos;
@@ -85,7 +86,7 @@ final class EngineLoop {
 
     private Sequence sequenceOf(LiveRequest request) {
         GenerationRequest wanted = request.request();
-        return new Sequence(
+        Sequence sequence = new Sequence(
                 request.id(),
                 request,
                 request.buffer().promptIds(),
@@ -95,6 +96,7 @@ final class EngineLoop {
                 request.seed(),
                 wanted.ignoreEndOfText() ? NONE : endOfText,
                 scheduler.pool());
+        return sequence.marked(wanted.terms().priority(), wanted.terms().tag());
     }
 
     /** Asks for a request's end; any thread, any number of times. */
@@ -128,6 +130,7 @@ final class EngineLoop {
     private void turn() {
         takeCommands();
         turnNanos = clock.nanos();
+        expire();
         launchSteps();
         deliver();
         if (pipeline.inFlight() > 0) {
@@ -170,12 +173,25 @@ final class EngineLoop {
         }
     }
 
+    /** Ends the requests whose deadline has passed, waiting or running; their blocks return as those of a cancelled one do. */
+    private void expire() {
+        LiveRequest due = deadlines.first();
+        while (due != null && due.deadlineNanos() <= turnNanos) {
+            deadlines.remove(due);
+            scheduler.end(due.sequence().orElseThrow(), FinishReason.DEADLINE);
+            due = deadlines.first();
+        }
+    }
+
     private void enqueue(LiveRequest request) {
         live.addLast(request);
         if (request.isCancelled()) {
             finish(request, FinishReason.CANCELLED, null, clock.nanos());
         } else {
             scheduler.add(request.sequence().orElseThrow());
+            if (request.hasDeadline()) {
+                deadlines.add(request);
+            }
         }
     }
 
@@ -256,8 +272,9 @@ final class EngineLoop {
         while (ended.isPresent()) {
             Sequence sequence = ended.get();
             FinishReason reason = requestOf(sequence).endingOf(sequence);
-            // What the caller ended is over since this turn took the cancel in, anything else since its last step.
-            long nanos = reason == FinishReason.CANCELLED ? turnNanos : undeliveredNanos;
+            // What the caller or a deadline ended is over since this turn began, anything else since its last step.
+            boolean early = reason == FinishReason.CANCELLED || reason == FinishReason.DEADLINE;
+            long nanos = early ? turnNanos : undeliveredNanos;
             finish(requestOf(sequence), reason, reason == FinishReason.ERROR ? unusableLogits() : null, nanos);
             ended = scheduler.pollFinished();
         }
@@ -278,6 +295,7 @@ final class EngineLoop {
             }
         }
         live.remove(request);
+        deadlines.remove(request);
     }
 
     /** Waits for the steps in flight and delivers what they yield, so that the runner can serve another loop. */

@@ -12,7 +12,7 @@ import io.roseinfer.backend.KvGeometry;
  * @param active requests that hold KV blocks
  * @param steps steps run so far
  * @param preemptions requests that had to give their blocks back and start over
- * @param cachedTokens prompt tokens that were found in the prefix cache instead of computed
+ * @param requests requests and their tokens since the engine was opened
  */
 public record EngineStats(
         KvGeometry kv,
@@ -22,4 +22,14 @@ public record EngineStats(
         int active,
         long steps,
         long preemptions,
-        long cachedTokens) {}
+        RequestCounts requests) {
+
+    /** Prompt tokens that were found in the prefix cache instead of computed. */
+    public long cachedTokens() {
+        return requests.cachedTokens();
+    }
+
+    EngineStats withRequests(RequestCounts counts) {
+        return new EngineStats(kv, blocksInUse, blocksCached, waiting, active, steps, preemptions, counts);
+    }
+}

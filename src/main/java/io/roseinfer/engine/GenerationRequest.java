@@ -2,7 +2,9 @@ package io.roseinfer.engine;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.SamplingParams;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -15,6 +17,7 @@ import java.util.OptionalLong;
  * @param stop strings that end the completion; none of the text from the stop string on is delivered; at most
  *     {@value #MAX_STOP_STRINGS} of at most {@value #MAX_STOP_CHARS} characters
  * @param ignoreEndOfText whether to generate on after the model's end-of-text token
+ * @param terms deadline, priority and tag
  */
 public record GenerationRequest(
         Prompt prompt,
@@ -22,7 +25,8 @@ public record GenerationRequest(
         SamplingParams sampling,
         OptionalLong seed,
         List<String> stop,
-        boolean ignoreEndOfText) {
+        boolean ignoreEndOfText,
+        RequestTerms terms) {
 
     public static final int MAX_STOP_STRINGS = 4;
     public static final int MAX_STOP_CHARS = 64;
@@ -59,26 +63,59 @@ public record GenerationRequest(
     /** A greedy completion of {@value #DEFAULT_NEW_TOKENS} tokens at most. */
     public static GenerationRequest of(Prompt prompt) {
         return new GenerationRequest(
-                prompt, DEFAULT_NEW_TOKENS, SamplingParams.greedy(), OptionalLong.empty(), List.of(), false);
+                prompt, DEFAULT_NEW_TOKENS, SamplingParams.greedy(), OptionalLong.empty(), List.of(), false, RequestTerms.NONE);
+    }
+
+    public GenerationRequest withPrompt(Prompt value) {
+        return new GenerationRequest(value, maxNewTokens, sampling, seed, stop, ignoreEndOfText, terms);
     }
 
     public GenerationRequest withMaxNewTokens(int value) {
-        return new GenerationRequest(prompt, value, sampling, seed, stop, ignoreEndOfText);
+        return new GenerationRequest(prompt, value, sampling, seed, stop, ignoreEndOfText, terms);
     }
 
     public GenerationRequest withSampling(SamplingParams value) {
-        return new GenerationRequest(prompt, maxNewTokens, value, seed, stop, ignoreEndOfText);
+        return new GenerationRequest(prompt, maxNewTokens, value, seed, stop, ignoreEndOfText, terms);
     }
 
     public GenerationRequest withSeed(long value) {
-        return new GenerationRequest(prompt, maxNewTokens, sampling, OptionalLong.of(value), stop, ignoreEndOfText);
+        return new GenerationRequest(
+                prompt, maxNewTokens, sampling, OptionalLong.of(value), stop, ignoreEndOfText, terms);
     }
 
     public GenerationRequest withStop(String... values) {
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, List.of(values), ignoreEndOfText);
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, List.of(values), ignoreEndOfText, terms);
     }
 
     public GenerationRequest withIgnoreEndOfText(boolean value) {
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, value);
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, value, terms);
+    }
+
+    private GenerationRequest withTerms(RequestTerms value) {
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, ignoreEndOfText, value);
+    }
+
+    /** Ends with {@code DEADLINE} when the engine's clock shows {@code nanos}, also while it waits. */
+    public GenerationRequest withDeadline(long nanos) {
+        return withTerms(new RequestTerms(OptionalLong.of(nanos), terms.timeout(), terms.priority(), terms.tag()));
+    }
+
+    /** Ends with {@code DEADLINE} this long after it was submitted, also while it waits. */
+    public GenerationRequest withTimeout(Duration value) {
+        return withTerms(
+                new RequestTerms(terms.deadlineNanos(), Optional.of(value), terms.priority(), terms.tag()));
+    }
+
+    public GenerationRequest withPriority(int value) {
+        return withTerms(new RequestTerms(terms.deadlineNanos(), terms.timeout(), value, terms.tag()));
+    }
+
+    public GenerationRequest withTag(Object value) {
+        return withTerms(new RequestTerms(terms.deadlineNanos(), terms.timeout(), terms.priority(), Optional.of(value)));
+    }
+
+    /** This request as submitted now: its timeout is a deadline. */
+    GenerationRequest startingAt(long nowNanos) {
+        return withTerms(terms.startingAt(nowNanos));
     }
 }

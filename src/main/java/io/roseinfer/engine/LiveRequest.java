@@ -28,6 +28,7 @@ final class LiveRequest implements ObservedRequest {
     private final long id;
     private final GenerationRequest request;
     private final long seed;
+    private final long deadlineNanos;
     private final TokenBuffer buffer;
     private final @Nullable StopStrings stops;
     private final @Nullable Detokenizer detokenizer;
@@ -49,10 +50,23 @@ final class LiveRequest implements ObservedRequest {
     @Nullable
     LiveRequest cancelledBefore;
 
+    // Its links in {@link Deadlines}.
+    boolean isTimed;
+
+    @Nullable
+    LiveRequest laterDue;
+
+    @Nullable
+    LiveRequest siblingDue;
+
+    @Nullable
+    LiveRequest beforeDue;
+
     LiveRequest(long id, GenerationRequest request, long seed, int contextLength, Optional<Tokenizer> tokenizer) {
         this.id = id;
         this.request = request;
         this.seed = seed;
+        this.deadlineNanos = request.terms().deadlineNanos().orElse(Long.MAX_VALUE);
         this.buffer = new TokenBuffer(Math.min(request.maxNewTokens(), contextLength), request.sampling());
         boolean watched = !request.stop().isEmpty() && tokenizer.isPresent();
         this.stops = watched ? new StopStrings(request.stop()) : null;
@@ -72,6 +86,20 @@ final class LiveRequest implements ObservedRequest {
         return seed;
     }
 
+    /** When it is to be ended, by the engine's clock; {@link Long#MAX_VALUE} without a deadline. */
+    long deadlineNanos() {
+        return deadlineNanos;
+    }
+
+    boolean hasDeadline() {
+        return deadlineNanos != Long.MAX_VALUE;
+    }
+
+    @Override
+    public Optional<Object> tag() {
+        return request.terms().tag();
+    }
+
     TokenBuffer buffer() {
         return buffer;
     }
@@ -79,6 +107,11 @@ final class LiveRequest implements ObservedRequest {
     @Override
     public int promptTokens() {
         return buffer.promptIds().length;
+    }
+
+    @Override
+    public int generatedTokens() {
+        return buffer.delivered();
     }
 
     @Override

@@ -1,9 +1,11 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.base.Clock;
 import io.roseinfer.sampling.StopStrings;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Detokenizer;
 import io.roseinfer.tokenizer.Tokenizer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -19,6 +21,8 @@ final class RequestStream implements TokenStream {
     private final long requestId;
     private final TokenBuffer buffer;
     private final Runnable cancel;
+    private final Clock clock;
+    private final Optional<Object> tag;
     private final StopStrings stops;
     private final @Nullable Detokenizer detokenizer;
     private final List<GeneratedToken> tokens = new ArrayList<>();
@@ -27,14 +31,17 @@ final class RequestStream implements TokenStream {
     /**
      * A stream over a buffer.
      *
+     * @param clock measures how long {@link #poll} waits
      * @param cancel asks the engine to end the request; must not refer to this stream, or it could never be collected
      */
     RequestStream(
-            long requestId, TokenBuffer buffer, List<String> stop, Optional<Tokenizer> tokenizer, Runnable cancel) {
+            long requestId, TokenBuffer buffer, GenerationRequest request, Optional<Tokenizer> tokenizer, Clock clock, Runnable cancel) {
         this.requestId = requestId;
         this.buffer = buffer;
         this.cancel = cancel;
-        this.stops = new StopStrings(stop);
+        this.clock = clock;
+        this.tag = request.terms().tag();
+        this.stops = new StopStrings(request.stop());
         this.detokenizer = tokenizer.map(t -> t.detokenizer(true)).orElse(null);
     }
 
@@ -49,17 +56,47 @@ final class RequestStream implements TokenStream {
         try {
             available = buffer.await(tokens.size());
         } catch (InterruptedException e) {
-            close();
-            Thread.currentThread().interrupt();
-            throw new CancellationException("interrupted while waiting for a token; the request was ended");
+            throw interrupted();
         }
         if (!available) {
-            buffer.failure().ifPresent(failure -> {
-                throw failure;
-            });
-            releaseHeldText();
+            endOfStream();
         }
         return available;
+    }
+
+    private CancellationException interrupted() {
+        close();
+        Thread.currentThread().interrupt();
+        return new CancellationException("interrupted while waiting for a token; the request was ended");
+    }
+
+    private void endOfStream() {
+        buffer.failure().ifPresent(failure -> {
+            throw failure;
+        });
+        releaseHeldText();
+    }
+
+    @Override
+    public Optional<GeneratedToken> poll(Duration timeout) {
+        boolean available;
+        try {
+            available = buffer.await(tokens.size(), EngineLimits.nanos(timeout), clock);
+        } catch (InterruptedException e) {
+            throw interrupted();
+        }
+        if (available) {
+            return Optional.of(next());
+        }
+        if (isExhausted()) {
+            endOfStream();
+        }
+        return Optional.empty();
+    }
+
+    @Override
+    public boolean isExhausted() {
+        return buffer.isEnded() && !buffer.isPublished(tokens.size());
     }
 
     /**
@@ -117,7 +154,8 @@ final class RequestStream implements TokenStream {
                 detokenizer == null ? Optional.empty() : Optional.of(text.toString()),
                 buffer.reason().orElseThrow(),
                 buffer.cachedTokens(),
-                buffer.timeline());
+                buffer.timeline(),
+                tag);
     }
 
     @Override

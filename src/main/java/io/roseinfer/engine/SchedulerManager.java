@@ -45,9 +45,6 @@ final class SchedulerManager implements AutoCloseable {
     /** Between two attempts at ending everything; others free memory meanwhile. */
     private static final long RETRY_NANOS = 1_000_000;
 
-    /** 146 years, which can be added to any reading of a clock. */
-    private static final long UNLIMITED_NANOS = Long.MAX_VALUE / 2;
-
     private final EngineLoop loop;
     private final Observers observers;
     private final Clock clock;
@@ -154,6 +151,14 @@ final class SchedulerManager implements AutoCloseable {
         } else if (!request.hasEnded()) {
             loop.cancel(request);
             wake();
+        }
+    }
+
+    /** Ends a request that was counted in and whose deadline has passed before it was handed over. */
+    void expire(LiveRequest request) {
+        if (request.claimEarlyEnding()) {
+            unreserve();
+            end(request, FinishReason.DEADLINE, null);
         }
     }
 
@@ -297,7 +302,7 @@ final class SchedulerManager implements AutoCloseable {
         // Here too: the worker may be in the middle of waking somebody.
         reserve = null;
         advance(Mode.STOPPING);
-        boolean unused = awaitStop(UNLIMITED_NANOS);
+        boolean unused = awaitStop(EngineLimits.UNLIMITED_NANOS);
         // Who was handed over while the worker stopped has an ending when this returns, whoever comes to it first.
         endForCertain();
     }
@@ -309,7 +314,7 @@ final class SchedulerManager implements AutoCloseable {
      */
     boolean close(Duration grace) {
         advance(Mode.DRAINING);
-        boolean drained = awaitStop(Math.min(UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(grace)));
+        boolean drained = awaitStop(Math.min(EngineLimits.UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(grace)));
         close();
         return drained;
     }

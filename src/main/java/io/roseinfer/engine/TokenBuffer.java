@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.sampling.SamplingParams;
@@ -158,6 +159,42 @@ final class TokenBuffer {
         } finally {
             reader = null;
         }
+    }
+
+    /**
+     * As {@link #await(int)}, for a limited time.
+     *
+     * @param limitNanos how long; zero or less looks without waiting
+     */
+    boolean await(int index, long limitNanos, Clock clock) throws InterruptedException {
+        if (index < published) {
+            return true;
+        }
+        long untilNanos = clock.nanos() + limitNanos;
+        reader = Thread.currentThread();
+        try {
+            while (true) {
+                boolean over = ended;
+                if (index < published) {
+                    return true;
+                }
+                long leftNanos = untilNanos - clock.nanos();
+                if (over || leftNanos <= 0) {
+                    return false;
+                }
+                LockSupport.parkNanos(this, leftNanos);
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+            }
+        } finally {
+            reader = null;
+        }
+    }
+
+    /** Tokens delivered so far. */
+    int delivered() {
+        return published;
     }
 
     /** Whether a token has been delivered. */

@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.scheduler.FinishReason;
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.Optional;
 
@@ -22,6 +23,19 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      */
     @Override
     boolean hasNext();
+
+    /**
+     * Waits for the next token for a limited time, so that a reader can do something else meanwhile: keep a connection alive, or give
+     * up. No token may also mean the end, which {@link #isExhausted} tells apart.
+     *
+     * @param timeout how long; zero or less looks without waiting
+     * @return the token, which counts as read; empty if there was none in time or none follows
+     * @throws io.roseinfer.base.RoseException the reason, if the request failed
+     */
+    Optional<GeneratedToken> poll(Duration timeout);
+
+    /** Whether the request has ended and all its tokens have been read. Never waits. */
+    boolean isExhausted();
 
     /**
      * Waits for the end and returns everything, tokens that were read before included.

@@ -134,7 +134,7 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
                 prefillNanos = firstToken - timeline.admittedNanos();
                 decodeNanos = timeline.finishedNanos() - firstToken;
             }
-            finishReason = reason.name().toLowerCase(Locale.ROOT);
+            finishReason = reason.text();
         }
     }
 

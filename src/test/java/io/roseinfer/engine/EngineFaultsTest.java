@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.SimulationSettings.Faults;
 import io.roseinfer.sampling.SamplingParams;
@@ -150,8 +151,9 @@ class EngineFaultsTest {
             RequestStream stream = new RequestStream(
                     interrupted.live().id(),
                     interrupted.live().buffer(),
-                    List.of(),
+                    interrupted.live().request(),
                     Optional.empty(),
+                    Clock.system(),
                     () -> engine.cancel(interrupted));
             Thread.currentThread().interrupt();
             assertThatThrownBy(stream::hasNext).isInstanceOf(CancellationException.class);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.observe.Observers;
@@ -56,7 +57,7 @@ class EngineLoopTest {
     }
 
     private static Completion completion(LiveRequest live) {
-        return new RequestStream(live.id(), live.buffer(), List.of(), Optional.empty(), () -> {}).completion();
+        return new RequestStream(live.id(), live.buffer(), live.request(), Optional.empty(), Clock.system(), () -> {}).completion();
     }
 
     private int[] alone(GenerationRequest request) {

@@ -194,7 +194,10 @@ final class EngineSimulation {
             pass(own.below(20));
             boolean slow = options.tokenizeWorkers() > 0 && own.chance(0.15);
             String text = slow ? SlowTokenizer.SLOW + own.below(1_000_000) : own.coin() ? "Once upon" : "";
-            Call call = call(engine, expected.request(own, text, own.coin()));
+            GenerationRequest wanted = expected.request(own, text, own.coin());
+            Call call = call(
+                    engine,
+                    own.chance(0.1) ? wanted.withTimeout(Duration.ofNanos(own.oneOf(1, 30, 300))) : wanted);
             if (call.isAccepted()) {
                 read(call, own, slow);
             }
@@ -265,6 +268,8 @@ final class EngineSimulation {
                         mayHaveDied() || stepsLost > 0 || weaver.wasShortOfMemory("roseinfer-tokenize"),
                         "%s failed and nothing else did",
                         call);
+            case DEADLINE ->
+                Require.that(call.request().terms().timeout().isPresent(), "%s ended at a deadline it had not", call);
             case CANCELLED -> Require.that(closing || call.isClosed(), "%s was cancelled by nobody", call);
             default -> {}
         }

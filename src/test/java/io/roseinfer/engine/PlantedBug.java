@@ -32,6 +32,8 @@ enum PlantedBug {
 
     COMMITTED_PLAN_REPLAYED("scheduler.StepPlanner", "commit", Edit.withoutCall("advance")),
 
+    DEADLINE_IGNORED("engine.EngineLoop", "expire", Edit.withoutCall("end")),
+
     DISCARDED_AND_ANNOUNCED("scheduler.Scheduler", "discard", Edit.withoutCall("remove")),
 
     LAST_TOKEN_SEEN_BEFORE_IT_IS_PUBLISHED("engine.TokenBuffer", "isLast", Edit.lastPublishedOnceThereIsAReason()),

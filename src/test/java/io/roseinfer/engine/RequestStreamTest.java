@@ -3,12 +3,12 @@ package io.roseinfer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.base.Clock;
 import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +26,8 @@ class RequestStreamTest {
 
     private Completion cancelled(int[] ids, int readBefore, String stop) {
         TokenBuffer buffer = new TokenBuffer(ids.length, SamplingParams.greedy());
-        RequestStream stream = new RequestStream(0, buffer, List.of(stop), Optional.of(tokenizer), () -> {});
+        RequestStream stream = new RequestStream(
+                0, buffer, GenerationRequest.of("x").withStop(stop), Optional.of(tokenizer), Clock.system(), () -> {});
         StepOutputs outputs = new StepOutputs(1);
         for (int i = 0; i < ids.length; i++) {
             buffer.write(ids[i], i, outputs, 0);

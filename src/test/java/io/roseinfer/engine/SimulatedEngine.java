@@ -28,6 +28,7 @@ final class SimulatedEngine implements AutoCloseable {
     private final Trace trace;
     private final WatchedRunner runner;
     private final EngineLoop loop;
+    private final Clock clock;
     private final Scheduler scheduler;
     private final List<WatchedRequest> requests = new ArrayList<>();
     private final List<WatchedRequest> running = new ArrayList<>();
@@ -47,7 +48,7 @@ final class SimulatedEngine implements AutoCloseable {
         this.settings = settings;
         this.trace = trace;
         this.runner = new WatchedRunner(settings, trace);
-        Clock clock = () -> nanos += settings.clockTickNanos();
+        this.clock = () -> nanos += settings.clockTickNanos();
         this.loop = new EngineLoop(
                 runner,
                 EngineLimits.pool(runner, settings.engine()),
@@ -102,14 +103,15 @@ final class SimulatedEngine implements AutoCloseable {
         nanos += byNanos;
     }
 
-    WatchedRequest submit(GenerationRequest request, boolean reads) {
+    WatchedRequest submit(GenerationRequest wanted, boolean reads) {
+        GenerationRequest request = wanted.startingAt(nanos);
         int[] prompt = ((Prompt.Tokens) request.prompt()).ids();
         EngineLimits.requireServable(
                 prompt, request.maxNewTokens(), settings.spec(), EngineLimits.pool(runner, settings.engine()));
         LiveRequest live = new LiveRequest(
                 requests.size(), request, request.seed().orElse(0), settings.contextLength(), Optional.empty());
         live.buffer().tokenized(prompt, nanos);
-        WatchedRequest watched = new WatchedRequest(live, () -> loop.cancel(live), reads, trace);
+        WatchedRequest watched = new WatchedRequest(live, clock, () -> loop.cancel(live), reads, trace);
         requests.add(watched);
         running.add(watched);
         trace.add(Event.SUBMIT, live.id(), prompt.length);
@@ -144,6 +146,7 @@ final class SimulatedEngine implements AutoCloseable {
         }
         Optional<WatchedRequest> oldest =
                 running.stream().filter(r -> r.isRunning() && !r.isCancelled()).findFirst();
+        running.forEach(request -> request.beginTurn(turn, nanos));
         int lostBefore = runner.lost();
         trace.add(Event.TURN, turn, nanos);
         try {

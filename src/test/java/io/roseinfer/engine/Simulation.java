@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.scheduler.FinishReason;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -10,6 +11,9 @@ import java.util.List;
 final class Simulation {
     /** Turns after the last arrival in which faults go on. */
     private static final int STORM_TURNS = 40;
+
+    /** The stream of deadlines and priorities, under which the seeds of regressions.txt keep the stories they failed with. */
+    private static final String TERMS = "terms 200";
 
     /**
      * What a run was like.
@@ -38,6 +42,8 @@ final class Simulation {
     private final Dice cancels;
     private final Dice readers;
     private final Dice time;
+    private final Dice terms;
+    private final double dueRate;
     private int toArrive;
 
     private Simulation(SimulationSettings settings, SimulatedEngine engine) {
@@ -48,6 +54,8 @@ final class Simulation {
         this.cancels = new Dice(settings.seed(), "cancels");
         this.readers = new Dice(settings.seed(), "readers");
         this.time = new Dice(settings.seed(), "time");
+        this.terms = new Dice(settings.seed(), TERMS);
+        this.dueRate = terms.oneOf(0, 0, 0, 0.1, 0.5);
         this.toArrive = settings.requests();
     }
 
@@ -124,8 +132,16 @@ final class Simulation {
         while (toArrive > 0 && arrivals.chance(settings.arrivalRate())) {
             toArrive--;
             pass();
-            engine.submit(workload.next(), readers.chance(0.8));
+            engine.submit(withTerms(workload.next()), readers.chance(0.8));
         }
+    }
+
+    /** A priority, and perhaps a deadline that passes at once, soon, or never. */
+    private GenerationRequest withTerms(GenerationRequest request) {
+        GenerationRequest ranked = request.withPriority(terms.below(3)).withTag(terms.below(100));
+        return terms.chance(dueRate)
+                ? ranked.withTimeout(Duration.ofNanos(terms.oneOf(1, 2_000, 20_000, 1_000_000)))
+                : ranked;
     }
 
     /** Somebody closes a stream, of any age and in any state, perhaps twice. */

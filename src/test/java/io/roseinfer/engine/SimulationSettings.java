@@ -51,6 +51,9 @@ record SimulationSettings(
 
     private static final int NEVER = Integer.MAX_VALUE;
 
+    /** Drawn apart, and from a stream under which the seeds of regressions.txt keep the stories they failed with. */
+    private static final String POLICIES = "policies 163";
+
     /**
      * What goes wrong.
      *
@@ -77,7 +80,7 @@ record SimulationSettings(
                 3,
                 200);
         EngineOptions engine = EngineOptions.defaults()
-                .withScheduler(scheduler(dice, new Dice(seed, "policies")))
+                .withScheduler(scheduler(dice, new Dice(seed, POLICIES)))
                 .withBlockSize(blockSize)
                 .withKvBlocks(blocks)
                 .withStreamInterval(dice.coin() ? 1 : dice.between(1, 9));
@@ -112,7 +115,10 @@ record SimulationSettings(
         if (dice.chance(0.3)) {
             options.maxActiveRequests(dice.between(1, 6));
         }
-        return options.admission(policy(dice)).preemption(preemption(policies)).build();
+        AdmissionPolicy admission = policy(dice);
+        return options.preemption(preemption(policies))
+                .admission(policies.chance(0.1) ? new MostUrgent() : admission)
+                .build();
     }
 
     static AdmissionPolicy policy(Dice dice) {
@@ -131,6 +137,7 @@ record SimulationSettings(
         return switch (dice.below(10)) {
             case 0 -> new AnyVictim(dice.below(1000));
             case 1 -> (one, other) -> one.arrival() < other.arrival() ? one : other;
+            case 2 -> (one, other) -> one.priority() < other.priority() ? one : other;
             default -> PreemptionPolicy.youngest();
         };
     }
@@ -144,6 +151,19 @@ record SimulationSettings(
 
         private long draw(RunningRequest request) {
             return SplitMix64.at(request.id() * 31 + salt, request.length());
+        }
+    }
+
+    /** By priority alone. */
+    private record MostUrgent() implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return 16;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return -request.priority();
         }
     }
 

@@ -120,13 +120,7 @@ final class ThreadedSoak {
             fits &= id < settings.vocabularySize();
         }
         return fits && dice.coin()
-                ? new GenerationRequest(
-                        new Prompt.Text(text),
-                        request.maxNewTokens(),
-                        request.sampling(),
-                        request.seed(),
-                        request.stop(),
-                        request.ignoreEndOfText())
+                ? request.withPrompt(new Prompt.Text(text))
                 : request;
     }
 

@@ -1,12 +1,13 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Trace.Event;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.SequenceProbe;
-import java.util.List;
+import java.time.Duration;
 import java.util.Optional;
 
 /** One request of a simulation, its reader, and what has been seen of it so far. */
@@ -30,6 +31,7 @@ final class WatchedRequest {
     private int cancelledAt = NEVER;
     private int knownWhenCancelled;
     private int endedAt = NEVER;
+    private int dueAt = NEVER;
     private int deliveredAtEnd;
 
     /**
@@ -37,9 +39,9 @@ final class WatchedRequest {
      *
      * @param reads whether its reader looks at the stream before everything is over
      */
-    WatchedRequest(LiveRequest live, Runnable cancel, boolean reads, Trace trace) {
+    WatchedRequest(LiveRequest live, Clock clock, Runnable cancel, boolean reads, Trace trace) {
         this.live = live;
-        this.stream = new RequestStream(live.id(), live.buffer(), List.of(), Optional.empty(), cancel);
+        this.stream = new RequestStream(live.id(), live.buffer(), live.request(), Optional.empty(), clock, cancel);
         this.reads = reads;
         this.trace = trace;
     }
@@ -138,8 +140,19 @@ final class WatchedRequest {
     /** Takes what the stream has to give now; never waits. */
     void read() {
         while (live.buffer().isPublished(read)) {
-            trace.add(Event.READ, live.id(), stream.next().id());
+            int id = read % 2 == 0
+                    ? stream.next().id()
+                    : stream.poll(Duration.ZERO).orElseThrow().id();
+            trace.add(Event.READ, live.id(), id);
             read++;
+        }
+        Require.that(stream.isExhausted() == hasEnded(), "request %d: all is read, ended %s", live.id(), hasEnded());
+    }
+
+    /** Notes the first turn that begins after its deadline. */
+    void beginTurn(int turn, long nanos) {
+        if (dueAt == NEVER && live.deadlineNanos() <= nanos) {
+            dueAt = turn;
         }
     }
 
@@ -161,6 +174,11 @@ final class WatchedRequest {
                 endedAt == NEVER || delivered == deliveredAtEnd, "request %d got a token after its end", live.id());
         if (cancelledAt != NEVER && !engineStopped && turn + 1 >= cancelledAt + CANCEL_TURNS) {
             checkCancelled();
+        }
+        if (dueAt != NEVER && !engineStopped && turn + 1 >= dueAt + CANCEL_TURNS) {
+            Require.that(hasEnded(), "request %d was due before turn %d and still runs", live.id(), dueAt);
+            Require.that(
+                    heldBlocks() == 0, "request %d was due before turn %d and still holds blocks", live.id(), dueAt);
         }
     }
 
@@ -241,6 +259,11 @@ final class WatchedRequest {
                         ids.length,
                         knownWhenCancelled);
             }
+            case DEADLINE ->
+                Require.that(
+                        live.buffer().timeline().finishedNanos() >= live.deadlineNanos(),
+                        "request %d ended at its deadline before it",
+                        live.id());
             case ERROR -> Require.that(mayFail, "request %d failed and no device did", live.id());
         }
     }

@@ -21,7 +21,7 @@ public record Workload(List<GenerationRequest> requests) {
     /** One request per text, each like {@code template} but for its prompt. */
     public static Workload of(List<String> texts, GenerationRequest template) {
         return new Workload(texts.stream()
-                .map(text -> withPrompt(template, new Prompt.Text(text)))
+                .map(text -> template.withPrompt(new Prompt.Text(text)))
                 .toList());
     }
 
@@ -42,7 +42,7 @@ public record Workload(List<GenerationRequest> requests) {
                 .map(count -> (Prompt) new Prompt.Tokens(repeated(ids, count)))
                 .toList();
         return new Workload(IntStream.range(0, requests)
-                .mapToObj(i -> withPrompt(template, prompts.get(i % prompts.size())))
+                .mapToObj(i -> template.withPrompt(prompts.get(i % prompts.size())))
                 .toList());
     }
 
@@ -56,7 +56,7 @@ public record Workload(List<GenerationRequest> requests) {
     public Workload pretokenized(Function<String, int[]> encode) {
         Map<String, Prompt> known = new HashMap<>();
         return new Workload(requests.stream()
-                .map(request -> withPrompt(request, tokens(request.prompt(), known, encode)))
+                .map(request -> request.withPrompt(tokens(request.prompt(), known, encode)))
                 .toList());
     }
 
@@ -65,15 +65,5 @@ public record Workload(List<GenerationRequest> requests) {
             case Prompt.Text text -> known.computeIfAbsent(text.text(), key -> new Prompt.Tokens(encode.apply(key)));
             case Prompt.Tokens tokens -> tokens;
         };
-    }
-
-    private static GenerationRequest withPrompt(GenerationRequest request, Prompt prompt) {
-        return new GenerationRequest(
-                prompt,
-                request.maxNewTokens(),
-                request.sampling(),
-                request.seed(),
-                request.stop(),
-                request.ignoreEndOfText());
     }
 }

@@ -8,7 +8,6 @@ import io.roseinfer.metrics.LatencySummary;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.Summary;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
@@ -221,7 +220,7 @@ public final class JsonReport {
             tokens.add(nanos - startNanos);
         }
         node.put("finish_ns", timeline.finishedNanos() - startNanos)
-                .put("finish_reason", request.finishReason().name().toLowerCase(Locale.ROOT));
+                .put("finish_reason", request.finishReason().text());
         if (withIds) {
             ArrayNode ids = node.putArray("ids");
             request.ids().forEach(ids::add);

@@ -9,7 +9,6 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import tools.jackson.core.JsonGenerator;
 
 /**
@@ -153,7 +152,7 @@ public final class TimelineTrace {
         beginSlice(process, thread, "decode", "request", stamps.firstTokenNanos(), timeline.finishedNanos());
         out.writeObjectPropertyStart("args");
         out.writeNumberProperty("completion_tokens", stamps.tokens());
-        out.writeStringProperty("finish_reason", request.finishReason().name().toLowerCase(Locale.ROOT));
+        out.writeStringProperty("finish_reason", request.finishReason().text());
         out.writeEndObject();
         out.writeEndObject();
     }

@@ -4,10 +4,12 @@ import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.bench.RequestResult;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.engine.EngineStats;
+import io.roseinfer.engine.RequestCounts;
 import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.LongStream;
 
 /** Hand-made results, stamps in microseconds after a start that is not zero. */
@@ -36,7 +38,7 @@ final class Results {
     }
 
     static RunResult run(List<RequestResult> requests, int rejected, long submitWallUs, Long... lagUs) {
-        EngineStats after = new EngineStats(new KvGeometry(16, 128, 4096), 0, 3, 0, 0, 40, 2, 0);
+        EngineStats after = new EngineStats(new KvGeometry(16, 128, 4096), 0, 3, 0, 0, 40, 2, new RequestCounts(0, 0, Map.of(), 0, 0, 0));
         return new RunResult(
                 START_NANOS,
                 requests,

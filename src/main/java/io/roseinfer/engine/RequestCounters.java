@@ -1,0 +1,50 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.observe.RequestObserver;
+import io.roseinfer.scheduler.FinishReason;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/** Counts requests and their tokens, on whatever thread hears of them. Allocates nothing where requests end. */
+final class RequestCounters implements RequestObserver {
+    private static final FinishReason[] REASONS = FinishReason.values();
+
+    private final AtomicLong submitted = new AtomicLong();
+    private final AtomicLong refused = new AtomicLong();
+    private final AtomicLongArray ended = new AtomicLongArray(REASONS.length);
+    private final AtomicLong promptTokens = new AtomicLong();
+    private final AtomicLong generatedTokens = new AtomicLong();
+
+    /** A submission returns a stream. */
+    void accept() {
+        submitted.incrementAndGet();
+    }
+
+    /** A submission throws. */
+    void refuse() {
+        refused.incrementAndGet();
+    }
+
+    @Override
+    public void tokenized(ObservedRequest request) {
+        promptTokens.addAndGet(request.promptTokens());
+    }
+
+    @Override
+    public void ended(ObservedRequest request, FinishReason reason) {
+        generatedTokens.addAndGet(request.generatedTokens());
+        ended.incrementAndGet(reason.ordinal());
+    }
+
+    RequestCounts snapshot(long cachedTokens) {
+        Map<FinishReason, Long> byReason = new EnumMap<>(FinishReason.class);
+        for (FinishReason reason : REASONS) {
+            byReason.put(reason, ended.get(reason.ordinal()));
+        }
+        return new RequestCounts(
+                submitted.get(), refused.get(), byReason, promptTokens.get(), generatedTokens.get(), cachedTokens);
+    }
+}
