@@ -2,11 +2,11 @@ package io.roseinfer.jmh;
 
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

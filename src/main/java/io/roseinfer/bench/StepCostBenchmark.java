@@ -91,7 +91,8 @@ public final class StepCostBenchmark {
         int blocks = Math.multiplyExact(running, Math.ceilDiv(context, options.blockSize()) + 1);
         EngineOptions engine = options.withScheduler(scheduler).withKvBlocks(blocks);
         try (ModelRunner runner = devices.open(spec, EngineLimits.runnerLimits(engine, spec))) {
-            OnlineScheduler online = new OnlineScheduler(runner, scheduler, clock, mostAdmissionSteps(), Observers.NONE);
+            OnlineScheduler online =
+                    new OnlineScheduler(runner, scheduler, clock, mostAdmissionSteps(), Observers.NONE);
             long first = enqueue(online, 0, PROMPT_TOKENS, newTokens);
             for (int i = 1; i < running; i++) {
                 enqueue(online, i, PROMPT_TOKENS, newTokens);
@@ -148,8 +149,9 @@ public final class StepCostBenchmark {
                 admitted++;
             }
         }
-        return newest(
-                online.steps().stream().filter(step -> step.get(Fact.PREFILL_TOKENS) > 0).toList());
+        return newest(online.steps().stream()
+                .filter(step -> step.get(Fact.PREFILL_TOKENS) > 0)
+                .toList());
     }
 
     /** Steps until all decode together. */

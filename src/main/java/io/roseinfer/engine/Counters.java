@@ -43,6 +43,7 @@ final class Counters implements StepObserver {
     }
 
     EngineStats snapshot(int submitted) {
-        return new EngineStats(kv, held, cached, waiting + submitted, active, steps, preemptions, RequestCounts.none(cachedTokens));
+        return new EngineStats(
+                kv, held, cached, waiting + submitted, active, steps, preemptions, RequestCounts.none(cachedTokens));
     }
 }

@@ -55,11 +55,7 @@ public final class Engine implements AutoCloseable {
     private Runnable afterClose = () -> {};
 
     private Engine(
-            ModelRunner runner,
-            Optional<Tokenizer> tokenizer,
-            EngineOptions options,
-            Clock clock,
-            Observers others) {
+            ModelRunner runner, Optional<Tokenizer> tokenizer, EngineOptions options, Clock clock, Observers others) {
         this.runner = runner;
         this.tokenizer = tokenizer;
         this.options = options;
@@ -176,8 +172,7 @@ public final class Engine implements AutoCloseable {
     /** The stream must not be reachable from its own cleaning action, so the action is made where no stream is in scope. */
     private TokenStream streamOf(LiveRequest live) {
         Runnable cancel = cancelOf(manager, tokenizeWorkers, live);
-        RequestStream stream =
-                new RequestStream(live.id(), live.buffer(), live.request(), tokenizer, clock, cancel);
+        RequestStream stream = new RequestStream(live.id(), live.buffer(), live.request(), tokenizer, clock, cancel);
         CLEANER.register(stream, cancel);
         return stream;
     }

@@ -68,8 +68,7 @@ final class EngineLoop {
         KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache());
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());
         this.counters = new Counters(kv, scheduler);
-        this.observers =
-                Observers.of(new StepTimer(clock, scheduler), counters).and(observers);
+        this.observers = Observers.of(new StepTimer(clock, scheduler), counters).and(observers);
         this.pipeline = new Pipeline(runner, scheduler, this.observers);
         this.endOfText =
                 runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();

@@ -63,7 +63,13 @@ public record GenerationRequest(
     /** A greedy completion of {@value #DEFAULT_NEW_TOKENS} tokens at most. */
     public static GenerationRequest of(Prompt prompt) {
         return new GenerationRequest(
-                prompt, DEFAULT_NEW_TOKENS, SamplingParams.greedy(), OptionalLong.empty(), List.of(), false, RequestTerms.NONE);
+                prompt,
+                DEFAULT_NEW_TOKENS,
+                SamplingParams.greedy(),
+                OptionalLong.empty(),
+                List.of(),
+                false,
+                RequestTerms.NONE);
     }
 
     public GenerationRequest withPrompt(Prompt value) {
@@ -102,8 +108,7 @@ public record GenerationRequest(
 
     /** Ends with {@code DEADLINE} this long after it was submitted, also while it waits. */
     public GenerationRequest withTimeout(Duration value) {
-        return withTerms(
-                new RequestTerms(terms.deadlineNanos(), Optional.of(value), terms.priority(), terms.tag()));
+        return withTerms(new RequestTerms(terms.deadlineNanos(), Optional.of(value), terms.priority(), terms.tag()));
     }
 
     public GenerationRequest withPriority(int value) {
@@ -111,7 +116,8 @@ public record GenerationRequest(
     }
 
     public GenerationRequest withTag(Object value) {
-        return withTerms(new RequestTerms(terms.deadlineNanos(), terms.timeout(), terms.priority(), Optional.of(value)));
+        return withTerms(
+                new RequestTerms(terms.deadlineNanos(), terms.timeout(), terms.priority(), Optional.of(value)));
     }
 
     /** This request as submitted now: its timeout is a deadline. */

@@ -35,7 +35,12 @@ final class RequestStream implements TokenStream {
      * @param cancel asks the engine to end the request; must not refer to this stream, or it could never be collected
      */
     RequestStream(
-            long requestId, TokenBuffer buffer, GenerationRequest request, Optional<Tokenizer> tokenizer, Clock clock, Runnable cancel) {
+            long requestId,
+            TokenBuffer buffer,
+            GenerationRequest request,
+            Optional<Tokenizer> tokenizer,
+            Clock clock,
+            Runnable cancel) {
         this.requestId = requestId;
         this.buffer = buffer;
         this.cancel = cancel;

@@ -13,8 +13,7 @@ import java.util.OptionalLong;
  * @param priority for policies that look at it, higher is more urgent; the default policies do not
  * @param tag the caller's own object, handed to policies and observers and back with the completion; never looked into
  */
-public record RequestTerms(
-        OptionalLong deadlineNanos, Optional<Duration> timeout, int priority, Optional<Object> tag) {
+public record RequestTerms(OptionalLong deadlineNanos, Optional<Duration> timeout, int priority, Optional<Object> tag) {
 
     /** No deadline, priority 0, no tag. */
     public static final RequestTerms NONE =

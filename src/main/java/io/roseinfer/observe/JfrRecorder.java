@@ -63,7 +63,10 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
         private static String camelCase(String key) {
             StringBuilder name = new StringBuilder();
             for (String word : key.split("_", -1)) {
-                name.append(name.isEmpty() ? word.substring(0, 1) : word.substring(0, 1).toUpperCase(Locale.ROOT))
+                name.append(
+                                name.isEmpty()
+                                        ? word.substring(0, 1)
+                                        : word.substring(0, 1).toUpperCase(Locale.ROOT))
                         .append(word.substring(1));
             }
             return name.toString();

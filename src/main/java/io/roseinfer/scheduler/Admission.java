@@ -193,7 +193,8 @@ final class Admission implements QueueView {
                 window[passedOver++] = sequence;
             }
         }
-        // Without a head, those that start over took all the room or the whole window: the one behind them has yet to be offered.
+        // Without a head, those that start over took all the room or the whole window: the one behind them has yet to
+        // be offered.
         isHeld = strict && (head == null ? !roster.waiting.isEmpty() : head.isWaiting());
         head = null;
     }

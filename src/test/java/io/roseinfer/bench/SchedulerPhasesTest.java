@@ -2,13 +2,13 @@ package io.roseinfer.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.observe.Observers;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
 import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;

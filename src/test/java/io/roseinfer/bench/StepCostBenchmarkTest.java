@@ -2,16 +2,16 @@ package io.roseinfer.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.metrics.StepRecords;
-import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.bench.report.StepCostReport;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.metrics.StepRecord;
-import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.StepRecords;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
@@ -100,7 +100,14 @@ class StepCostBenchmarkTest {
     @Test
     void of_steps_leavesTheDeviceOut() {
         StepRecord step = StepRecords.step(Map.of(
-                Fact.PLAN_NANOS, 2_000L, Fact.PACK_NANOS, 3_000L, Fact.DEVICE_NANOS, 900_000L, Fact.APPLY_NANOS, 5_000L));
+                Fact.PLAN_NANOS,
+                2_000L,
+                Fact.PACK_NANOS,
+                3_000L,
+                Fact.DEVICE_NANOS,
+                900_000L,
+                Fact.APPLY_NANOS,
+                5_000L));
         StepCost cost = StepCost.of(8, 0, List.of(step), List.of());
         assertThat(cost.totalMicros().p50()).isEqualTo(10);
         assertThat(StepCostReport.row(cost))

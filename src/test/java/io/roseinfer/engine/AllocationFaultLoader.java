@@ -39,7 +39,9 @@ final class AllocationFaultLoader extends ChangingLoader {
             Map.entry("java/util/concurrent/locks/LockSupport", Set.of("park", "parkNanos", "unpark")),
             Map.entry("java/util/concurrent/atomic/AtomicBoolean", Set.of("get", "compareAndSet")),
             Map.entry("java/util/concurrent/atomic/AtomicInteger", Set.of("get", "compareAndSet", "decrementAndGet")),
-            Map.entry("java/util/concurrent/atomic/AtomicLong", Set.of("get", "getAndIncrement", "incrementAndGet", "addAndGet")),
+            Map.entry(
+                    "java/util/concurrent/atomic/AtomicLong",
+                    Set.of("get", "getAndIncrement", "incrementAndGet", "addAndGet")),
             Map.entry("java/util/concurrent/atomic/AtomicLongArray", Set.of("get", "incrementAndGet")),
             Map.entry("java/util/concurrent/atomic/AtomicReference", Set.of("get", "getAndSet", "compareAndSet")));
 

@@ -3,16 +3,16 @@ package io.roseinfer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.roseinfer.observe.Observers;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.List;

@@ -57,7 +57,8 @@ class EngineLoopTest {
     }
 
     private static Completion completion(LiveRequest live) {
-        return new RequestStream(live.id(), live.buffer(), live.request(), Optional.empty(), Clock.system(), () -> {}).completion();
+        return new RequestStream(live.id(), live.buffer(), live.request(), Optional.empty(), Clock.system(), () -> {})
+                .completion();
     }
 
     private int[] alone(GenerationRequest request) {

@@ -196,8 +196,7 @@ final class EngineSimulation {
             String text = slow ? SlowTokenizer.SLOW + own.below(1_000_000) : own.coin() ? "Once upon" : "";
             GenerationRequest wanted = expected.request(own, text, own.coin());
             Call call = call(
-                    engine,
-                    own.chance(0.1) ? wanted.withTimeout(Duration.ofNanos(own.oneOf(1, 30, 300))) : wanted);
+                    engine, own.chance(0.1) ? wanted.withTimeout(Duration.ofNanos(own.oneOf(1, 30, 300))) : wanted);
             if (call.isAccepted()) {
                 read(call, own, slow);
             }

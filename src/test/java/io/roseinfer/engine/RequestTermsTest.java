@@ -43,7 +43,8 @@ class RequestTermsTest {
         try (SimRunner runner = gatedRunner(options);
                 Engine engine = open(runner, options)) {
             TokenStream free = engine.submit(Models.request(3, 1, 2).withTag("free"));
-            TokenStream due = engine.submit(Models.request(3, 3, 4).withDeadline(50).withTag("due"));
+            TokenStream due =
+                    engine.submit(Models.request(3, 3, 4).withDeadline(50).withTag("due"));
             TokenStream later = engine.submit(Models.request(3, 5, 6).withTimeout(Duration.ofNanos(100)));
             nanos.set(50);
             mayStep.countDown();
@@ -73,9 +74,11 @@ class RequestTermsTest {
                 stream.poll(Duration.ofDays(300 * 365L)).ifPresent(token -> ids.add(token.id()));
             }
             assertThat(stream.poll(Duration.ofDays(1))).isEmpty();
-            assertThat(ids).hasSize(3).containsExactly(engine.generate(Models.request(3, 1, 2)).tokens().stream()
-                    .map(GeneratedToken::id)
-                    .toArray(Integer[]::new));
+            assertThat(ids)
+                    .hasSize(3)
+                    .containsExactly(engine.generate(Models.request(3, 1, 2)).tokens().stream()
+                            .map(GeneratedToken::id)
+                            .toArray(Integer[]::new));
         }
     }
 
@@ -128,7 +131,9 @@ class RequestTermsTest {
             } else {
                 LiveRequest first = deadlines.first();
                 deadlines.remove(first);
-                assertThat(there.remove(first)).as("event %d, seed %d", event, seed).isTrue();
+                assertThat(there.remove(first))
+                        .as("event %d, seed %d", event, seed)
+                        .isTrue();
             }
             LiveRequest first = deadlines.first();
             assertThat(first == null ? -1 : first.deadlineNanos())

@@ -7,6 +7,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;

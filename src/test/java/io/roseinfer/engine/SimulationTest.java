@@ -2,8 +2,8 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.Scheduler;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

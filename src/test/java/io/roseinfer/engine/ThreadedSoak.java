@@ -119,9 +119,7 @@ final class ThreadedSoak {
         for (int id : ids) {
             fits &= id < settings.vocabularySize();
         }
-        return fits && dice.coin()
-                ? request.withPrompt(new Prompt.Text(text))
-                : request;
+        return fits && dice.coin() ? request.withPrompt(new Prompt.Text(text)) : request;
     }
 
     private static void dumpThreads() {

@@ -3,10 +3,10 @@ package io.roseinfer.engine;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Trace.Event;
 import io.roseinfer.metrics.RequestTimeline;
-import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.SequenceProbe;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.time.Duration;
 import java.util.Optional;
 

@@ -25,15 +25,7 @@ class PoliciesTest {
 
     private Sequence add(Scheduler scheduler, int[] prompt, int maxNewTokens, int priority) {
         Sequence sequence = new Sequence(
-                nextId++,
-                this,
-                prompt,
-                maxNewTokens,
-                500,
-                SamplingParams.greedy(),
-                0,
-                new int[0],
-                scheduler.pool());
+                nextId++, this, prompt, maxNewTokens, 500, SamplingParams.greedy(), 0, new int[0], scheduler.pool());
         scheduler.add(sequence.marked(priority, Optional.of("tag " + sequence.id())));
         return sequence;
     }
@@ -61,7 +53,8 @@ class PoliciesTest {
 
         @Override
         public long rank(WaitingRequest request, QueueView queue) {
-            seen.add(request.arrival() + " at " + request.arrivalStep() + ": " + request.tag().orElseThrow() + ", "
+            seen.add(request.arrival() + " at " + request.arrivalStep() + ": "
+                    + request.tag().orElseThrow() + ", "
                     + request.cachedLength() + " of " + request.promptLength() + "; step " + queue.step() + ", "
                     + queue.freeBlocks() + " free, " + queue.runningRows() + " running, " + queue.waiting()
                     + " waiting");
@@ -72,8 +65,8 @@ class PoliciesTest {
     @Test
     void an_admission_policy_is_shown_the_request_and_the_state_of_the_scheduler() {
         Urgent policy = new Urgent();
-        Scheduler scheduler = scheduler(
-                SchedulerOptions.builder().prefillMaxBatchSize(1).admission(policy), 10);
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().prefillMaxBatchSize(1).admission(policy), 10);
         int[] prompt = IntStream.range(1, 10).toArray();
         add(scheduler, prompt, 5, 0);
         step(scheduler);
@@ -88,8 +81,8 @@ class PoliciesTest {
 
     @Test
     void requests_are_admitted_in_the_order_of_their_priority() {
-        Scheduler scheduler = scheduler(
-                SchedulerOptions.builder().prefillMaxBatchSize(1).admission(new Urgent()), 100);
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().prefillMaxBatchSize(1).admission(new Urgent()), 100);
         List.of(1, 3, 2).forEach(priority -> add(scheduler, new int[] {5}, 1, priority));
         List<Long> admitted = new ArrayList<>();
         while (scheduler.hasWork()) {

@@ -95,9 +95,7 @@ public interface AdmissionPolicy {
 
         @Override
         public long rank(WaitingRequest request, QueueView queue) {
-            return isStrict(queue)
-                    ? 0
-                    : request.remainingTokens() - (long) AGING_TOKENS * request.timesPassedOver();
+            return isStrict(queue) ? 0 : request.remainingTokens() - (long) AGING_TOKENS * request.timesPassedOver();
         }
 
         @Override

@@ -71,24 +71,24 @@ public interface StepPolicy {
 
         private long phase(StepBuilder step, long state) {
             long decoded = state & DECODED;
-            switch ((int) state & PHASE_MASK) {
+            return switch ((int) state & PHASE_MASK) {
                 case OPENING_DECODE -> {
                     if (decodeFirst) {
                         step.decode();
                     }
-                    return PREFILL | (step.isEmpty() ? 0 : DECODED);
+                    yield PREFILL | (step.isEmpty() ? 0 : DECODED);
                 }
                 case PREFILL -> {
                     step.prefill(step.prefillMaxTokens());
-                    return CLOSING_DECODE | decoded;
+                    yield CLOSING_DECODE | decoded;
                 }
                 default -> {
                     if (decoded == 0) {
                         step.decode();
                     }
-                    return OPENING_DECODE;
+                    yield OPENING_DECODE;
                 }
-            }
+            };
         }
 
         @Override

@@ -38,7 +38,8 @@ final class Results {
     }
 
     static RunResult run(List<RequestResult> requests, int rejected, long submitWallUs, Long... lagUs) {
-        EngineStats after = new EngineStats(new KvGeometry(16, 128, 4096), 0, 3, 0, 0, 40, 2, new RequestCounts(0, 0, Map.of(), 0, 0, 0));
+        EngineStats after = new EngineStats(
+                new KvGeometry(16, 128, 4096), 0, 3, 0, 0, 40, 2, new RequestCounts(0, 0, Map.of(), 0, 0, 0));
         return new RunResult(
                 START_NANOS,
                 requests,
