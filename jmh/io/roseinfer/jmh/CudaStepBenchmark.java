@@ -78,7 +78,9 @@ public class CudaStepBenchmark {
         outputs = runner.newOutputs();
         inputs.clear();
         for (int row = 0; row < rows; row++) {
-            inputs.beginRow(CONTEXT - 1, IntStream.range(row * blocks, (row + 1) * blocks).toArray());
+            inputs.beginRow(
+                    CONTEXT - 1,
+                    IntStream.range(row * blocks, (row + 1) * blocks).toArray());
             inputs.addToken(row * 31 % model.spec().vocabularySize());
             inputs.endRow();
             inputs.sampleLastRow(new SampleRequest(way.params, row, TokenHistory.NONE));

@@ -17,10 +17,10 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.hub.download.DownloadListener;
-import io.roseinfer.hub.download.HubSettings;
 import io.roseinfer.hub.ModelHub;
 import io.roseinfer.hub.ModelRef;
+import io.roseinfer.hub.download.DownloadListener;
+import io.roseinfer.hub.download.HubSettings;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.Families;
 import io.roseinfer.model.family.ModelFiles;
@@ -127,8 +127,8 @@ public final class Roseinfer {
     /** The profiler's ranges if they can be had; else a warning. */
     private static Observers profiler(Settings settings, List<String> warnings) {
         try {
-            return Observers.of(NvtxRanges.attach(
-                    Optional.ofNullable(settings.environment().get(PROFILER_LIBRARY))
+            return Observers.of(
+                    NvtxRanges.attach(Optional.ofNullable(settings.environment().get(PROFILER_LIBRARY))
                             .map(Path::of)));
         } catch (BackendUnavailable e) {
             warnings.add(e.getMessage());
@@ -181,8 +181,7 @@ public final class Roseinfer {
                                 config -> ModelFiles.requireSupported(settings.model(), config),
                                 directory -> ModelFiles.openDirectory(settings.model(), directory));
             case ModelRef.Builtin builtin -> ModelFiles.openBuiltin(builtin.name());
-            case ModelRef.RandomShape random ->
-                ModelFiles.random(random.shape(), settings.weightSeed());
+            case ModelRef.RandomShape random -> ModelFiles.random(random.shape(), settings.weightSeed());
             case ModelRef.RandomConfig random ->
                 ModelFiles.random(settings.model(), random.config(), settings.weightSeed());
         };

@@ -383,7 +383,8 @@ class ArchitectureTest {
         int headLine = 0;
         int longest = 0;
         int line = 1;
-        for (char c : code.toCharArray()) {
+        for (int i = 0; i < code.length(); i++) {
+            char c = code.charAt(i);
             if (c == '\n') {
                 line++;
             }

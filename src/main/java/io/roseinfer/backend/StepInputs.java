@@ -41,6 +41,10 @@ public final class StepInputs {
     private int blockCount;
     private int sampleCount;
     private int nextPosition;
+    /** Block and offset of the open row's next token. */
+    private int blockIndex;
+
+    private int blockOffset;
     private int[] rowBlocks = {};
 
     /**
@@ -103,22 +107,28 @@ public final class StepInputs {
     public void beginRow(int position, int[] blocks) {
         Check.that(rowCount < maxRows, "step has more rows than its limit");
         nextPosition = position;
+        blockIndex = position / blockSize;
+        blockOffset = position % blockSize;
         rowBlocks = blocks;
     }
 
     /** Adds the row's next token; its position and its slot follow from the row's beginning and blocks. */
     public void addToken(int id) {
         Check.that(tokenCount < maxTokens, "step has more tokens than its limit");
-        int position = nextPosition++;
         set(tokenIds, tokenCount, id);
-        set(positions, tokenCount, position);
-        set(slots, tokenCount, rowBlocks[position / blockSize] * blockSize + position % blockSize);
+        set(positions, tokenCount, nextPosition++);
+        set(slots, tokenCount, rowBlocks[blockIndex] * blockSize + blockOffset);
         tokenCount++;
+        blockOffset++;
+        if (blockOffset == blockSize) {
+            blockOffset = 0;
+            blockIndex++;
+        }
     }
 
     /** Closes the open row: once the step has run, its sequence holds the tokens up to the one added last. */
     public void endRow() {
-        int count = Math.ceilDiv(nextPosition, blockSize);
+        int count = blockOffset == 0 ? blockIndex : blockIndex + 1;
         Check.that(blockCount + count <= maxBlocks, "step has more blocks than its limit");
         MemorySegment.copy(rowBlocks, 0, memory, INT, blocks + 4L * blockCount, count);
         blockCount += count;

@@ -48,8 +48,9 @@ public record RunResult(
 
     /** What the run's decode steps cost the engine's thread. */
     public HostTime hostTime() {
-        return HostTime.of(
-                steps.stream().filter(step -> step.get(Fact.START_NANOS) >= startNanos).toList());
+        return HostTime.of(steps.stream()
+                .filter(step -> step.get(Fact.START_NANOS) >= startNanos)
+                .toList());
     }
 
     /** How late requests were submitted, in milliseconds. */

@@ -90,7 +90,8 @@ final class BenchModelCommand implements io.roseinfer.cli.Command {
         try (LoadedModel loaded = model.load(spec -> settings.engineOptions(base, spec.contextLength()), terminal)) {
             loaded.warmUp(terminal.clock());
             model.features(loaded, terminal);
-            ModelBenchmark benchmark = new ModelBenchmark(loaded.runner(), settings, terminal.clock(), loaded.profiler());
+            ModelBenchmark benchmark =
+                    new ModelBenchmark(loaded.runner(), settings, terminal.clock(), loaded.profiler());
             String dtype = loaded.precision().map(Choices::word).orElse("none");
             terminal.print(ModelReport.header(model.model(), dtype, loaded.deviceDescription(), settings));
             terminal.print(WarmUpLine.of(loaded));

@@ -144,7 +144,7 @@ final class EngineLoop {
                 break;
             }
             stampAdmissions(flight.plan(), turnNanos);
-            pipeline.launch(flight);
+            pipeline.launch();
         }
     }
 

@@ -168,7 +168,7 @@ public final class OnlineScheduler {
         if (flight.isEmpty()) {
             return false;
         }
-        pipeline.launch(flight);
+        pipeline.launch();
         StepPlan done;
         try {
             done = pipeline.complete().plan();

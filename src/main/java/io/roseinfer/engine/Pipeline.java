@@ -25,6 +25,7 @@ final class Pipeline {
     private final int size;
     private final Flight[] ring;
     private final Scheduler.SampledTokens sampledTokens = this::usableToken;
+    private StepOutputs applied;
     private long launched;
     private long completed;
 
@@ -37,8 +38,7 @@ final class Pipeline {
         this.runner = runner;
         this.scheduler = scheduler;
         this.vocabularySize = runner.spec().vocabularySize();
-        this.packer =
-                new StepPacker(runner.kv().blockSize(), runner.spec().contextLength());
+        this.packer = new StepPacker(runner.kv().blockSize(), runner.spec().contextLength());
         this.observer = observer;
         this.depth = runner.maxInFlight();
         // One more than can be in flight: the flight completed last is still read while the next one is planned.
@@ -47,6 +47,7 @@ final class Pipeline {
         for (int i = 0; i < size; i++) {
             ring[i] = new Flight(scheduler.newPlan(), runner.newInputs(), runner.newOutputs(), new StepRecord());
         }
+        this.applied = ring[0].outputs();
         scheduler.onAdmission(admissions());
     }
 
@@ -108,9 +109,10 @@ final class Pipeline {
         return ring[(int) (step % size)];
     }
 
-    /** Packs and submits the flight that was planned last and is not empty. */
-    void launch(Flight flight) {
-        Check.that(flight == next() && !flight.isEmpty(), "a step is launched that is empty or was not planned last");
+    /** Packs and submits the flight that was planned last, which must not be empty. */
+    void launch() {
+        Flight flight = next();
+        Check.that(!flight.isEmpty(), "an empty step is launched");
         packer.pack(flight.plan(), flight.inputs());
         observer.packed(flight.record());
         runner.submit(flight.inputs(), flight.outputs());
@@ -125,6 +127,7 @@ final class Pipeline {
         runner.await();
         observer.awaited(flight.record());
         completed++;
+        applied = flight.outputs();
         scheduler.apply(flight.plan(), sampledTokens);
         observer.applied(flight.record());
         return flight;
@@ -155,8 +158,7 @@ final class Pipeline {
 
     /** A token of the flight completed last, by its sample. */
     private int usableToken(int sample) {
-        StepOutputs out = flight(completed - 1).outputs();
-        int token = out.token(sample);
-        return out.status(sample) == Status.OK && token >= 0 && token < vocabularySize ? token : StepPlan.NO_TOKEN;
+        int token = applied.token(sample);
+        return applied.status(sample) == Status.OK && token >= 0 && token < vocabularySize ? token : StepPlan.NO_TOKEN;
     }
 }

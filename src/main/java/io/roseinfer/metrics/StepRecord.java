@@ -143,7 +143,10 @@ public final class StepRecord {
     public String toString() {
         StringBuilder text = new StringBuilder();
         for (Fact fact : Fact.values()) {
-            text.append(text.isEmpty() ? "" : ", ").append(fact.key()).append(' ').append(get(fact));
+            text.append(text.isEmpty() ? "" : ", ")
+                    .append(fact.key())
+                    .append(' ')
+                    .append(get(fact));
         }
         return text.toString();
     }

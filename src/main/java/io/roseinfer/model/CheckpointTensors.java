@@ -1,7 +1,7 @@
 package io.roseinfer.model;
 
-import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.safetensors.WeightSource;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -134,7 +134,8 @@ public final class ConfigJson {
         JsonNode value = json.path(field);
         double number = value.isNumber() ? value.doubleValue(Double.NaN) : Double.NaN;
         if (!(number > 0 && number < Double.POSITIVE_INFINITY)) {
-            throw refusal(field + " is " + (value.isMissingNode() ? "missing" : value) + "; it must be a number above 0");
+            throw refusal(
+                    field + " is " + (value.isMissingNode() ? "missing" : value) + "; it must be a number above 0");
         }
         return number;
     }

@@ -36,7 +36,9 @@ public enum Trait {
 
     private boolean isIn(ModelSpec spec) {
         return switch (this) {
-            case RMS_NORM -> spec.head().norm().kind() == Kind.RMS || any(spec, block -> block.norm().kind() == Kind.RMS);
+            case RMS_NORM ->
+                spec.head().norm().kind() == Kind.RMS
+                        || any(spec, block -> block.norm().kind() == Kind.RMS);
             case ROTARY_POSITIONS -> any(spec, block -> block.positions() instanceof Positions.Rope);
             case NO_POSITIONS -> any(spec, block -> block.positions() instanceof Positions.None);
             case GROUPED_HEADS -> spec.attention().kvHeads() != spec.attention().heads();

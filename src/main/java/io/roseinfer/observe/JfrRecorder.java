@@ -89,7 +89,7 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
     @Category("roseinfer")
     @Description("A request, from being accepted to its ending")
     @StackTrace(false)
-    private static final class RequestEvent extends Event {
+    static final class RequestEvent extends Event {
         private static final RequestEvent PROBE = new RequestEvent();
 
         @Label("Request")
@@ -141,7 +141,7 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
         }
     }
 
-    private final Map<StepRecord, Event> steps = new IdentityHashMap<>();
+    private final IdentityHashMap<StepRecord, Event> steps = new IdentityHashMap<>();
     private final Map<ObservedRequest, RequestEvent> requests = new ConcurrentHashMap<>();
 
     @Override

@@ -33,8 +33,10 @@ class StepCheckTest {
     }
 
     private void check(int samplesBefore) {
-        ModelSpec spec =
-                SpecBuilder.named("none").vocabulary(VOCABULARY).context(CONTEXT).build();
+        ModelSpec spec = SpecBuilder.named("none")
+                .vocabulary(VOCABULARY)
+                .context(CONTEXT)
+                .build();
         new StepCheck(spec, new KvGeometry(16, BLOCKS, 1)).check(step, samplesBefore);
     }
 

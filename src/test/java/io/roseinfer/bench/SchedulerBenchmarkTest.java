@@ -3,7 +3,6 @@ package io.roseinfer.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.roseinfer.observe.Observers;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
@@ -11,6 +10,7 @@ import io.roseinfer.bench.SchedulerRun.RequestTimes;
 import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.observe.Observers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;

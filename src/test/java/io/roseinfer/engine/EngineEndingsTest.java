@@ -3,7 +3,6 @@ package io.roseinfer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.roseinfer.observe.Observers;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.backend.sim.SimOptions;
@@ -13,6 +12,7 @@ import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.time.Duration;
@@ -203,8 +203,8 @@ class EngineEndingsTest {
         int rounds = 20_000;
         EngineOptions one = Models.options().withMaxInflightRequests(1);
         SimRunner runner = Models.runner(one, SimOptions.defaults());
-        SchedulerManager manager = new SchedulerManager(
-                runner, runner.kv(), one, Models.ticking(), Observers.NONE, () -> {});
+        SchedulerManager manager =
+                new SchedulerManager(runner, runner.kv(), one, Models.ticking(), Observers.NONE, () -> {});
         AtomicInteger begun = new AtomicInteger();
         AtomicInteger othersOutcome = new AtomicInteger();
         CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {

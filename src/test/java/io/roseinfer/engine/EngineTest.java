@@ -22,6 +22,7 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -269,7 +270,7 @@ class EngineTest {
         AtomicInteger readings = new AtomicInteger();
         AtomicBoolean closed = new AtomicBoolean();
         Clock clock = () -> {
-            if (closed.get() && Thread.currentThread() == closing && readings.incrementAndGet() == 2) {
+            if (closed.get() && Thread.currentThread().equals(closing) && readings.incrementAndGet() == 2) {
                 gate.open.countDown();
             }
             return 1;
@@ -290,7 +291,7 @@ class EngineTest {
         try (Engine engine = Models.engine(Models.options(), seen)) {
             for (int i = 0; i < 3; i++) {
                 assertThat(engine.generate(Models.request(5, i)).ids()).hasSize(5);
-                while (worker.get().getState() != Thread.State.WAITING) {
+                while (Objects.requireNonNull(worker.get()).getState() != Thread.State.WAITING) {
                     Thread.onSpinWait();
                 }
             }

@@ -2,9 +2,9 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.observe.Observers;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.observe.Observers;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -45,10 +45,15 @@ class EngineWarmUpTest {
     void run_timeThatIsUp_beginsNoOtherWave() {
         AtomicLong steps = new AtomicLong();
         SimOptions options = SimOptions.defaults().withOnStep(step -> steps.incrementAndGet());
-        EngineWarmUp.run(Models.runner(Models.options(), options), Models.options(), Models.ticking(), 2, Observers.NONE);
+        EngineWarmUp.run(
+                Models.runner(Models.options(), options), Models.options(), Models.ticking(), 2, Observers.NONE);
         long ofOneWave = steps.getAndSet(0);
         EngineWarmUp.run(
-                Models.runner(Models.options(), options), Models.options(), Models.ticking(), Long.MAX_VALUE / 2, Observers.NONE);
+                Models.runner(Models.options(), options),
+                Models.options(),
+                Models.ticking(),
+                Long.MAX_VALUE / 2,
+                Observers.NONE);
         assertThat(ofOneWave).isPositive().isLessThan(steps.get());
     }
 }

@@ -206,13 +206,7 @@ class ObserversTest {
                         "turn ends");
         assertThat(turn(loop))
                 .containsExactly(
-                        "turn",
-                        "planning",
-                        "idle",
-                        "delivering",
-                        "LENGTH ended request 0",
-                        "delivered",
-                        "turn ends");
+                        "turn", "planning", "idle", "delivering", "LENGTH ended request 0", "delivered", "turn ends");
         assertThat(loop.hasWork()).isFalse();
     }
 

@@ -32,7 +32,9 @@ class OnlineSchedulerTest {
 
     @Test
     void a_request_for_no_token_is_refused() {
-        assertThatThrownBy(() -> enqueue(1, 0)).isInstanceOf(BadInput.class).hasMessageContaining("max_new_tokens is 0");
+        assertThatThrownBy(() -> enqueue(1, 0))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("max_new_tokens is 0");
         assertThat(scheduler.hasUnfinished()).isFalse();
     }
 

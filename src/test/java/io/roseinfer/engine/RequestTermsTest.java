@@ -10,6 +10,7 @@ import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -89,13 +90,14 @@ class RequestTermsTest {
         try (SimRunner runner = gatedRunner(options);
                 Engine engine = open(runner, options)) {
             Completion unused = engine.generate(Models.request(3, 1, 2));
-            Completion none = engine.generate(Models.request(3, 1, 2, 3).withDeadline(-1));
+            Completion late = engine.generate(Models.request(3, 1, 2, 3).withDeadline(-1));
+            assertThat(late.finishReason()).isEqualTo(FinishReason.DEADLINE);
             assertThatThrownBy(() -> engine.submit(Models.request(3, -1))).isInstanceOf(BadInput.class);
             RequestCounts counts = engine.stats().requests();
             assertThat(counts.accepted()).isEqualTo(2);
             assertThat(counts.refused()).isEqualTo(1);
             assertThat(counts.promptTokens()).isEqualTo(5);
-            while (engine.stats().requests().ended().get(FinishReason.DEADLINE) == 0) {
+            while (!Long.valueOf(1).equals(engine.stats().requests().ended().get(FinishReason.DEADLINE))) {
                 Thread.onSpinWait();
             }
             counts = engine.stats().requests();
@@ -129,7 +131,7 @@ class RequestTermsTest {
             } else if (random.nextBoolean()) {
                 deadlines.remove(there.remove(random.nextInt(there.size())));
             } else {
-                LiveRequest first = deadlines.first();
+                LiveRequest first = Objects.requireNonNull(deadlines.first());
                 deadlines.remove(first);
                 assertThat(there.remove(first))
                         .as("event %d, seed %d", event, seed)

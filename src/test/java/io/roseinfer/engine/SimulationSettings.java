@@ -5,14 +5,12 @@ import io.roseinfer.base.SplitMix64;
 import io.roseinfer.example.ShortestJobFirst;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
-import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.WaitingRequest;
-import java.util.List;
 
 /**
  * What a seed decides before anything runs. Every seed draws all of it anew (swarm testing), so that one run has a tiny pool and

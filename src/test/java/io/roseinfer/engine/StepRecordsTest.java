@@ -36,7 +36,8 @@ class StepRecordsTest {
 
     private EngineLoop loop(EngineOptions options, SimOptions sim) {
         SimRunner runner = Models.runner(options, sim);
-        return new EngineLoop(runner, runner.kv(), options.scheduler(), 1, Models.ticking(), Observers.of(log), () -> {});
+        return new EngineLoop(
+                runner, runner.kv(), options.scheduler(), 1, Models.ticking(), Observers.of(log), () -> {});
     }
 
     /** Prompts that share their first eight tokens: two blocks. */
@@ -85,7 +86,8 @@ class StepRecordsTest {
     void steps_oneInFlight_followEachOtherWithoutOverlap() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults());
         for (int i = 1; i < steps.size(); i++) {
-            assertThat(steps.get(i).get(Fact.START_NANOS)).isGreaterThan(steps.get(i - 1).endNanos());
+            assertThat(steps.get(i).get(Fact.START_NANOS))
+                    .isGreaterThan(steps.get(i - 1).endNanos());
         }
     }
 
@@ -94,7 +96,8 @@ class StepRecordsTest {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withMaxInFlight(2));
         assertThat(steps.get(1).get(Fact.START_NANOS)).isLessThan(steps.get(0).endNanos());
         for (int i = 2; i < steps.size(); i++) {
-            assertThat(steps.get(i).get(Fact.START_NANOS)).isGreaterThan(steps.get(i - 2).endNanos());
+            assertThat(steps.get(i).get(Fact.START_NANOS))
+                    .isGreaterThan(steps.get(i - 2).endNanos());
         }
     }
 

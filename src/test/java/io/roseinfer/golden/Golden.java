@@ -27,8 +27,8 @@ public final class Golden {
             List.of("odd-heads", "untied", "relu", "builtin-tiny", "gpt2-random");
 
     /** All folders. */
-    public static final List<String> ALL = List.of(
-            "odd-heads", "untied", "relu", "builtin-tiny", "gpt2-random", "grouped-heads", "scaled-rotary");
+    public static final List<String> ALL =
+            List.of("odd-heads", "untied", "relu", "builtin-tiny", "gpt2-random", "grouped-heads", "scaled-rotary");
 
     /** The folders with what transformers computes on a GPU, in float32 and float16. */
     public static final List<String> ON_GPU = List.of("builtin-tiny", "gpt2-random");

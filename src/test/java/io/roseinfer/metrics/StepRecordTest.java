@@ -23,14 +23,16 @@ class StepRecordTest {
         assertThat(STEP.submittedNanos()).isEqualTo(507);
         assertThat(STEP.awaitedNanos()).isEqualTo(533);
         assertThat(STEP.endNanos()).isEqualTo(538);
-        assertThat(STEP.hostNanos()).as("all but the device's phase, and submitting").isEqualTo(12);
+        assertThat(STEP.hostNanos())
+                .as("all but the device's phase, and submitting")
+                .isEqualTo(12);
     }
 
     @Test
     void copyOf_hasAllFactsAndStaysAsItIs() {
         StepRecord record = new StepRecord();
         for (Fact fact : Fact.values()) {
-            record.set(fact, 7 * fact.ordinal());
+            record.set(fact, 7L * fact.ordinal());
         }
         long[] values = new long[StepRecord.FACTS + 3];
         record.copyTo(values, 3);
@@ -39,7 +41,7 @@ class StepRecordTest {
         record.set(Fact.PREEMPTIONS, -1);
         Arrays.fill(values, -2);
         for (Fact fact : Fact.values()) {
-            assertThat(copy.get(fact)).as(fact.label()).isEqualTo(7 * fact.ordinal());
+            assertThat(copy.get(fact)).as(fact.label()).isEqualTo(7L * fact.ordinal());
         }
     }
 }

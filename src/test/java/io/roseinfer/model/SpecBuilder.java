@@ -131,12 +131,6 @@ public final class SpecBuilder {
     private Attention attention(int size, float scale) {
         Attention plain = Attention.plain(heads, size, scale);
         return new Attention(
-                heads,
-                kvHeads == 0 ? heads : kvHeads,
-                size,
-                scale,
-                plain.window(),
-                plain.softCap(),
-                headNorms);
+                heads, kvHeads == 0 ? heads : kvHeads, size, scale, plain.window(), plain.softCap(), headNorms);
     }
 }

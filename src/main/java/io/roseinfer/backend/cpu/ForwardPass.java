@@ -23,7 +23,6 @@ import io.roseinfer.model.ModelSpec;
 final class ForwardPass {
     private final ModelSpec spec;
     private final ModelWeights weights;
-    private final KvPool pool;
     private final WorkerTeam team;
     private final Worker[] workers;
     private final Scratch scratch;
@@ -34,7 +33,6 @@ final class ForwardPass {
     ForwardPass(ModelSpec spec, ModelWeights weights, KvPool pool, WorkerTeam team, Worker[] workers, Scratch scratch) {
         this.spec = spec;
         this.weights = weights;
-        this.pool = pool;
         this.team = team;
         this.workers = workers;
         this.scratch = scratch;

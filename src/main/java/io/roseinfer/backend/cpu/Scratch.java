@@ -68,6 +68,7 @@ final class Scratch {
 
     /** The most inputs a matrix of the blocks has. */
     static int mostInputs(ModelSpec spec) {
-        return Math.max(spec.width(), Math.max(spec.attention().queryWidth(), spec.mlp().inner()));
+        return Math.max(
+                spec.width(), Math.max(spec.attention().queryWidth(), spec.mlp().inner()));
     }
 }

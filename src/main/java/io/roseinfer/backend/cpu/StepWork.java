@@ -25,7 +25,8 @@ final class StepWork {
     private final long flopsPerScore;
 
     StepWork(ModelSpec spec, ModelWeights weights) {
-        kvBytesPerToken = KvPool.blockBytes(spec.layers(), spec.attention().kvHeads(), spec.attention().headSize(), 1);
+        kvBytesPerToken = KvPool.blockBytes(
+                spec.layers(), spec.attention().kvHeads(), spec.attention().headSize(), 1);
         flopsPerScore = 4L * spec.attention().queryWidth() * spec.layers();
         layers(weights, Operator.QKV, Layer::qkv);
         layers(weights, Operator.ATTENTION_OUTPUT, Layer::attentionOutput);

@@ -126,7 +126,7 @@ record Signature(String kernel, int line, List<Argument> arguments) {
     IllegalStateException misuse(long kinds) {
         int count = (63 - Long.numberOfLeadingZeros(kinds)) / 2;
         for (int i = 0; i < Math.min(count, arguments.size()); i++) {
-            Kind given = Kind.values()[(int) (kinds >>> 2 * (count - 1 - i) & 3)];
+            Kind given = Kind.values()[(int) ((kinds >>> (2 * (count - 1 - i))) & 3)];
             if (given != arguments.get(i).kind()) {
                 return bug(i, "is given as " + given + " and declared as " + declared(i));
             }

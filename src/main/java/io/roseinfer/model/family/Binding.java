@@ -1,12 +1,12 @@
 package io.roseinfer.model.family;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.model.CheckpointTensors;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.OwnHead;
 import io.roseinfer.model.StoredTensor;
 import io.roseinfer.model.Weights;
+import io.roseinfer.safetensors.WeightSource;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -127,11 +127,11 @@ record Llama(boolean attentionBias, boolean mlpBias) implements Family {
     /** Transformers 5 writes {@code rope_parameters}; before, {@code rope_scaling} stood beside {@code rope_theta}. */
     private static Rope rope(ConfigJson config, int headSize, int context) {
         double theta = config.number("rope_theta", 10000);
-        Optional<ConfigJson> given =
-                config.section("rope_parameters").or(() -> config.section("rope_scaling"));
+        Optional<ConfigJson> given = config.section("rope_parameters").or(() -> config.section("rope_scaling"));
         for (ConfigJson each : given.isPresent() ? List.of(config, given.get()) : List.of(config)) {
             if (each.number("partial_rotary_factor", 1) != 1) {
-                throw each.refusal("partial_rotary_factor is set; models of this type turn whole heads, so it must be 1");
+                throw each.refusal(
+                        "partial_rotary_factor is set; models of this type turn whole heads, so it must be 1");
             }
         }
         return given.isEmpty()

@@ -2,12 +2,12 @@ package io.roseinfer.model.family;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.safetensors.Checkpoint;
-import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.model.ConfigJson;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.RandomWeights;
 import io.roseinfer.model.Weights;
+import io.roseinfer.safetensors.Checkpoint;
+import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
 import java.io.IOException;

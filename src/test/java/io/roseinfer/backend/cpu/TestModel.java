@@ -1,8 +1,8 @@
 package io.roseinfer.backend.cpu;
 
 import io.roseinfer.model.Activation;
-import io.roseinfer.model.CheckpointTensors;
 import io.roseinfer.model.BlockSpec.Norm;
+import io.roseinfer.model.CheckpointTensors;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Positions;
 import io.roseinfer.model.SpecBuilder;

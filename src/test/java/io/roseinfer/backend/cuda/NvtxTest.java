@@ -13,10 +13,10 @@ import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
-import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepRecords;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.observe.Observers;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -139,8 +139,7 @@ class NvtxTest {
                 SimBackend backend = new SimBackend(SimOptions.defaults());
                 ModelRunner runner =
                         backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
-                Engine engine = Engine.open(
-                        runner, files.tokenizer(), options, Clock.system(), Observers.of(ranges))) {
+                Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system(), Observers.of(ranges))) {
             engine.generate(
                     GenerationRequest.ofTokens(5, 6, 7).withMaxNewTokens(4).withIgnoreEndOfText(true));
         }

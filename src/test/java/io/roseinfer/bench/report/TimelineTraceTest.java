@@ -2,8 +2,6 @@ package io.roseinfer.bench.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.metrics.StepRecords;
-import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.RequestResult;
@@ -14,6 +12,8 @@ import io.roseinfer.bench.StreamingBenchmark;
 import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.metrics.RequestMetrics;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.StepRecords;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -140,8 +140,9 @@ class TimelineTraceTest {
                 .toList();
         assertThat(free)
                 .extracting(event -> event.at("/args/value").longValue())
-                .containsExactlyElementsOf(
-                        run.steps().stream().map(step -> step.get(Fact.FREE_BLOCKS)).toList());
+                .containsExactlyElementsOf(run.steps().stream()
+                        .map(step -> step.get(Fact.FREE_BLOCKS))
+                        .toList());
     }
 
     private static StepRecord step(long number, long startUs, int prefillTokens, int decodeRows) {

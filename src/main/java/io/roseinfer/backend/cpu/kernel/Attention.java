@@ -28,6 +28,5 @@ public interface Attention {
      * @param scale what scores are multiplied by
      * @param output filled with {@code [count][headSize]}
      */
-    void attendHeads(
-            KvView context, float[] queries, int from, int count, int length, float scale, float[] output);
+    void attendHeads(KvView context, float[] queries, int from, int count, int length, float scale, float[] output);
 }

@@ -323,8 +323,7 @@ final class VectorAttention implements Attention {
      *
      * @param first the first token of a block
      */
-    private void weighFourByTwo(
-            KvView context, int d, int first, int end, float[] output, int to, int row, int last) {
+    private void weighFourByTwo(KvView context, int d, int first, int end, float[] output, int to, int row, int last) {
         MemorySegment memory = context.memory();
         int blockSize = context.blockSize();
         int headSize = context.headSize();
