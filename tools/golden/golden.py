@@ -45,6 +45,10 @@ def hugging_face(config: dict, weights: dict[str, torch.Tensor]) -> GPT2LMHeadMo
     return model
 
 
+def load(directory: Path) -> GPT2LMHeadModel:
+    return FAMILIES["gpt2"].load(directory)
+
+
 @torch.no_grad()
 def logits_of(model, ids: list[int]) -> torch.Tensor:
     return model(torch.tensor([ids], device=model.device)).logits[0]
