@@ -38,6 +38,9 @@ public final class Roseinfer {
     /** Where a profiler names the library that hears of ranges. */
     private static final String PROFILER_LIBRARY = "NVTX_INJECTION64_PATH";
 
+    /** The seed of {@code random:} weights: the same model every time. */
+    private static final long RANDOM_WEIGHTS_SEED = 0;
+
     private Roseinfer() {}
 
     /**
@@ -181,9 +184,9 @@ public final class Roseinfer {
                                 config -> ModelFiles.requireSupported(settings.model(), config),
                                 directory -> ModelFiles.openDirectory(settings.model(), directory));
             case ModelRef.Builtin builtin -> ModelFiles.openBuiltin(builtin.name());
-            case ModelRef.RandomShape random -> ModelFiles.random(random.shape(), settings.weightSeed());
+            case ModelRef.RandomShape random -> ModelFiles.random(random.shape(), RANDOM_WEIGHTS_SEED);
             case ModelRef.RandomConfig random ->
-                ModelFiles.random(settings.model(), random.config(), settings.weightSeed());
+                ModelFiles.random(settings.model(), random.config(), RANDOM_WEIGHTS_SEED);
         };
     }
 

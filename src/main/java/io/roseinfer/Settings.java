@@ -13,7 +13,6 @@ import java.util.Map;
  * @param threads processor threads; 0 takes one per processor
  * @param offline forbids downloads
  * @param environment where {@code HF_HOME} and its kin are looked up
- * @param weightSeed seed of {@code random:} weights
  * @param cuda what only matters on CUDA
  * @param engine the engine's knobs, which size the runner
  */
@@ -24,7 +23,6 @@ public record Settings(
         int threads,
         boolean offline,
         Map<String, String> environment,
-        long weightSeed,
         Cuda cuda,
         EngineOptions engine) {
 
@@ -70,40 +68,35 @@ public record Settings(
                 0,
                 false,
                 System.getenv(),
-                0,
                 Cuda.defaults(),
                 EngineOptions.defaults());
     }
 
     public Settings withDevice(Device value) {
-        return new Settings(model, value, precision, threads, offline, environment, weightSeed, cuda, engine);
+        return new Settings(model, value, precision, threads, offline, environment, cuda, engine);
     }
 
     public Settings withPrecision(Precision value) {
-        return new Settings(model, device, value, threads, offline, environment, weightSeed, cuda, engine);
+        return new Settings(model, device, value, threads, offline, environment, cuda, engine);
     }
 
     public Settings withThreads(int value) {
-        return new Settings(model, device, precision, value, offline, environment, weightSeed, cuda, engine);
+        return new Settings(model, device, precision, value, offline, environment, cuda, engine);
     }
 
     public Settings withOffline(boolean value) {
-        return new Settings(model, device, precision, threads, value, environment, weightSeed, cuda, engine);
+        return new Settings(model, device, precision, threads, value, environment, cuda, engine);
     }
 
     public Settings withEnvironment(Map<String, String> value) {
-        return new Settings(model, device, precision, threads, offline, value, weightSeed, cuda, engine);
-    }
-
-    public Settings withWeightSeed(long value) {
-        return new Settings(model, device, precision, threads, offline, environment, value, cuda, engine);
+        return new Settings(model, device, precision, threads, offline, value, cuda, engine);
     }
 
     public Settings withCuda(Cuda value) {
-        return new Settings(model, device, precision, threads, offline, environment, weightSeed, value, engine);
+        return new Settings(model, device, precision, threads, offline, environment, value, engine);
     }
 
     public Settings withEngine(EngineOptions value) {
-        return new Settings(model, device, precision, threads, offline, environment, weightSeed, cuda, value);
+        return new Settings(model, device, precision, threads, offline, environment, cuda, value);
     }
 }

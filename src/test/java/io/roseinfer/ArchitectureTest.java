@@ -65,21 +65,11 @@ class ArchitectureTest {
             Map.of(ROOT + ".backend.cuda", 49, ROOT + ".backend.cpu", 27);
 
     /** Constructors that still take too many parameters, with how many: no number here may grow. */
-    private static final Map<String, Integer> LONG_CONSTRUCTORS = Map.of(
-            "Settings", 9,
-            "LatencySummary", 9,
-            "StepRecord", 15,
-            "Sequence", 9,
-            "ModelSpec", 13,
-            "CpuModelRunner", 12,
-            "ForwardPass", 10,
-            "StepKernels", 10,
-            "LoadedRunner", 14,
-            "StepBuffers", 15);
+    private static final Map<String, Integer> LONG_CONSTRUCTORS = Map.of("Sequence", 9);
 
-    /** Files with methods that are still too long. */
+    /** Files with methods that are too long: register tiles, which a generator writes. */
     private static final Set<String> LONG_METHODS =
-            Set.of("LowByteTiles.java", "LowInt4Tiles.java", "TallTiles.java", "TallInt4Tiles.java");
+            Set.of("GemmTiles.java", "GemmInt4Tiles.java", "GemvInt8Tiles.java", "GemvInt4Tiles.java");
 
     private static final Pattern COMMENT_OR_LITERAL = Pattern.compile(
             "\"\"\"(?s:\\\\.|[^\\\\])*?\"\"\"|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\.|[^'\\\\\n])*'|(?s:/\\*.*?\\*/)|//[^\n]*");
@@ -97,10 +87,9 @@ class ArchitectureTest {
     }
 
     private static String[] packages(String name) {
-        // Of these the package alone: what lies below is a package of its own, on another floor.
-        return name.equals("backend") || name.equals("model")
-                ? new String[] {ROOT + "." + name}
-                : new String[] {ROOT + "." + name, ROOT + "." + name + ".."};
+        // A package whose parts have floors of their own stands for itself alone.
+        boolean inParts = FLOORS.stream().flatMap(List::stream).anyMatch(other -> other.startsWith(name + "."));
+        return new String[] {ROOT + "." + name + (inParts ? "" : "..")};
     }
 
     @Test
@@ -131,7 +120,7 @@ class ArchitectureTest {
     void families_of_models_are_known_where_models_are_opened_and_nowhere_else() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages(ROOT, FAMILY, ROOT + ".cli")
+                .resideOutsideOfPackages(ROOT, FAMILY, ROOT + ".cli..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(FAMILY)

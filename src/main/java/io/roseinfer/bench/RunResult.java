@@ -43,7 +43,16 @@ public record RunResult(
     }
 
     public LatencySummary latency() {
-        return LatencySummary.of(requests.stream().map(RequestResult::stamps).toList());
+        return LatencySummary.of(stamps());
+    }
+
+    /** Generated tokens per second, from the first submit to the last finish. */
+    public double tokensPerSecond() {
+        return LatencySummary.tokensPerSecond(stamps());
+    }
+
+    private List<RequestStamps> stamps() {
+        return requests.stream().map(RequestResult::stamps).toList();
     }
 
     /** What the run's decode steps cost the engine's thread. */

@@ -10,7 +10,6 @@ import java.util.stream.IntStream;
  * The metrics of many requests together, in milliseconds, one {@link Summary} each; {@link RequestMetrics} defines them.
  *
  * @param interTokenMillis every gap between two consecutive tokens of a request, all requests pooled
- * @param tokensPerSecond generated tokens / (last finish − first submit); 0 without requests
  */
 public record LatencySummary(
         Summary addRequestMillis,
@@ -20,8 +19,7 @@ public record LatencySummary(
         Summary ttftMillis,
         Summary tpotMillis,
         Summary interTokenMillis,
-        Summary latencyMillis,
-        double tokensPerSecond) {
+        Summary latencyMillis) {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -37,8 +35,7 @@ public record LatencySummary(
                         .flatMapToDouble(request -> request.tpotNanos().stream())
                         .toArray()),
                 millis(gaps(requests)),
-                millis(metrics, RequestMetrics::latencyNanos),
-                tokensPerSecond(requests));
+                millis(metrics, RequestMetrics::latencyNanos));
     }
 
     /** A sample of nanoseconds, summarized in milliseconds. */
@@ -62,7 +59,8 @@ public record LatencySummary(
         return IntStream.range(1, tokenNanos.length).mapToDouble(token -> tokenNanos[token] - tokenNanos[token - 1]);
     }
 
-    private static double tokensPerSecond(List<RequestStamps> requests) {
+    /** Throughput: generated tokens / (last finish − first submit); 0 without tokens. */
+    public static double tokensPerSecond(List<RequestStamps> requests) {
         long tokens = requests.stream().mapToLong(RequestStamps::tokens).sum();
         if (tokens == 0) {
             return 0;

@@ -181,7 +181,7 @@ public final class JsonReport {
         node.put("submit_wall_s", run.submitWallNanos() / 1e9)
                 .put("prompt_tokens", run.promptTokens())
                 .put("completion_tokens", run.completionTokens())
-                .put("throughput_tok_s", latency.tokensPerSecond());
+                .put("throughput_tok_s", run.tokensPerSecond());
         HostTime host = run.hostTime();
         node.set("host_us", metric(host.hostMicros()));
         node.set("host_exposed_us", metric(host.exposedMicros()));

@@ -60,6 +60,7 @@ public final class StreamingReport {
         counts(out, run);
         submitting(out, run);
         latencies(out, run.latency());
+        out.format("Throughput (completion,total): %.2f tokens/s\n", run.tokensPerSecond());
         host(out, run.hostTime());
         return out.toString();
     }
@@ -104,7 +105,6 @@ public final class StreamingReport {
         percentiles(out, "TPOT", latency.tpotMillis(), "ms/token");
         percentiles(out, "ITL", latency.interTokenMillis(), "ms");
         percentiles(out, "Latency", latency.latencyMillis(), "ms");
-        out.format("Throughput (completion,total): %.2f tokens/s\n", latency.tokensPerSecond());
     }
 
     /** Nothing where no two decode steps followed one another. */
