@@ -124,8 +124,8 @@ class UsageTest {
                 .hasLineCount(1);
     }
 
-    static final class Parametric implements AdmissionPolicy {
-        Parametric(String argument) {
+    public static final class Parametric implements AdmissionPolicy {
+        public Parametric(String argument) {
             throw new IllegalStateException("given " + argument);
         }
 
