@@ -326,6 +326,11 @@ final class EngineLoop {
         counters.nothingRuns();
     }
 
+    /** Fails if an idle engine holds blocks. */
+    void checkIdle() {
+        scheduler.checkIdle();
+    }
+
     /** Fails if the books of blocks and sequences do not balance. No step may be in flight. */
     void check() {
         scheduler.check();

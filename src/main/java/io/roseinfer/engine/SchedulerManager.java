@@ -232,6 +232,7 @@ final class SchedulerManager implements AutoCloseable {
     private void awaitWork() {
         parked = true;
         if (!loop.hasWork() && isServing()) {
+            loop.checkIdle();
             LockSupport.park(this);
         }
         parked = false;

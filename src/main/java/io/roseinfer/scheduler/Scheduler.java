@@ -279,6 +279,15 @@ public final class Scheduler {
         return pool;
     }
 
+    /** Fails if blocks are held though nothing waits or runs: what {@link #check} says of an idle scheduler, at no cost. */
+    public void checkIdle() {
+        Check.that(
+                hasWork() || pool.held() == 0,
+                "%d of %d KV blocks are held though nothing waits or runs",
+                pool.held(),
+                pool.blocks());
+    }
+
     /** Walks all books and fails if they do not balance. No step may be in flight. */
     public void check() {
         List<BlockTable> tables = new ArrayList<>();

@@ -18,10 +18,12 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -232,6 +234,44 @@ class EngineEndingsTest {
         }
         other.join();
         assertThat(bothRefused).as("rounds of %d", rounds).isZero();
+    }
+
+    @Test
+    void an_engine_that_holds_blocks_when_it_becomes_idle_stops_and_says_so() {
+        EngineOptions options = Models.options();
+        AtomicReference<Thread> worker = new AtomicReference<>(Thread.currentThread());
+        SimRunner runner =
+                Models.runner(options, SimOptions.defaults().withOnStep(step -> worker.set(Thread.currentThread())));
+        SchedulerManager manager =
+                new SchedulerManager(runner, runner.kv(), options, Models.ticking(), Observers.NONE, () -> {});
+        manager.start();
+        LiveRequest first = served(manager, 0);
+        while (Objects.requireNonNull(worker.get()).getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        assertThat(first.sequence().orElseThrow().table().grow(1)).isTrue();
+        served(manager, 1);
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        served(manager, 2);
+                    }
+                })
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining("1 of 200 KV blocks are held though nothing waits or runs");
+        manager.close();
+    }
+
+    /** Has a request served, and fails as its stream does. */
+    private static LiveRequest served(SchedulerManager manager, long id) {
+        GenerationRequest request = Models.request(2, 7, 8);
+        manager.reserve();
+        LiveRequest live = new LiveRequest(id, request, 0, Models.CONTEXT, Optional.empty());
+        live.buffer().tokenized(((Prompt.Tokens) request.prompt()).ids(), 0);
+        manager.submit(live);
+        Completion unused = new RequestStream(
+                        live.id(), live.buffer(), request, Optional.empty(), Clock.system(), () -> {})
+                .completion();
+        return live;
     }
 
     private static boolean tryReserve(SchedulerManager manager) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.metrics.RequestTimeline;
@@ -66,6 +67,18 @@ class EngineLoopTest {
         LiveRequest live = submit(loop, request);
         run(loop);
         return completion(live).ids();
+    }
+
+    @Test
+    void blocks_that_are_held_while_nothing_runs_are_a_bug() {
+        EngineLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest ended = submit(loop, Models.request(5, 1, 2));
+        run(loop);
+        loop.checkIdle();
+        assertThat(ended.sequence().orElseThrow().table().grow(1)).isTrue();
+        assertThatThrownBy(loop::checkIdle)
+                .isInstanceOf(Check.Failure.class)
+                .hasMessage("bug in roseinfer: 1 of 200 KV blocks are held though nothing waits or runs");
     }
 
     @ParameterizedTest
