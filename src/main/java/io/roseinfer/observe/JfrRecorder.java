@@ -147,9 +147,13 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
     @Override
     public void planning(StepRecord step) {
         if (FlightRecorder.isInitialized() && StepEvents.TYPE.isEnabled()) {
-            Event event = StepEvents.FACTORY.newEvent();
-            event.begin();
-            steps.put(step, event);
+            try {
+                Event event = StepEvents.FACTORY.newEvent();
+                event.begin();
+                steps.put(step, event);
+            } catch (OutOfMemoryError full) {
+                // The recording goes without this step.
+            }
         }
     }
 
@@ -184,7 +188,6 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
         requests.remove(request);
     }
 
-    /** Where there is no memory for the event, the recording goes without: the request's ending is not to suffer for it. */
     @Override
     public void ended(ObservedRequest request, FinishReason reason) {
         RequestEvent event = requests.remove(request);
@@ -193,12 +196,8 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
         }
         event.end();
         if (event.shouldCommit()) {
-            try {
-                event.fill(request, reason);
-                event.commit();
-            } catch (OutOfMemoryError full) {
-                // As said.
-            }
+            event.fill(request, reason);
+            event.commit();
         }
     }
 }

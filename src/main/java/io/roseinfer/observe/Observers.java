@@ -5,7 +5,10 @@ import io.roseinfer.scheduler.FinishReason;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Several instruments, told one after the other in the order in which they were named. Telling them allocates nothing. */
+/**
+ * Several instruments, told one after the other in the order in which they were named. Telling them allocates nothing. An instrument
+ * that runs out of memory over a request misses that event; the request, the other instruments and the other requests do not.
+ */
 public final class Observers implements StepObserver, RequestObserver {
     /** Nobody. */
     public static final Observers NONE = of();
@@ -150,35 +153,55 @@ public final class Observers implements StepObserver, RequestObserver {
     @Override
     public void accepted(ObservedRequest request) {
         for (RequestObserver observer : ofRequests) {
-            observer.accepted(request);
+            try {
+                observer.accepted(request);
+            } catch (OutOfMemoryError full) {
+                // This instrument goes without it.
+            }
         }
     }
 
     @Override
     public void withdrawn(ObservedRequest request) {
         for (RequestObserver observer : ofRequests) {
-            observer.withdrawn(request);
+            try {
+                observer.withdrawn(request);
+            } catch (OutOfMemoryError full) {
+                // This instrument goes without it.
+            }
         }
     }
 
     @Override
     public void tokenized(ObservedRequest request) {
         for (RequestObserver observer : ofRequests) {
-            observer.tokenized(request);
+            try {
+                observer.tokenized(request);
+            } catch (OutOfMemoryError full) {
+                // This instrument goes without it.
+            }
         }
     }
 
     @Override
     public void admitted(ObservedRequest request) {
         for (RequestObserver observer : ofRequests) {
-            observer.admitted(request);
+            try {
+                observer.admitted(request);
+            } catch (OutOfMemoryError full) {
+                // This instrument goes without it.
+            }
         }
     }
 
     @Override
     public void ended(ObservedRequest request, FinishReason reason) {
         for (RequestObserver observer : ofRequests) {
-            observer.ended(request, reason);
+            try {
+                observer.ended(request, reason);
+            } catch (OutOfMemoryError full) {
+                // This instrument goes without it.
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ import io.roseinfer.scheduler.FinishReason;
  * was accepted; it ends once, or is withdrawn.
  *
  * <p>Any thread may call, several at a time for different requests: the caller's, a tokenizer's, the engine's. {@link #ended} may be
- * called where no memory is left. An observer should be quick and throw nothing.
+ * called where no memory is left: an observer that runs out of it misses the event. An observer should be quick and throw nothing else.
  */
 public non-sealed interface RequestObserver extends Observer {
 
