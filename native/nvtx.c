@@ -16,14 +16,14 @@ static int nvtxRangePop(void) { return NO_TRACKING; }
 
 static const char VARIABLE[] = "NVTX_INJECTION64_PATH";
 
-JNIEXPORT jboolean JNICALL Java_io_roseinfer_backend_cuda_NativeCalls_hasNvtx(JNIEnv* env, jclass class) {
+JNIEXPORT jboolean JNICALL Java_io_roseinfer_backend_cuda_nvtx_NativeCalls_hasNvtx(JNIEnv* env, jclass class) {
     (void)env, (void)class;
     return HAS_NVTX;
 }
 
 // The header asks the environment once, at the first range, so it serves this library or none. A range that nobody hears has a
 // negative depth.
-JNIEXPORT jboolean JNICALL Java_io_roseinfer_backend_cuda_NativeCalls_attach(JNIEnv* env, jclass class, jstring library) {
+JNIEXPORT jboolean JNICALL Java_io_roseinfer_backend_cuda_nvtx_NativeCalls_attach(JNIEnv* env, jclass class, jstring library) {
     (void)class;
     const char* path = (*env)->GetStringUTFChars(env, library, NULL);
     if (!path) return JNI_FALSE;  // out of memory, which Java throws
@@ -36,12 +36,12 @@ JNIEXPORT jboolean JNICALL Java_io_roseinfer_backend_cuda_NativeCalls_attach(JNI
     return JNI_TRUE;
 }
 
-JNIEXPORT jint JNICALL Java_io_roseinfer_backend_cuda_NativeCalls_push(JNIEnv* env, jclass class, jlong name) {
+JNIEXPORT jint JNICALL Java_io_roseinfer_backend_cuda_nvtx_NativeCalls_push(JNIEnv* env, jclass class, jlong name) {
     (void)env, (void)class;
     return nvtxRangePushA((const char*)(intptr_t)name);
 }
 
-JNIEXPORT jint JNICALL Java_io_roseinfer_backend_cuda_NativeCalls_pop(JNIEnv* env, jclass class) {
+JNIEXPORT jint JNICALL Java_io_roseinfer_backend_cuda_nvtx_NativeCalls_pop(JNIEnv* env, jclass class) {
     (void)env, (void)class;
     return nvtxRangePop();
 }

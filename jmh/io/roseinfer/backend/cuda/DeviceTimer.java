@@ -5,6 +5,8 @@ import static org.bytedeco.cuda.global.cudart.cuEventCreate;
 import static org.bytedeco.cuda.global.cudart.cuEventElapsedTime;
 import static org.bytedeco.cuda.global.cudart.cuEventSynchronize;
 
+import io.roseinfer.backend.cuda.driver.CudaStream;
+import io.roseinfer.backend.cuda.driver.Driver;
 import io.roseinfer.base.Check;
 import org.bytedeco.cuda.cudart.CUevent_st;
 

@@ -6,6 +6,8 @@ import io.roseinfer.backend.cuda.DeviceWeights.Projection;
 import io.roseinfer.backend.cuda.ForwardPass.Choice;
 import io.roseinfer.backend.cuda.ForwardPass.Part;
 import io.roseinfer.backend.cuda.ForwardPass.Step;
+import io.roseinfer.backend.cuda.driver.Driver;
+import io.roseinfer.backend.cuda.driver.StepGraph;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;

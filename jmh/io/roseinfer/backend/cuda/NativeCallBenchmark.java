@@ -1,5 +1,8 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.cuda.driver.Address;
+import io.roseinfer.backend.cuda.nvtx.NativeCalls;
+import io.roseinfer.backend.cuda.nvtx.NativeLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;

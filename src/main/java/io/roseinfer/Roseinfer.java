@@ -7,7 +7,7 @@ import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
-import io.roseinfer.backend.cuda.NvtxRanges;
+import io.roseinfer.backend.cuda.nvtx.NvtxRanges;
 import io.roseinfer.backend.sim.SimBackend;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.Clock;

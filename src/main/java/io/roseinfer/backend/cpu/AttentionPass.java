@@ -8,6 +8,7 @@ import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.backend.cpu.team.WorkerTeam;
 import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.ModelSpec;
 import java.util.Optional;

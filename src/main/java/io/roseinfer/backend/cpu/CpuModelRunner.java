@@ -10,6 +10,8 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.backend.cpu.kernel.KvPool;
+import io.roseinfer.backend.cpu.team.Signal;
+import io.roseinfer.backend.cpu.team.WorkerTeam;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;

@@ -6,6 +6,7 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.backend.cpu.pack.PanelOrder;
 import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Positions.Rope;

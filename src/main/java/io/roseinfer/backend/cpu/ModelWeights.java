@@ -2,6 +2,7 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.RowMath;
+import io.roseinfer.backend.cpu.pack.PanelOrder;
 import io.roseinfer.model.BlockSpec.Norm.Kind;
 import java.util.List;
 import java.util.Optional;

@@ -6,6 +6,7 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.backend.cpu.team.WorkerTeam;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.BlockSpec.Attention;

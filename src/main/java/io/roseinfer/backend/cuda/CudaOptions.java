@@ -1,8 +1,8 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.base.RoseException.BadInput;
-import java.util.Locale;
 
 /**
  * How to run on a GPU.
@@ -30,18 +30,13 @@ public record CudaOptions(
                     + " tokens; it must be 0 or more, and 0 captures none");
         }
         if (!has(precision)) {
-            throw unavailable(precision);
+            throw ElementType.unavailable(precision);
         }
     }
 
     /** Whether matrices can be of this precision on a GPU. */
     public static boolean has(Precision precision) {
         return precision != Precision.INT8 && precision != Precision.INT4;
-    }
-
-    static BadInput unavailable(Precision precision) {
-        return new BadInput("dtype " + precision.name().toLowerCase(Locale.ROOT)
-                + " is not available on cuda; use auto, fp16, bf16 or fp32");
     }
 
     /** The first device, with graphs. */

@@ -3,6 +3,7 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cuda.ForwardPass.Choice;
+import io.roseinfer.backend.cuda.driver.Driver;
 import java.lang.foreign.MemorySegment;
 import java.util.function.IntSupplier;
 import org.bytedeco.cuda.cudart.CUevent_st;

@@ -1,5 +1,7 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.cuda.launch.SampleStructs;
+
 /**
  * Where each array of a step's inputs lies in the one piece that goes up: offsets in bytes, fixed by three numbers, so that a
  * graph captured for them finds its arrays where they were. What varies in length comes last: the block lists, and the tokens

@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.cuda.driver.DriverStatus;
 import io.roseinfer.base.Clock;
 import java.util.function.IntSupplier;
 

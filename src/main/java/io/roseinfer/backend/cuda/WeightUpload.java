@@ -2,6 +2,10 @@ package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.cuda.DeviceWeights.Layer;
 import io.roseinfer.backend.cuda.DeviceWeights.Projection;
+import io.roseinfer.backend.cuda.launch.Launcher;
+import io.roseinfer.backend.cuda.memory.DeviceMemory;
+import io.roseinfer.backend.cuda.memory.ElementType;
+import io.roseinfer.backend.cuda.memory.ModelShape;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.Matrix;

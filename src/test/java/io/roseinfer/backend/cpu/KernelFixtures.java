@@ -6,6 +6,8 @@ import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.backend.cpu.pack.PanelOrder;
+import io.roseinfer.backend.cpu.pack.PanelPacker;
 import io.roseinfer.model.ArraySource;
 import io.roseinfer.model.Matrix;
 import io.roseinfer.model.Matrix.Layout;

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cuda.driver.CudaSystem;
+import io.roseinfer.backend.cuda.driver.DeviceContext;
+import io.roseinfer.backend.cuda.driver.Driver;
+import io.roseinfer.backend.cuda.driver.DriverStatus;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.OtherSource;

@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.cuda.driver.Driver;
 
 /** Looks into a CUDA runner for tests in other packages, with what its own package can see. */
 public final class CudaProbe {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cuda.launch.TilePlans;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.family.ModelFiles;
 import org.junit.jupiter.api.Test;

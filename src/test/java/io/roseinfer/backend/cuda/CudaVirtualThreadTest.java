@@ -3,6 +3,8 @@ package io.roseinfer.backend.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.cuda.driver.DeviceContext;
+import io.roseinfer.backend.cuda.driver.Driver;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;

@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cuda.driver.DriverStatus;
+import io.roseinfer.backend.cuda.launch.SampleKernel;
+import io.roseinfer.backend.cuda.memory.DeviceMemory;
+import io.roseinfer.backend.cuda.memory.ElementType;
+import io.roseinfer.backend.cuda.memory.ModelShape;
+import io.roseinfer.backend.cuda.memory.Shard;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.Families;
 import java.util.ArrayList;

@@ -5,8 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
-import io.roseinfer.backend.cuda.StepKernels.Attention;
-import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.backend.cuda.launch.GemmPlan;
+import io.roseinfer.backend.cuda.launch.KernelChoice;
+import io.roseinfer.backend.cuda.launch.SampleKernel;
+import io.roseinfer.backend.cuda.launch.StepKernels;
+import io.roseinfer.backend.cuda.launch.StepKernels.Attention;
+import io.roseinfer.backend.cuda.launch.TilePlans;
+import io.roseinfer.backend.cuda.memory.ElementType;
+import io.roseinfer.backend.cuda.memory.KvSizing;
+import io.roseinfer.backend.cuda.memory.ModelShape;
+import io.roseinfer.backend.cuda.memory.Shard;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.BlockSpec.Norm;
@@ -21,7 +29,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,45 +41,6 @@ class StepShapesTest {
             ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, Shard.WHOLE);
     private static final TilePlans PLANS = TilePlans.load();
     private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
-
-    @Test
-    void manifest_isReadByTarget() {
-        Properties manifest = new Properties();
-        manifest.setProperty("toolkit", "13.0");
-        manifest.setProperty("embed.sm_80.ptx", "aa");
-        manifest.setProperty("embed.sm_90a.ptx", "bb");
-        manifest.setProperty("gemm_f16.sm_90a.ptx", "cc");
-        manifest.setProperty("gemm_f16.sm_90a.cubin", "dd");
-        KernelImages images = KernelImages.of(manifest);
-        assertThat(images.description()).isEqualTo("PTX for sm_80, sm_90a, machine code for sm_90a, made by nvcc 13.0");
-        assertThat(images.of(KernelTarget.SM_90A))
-                .extracting(KernelImages.File::module)
-                .containsExactly("embed", "gemm_f16");
-    }
-
-    @Test
-    void forms_ofAModule_areItsMachineCodeAndThenItsPtx() {
-        Properties manifest = new Properties();
-        manifest.setProperty("embed.sm_80.ptx", "aa");
-        manifest.setProperty("embed.sm_90a.ptx", "bb");
-        manifest.setProperty("embed.sm_90a.cubin", "cc");
-        manifest.setProperty("load.sm_90a.cubin", "dd");
-        KernelImages images = KernelImages.of(manifest);
-        assertThat(images.forms(images.of(KernelTarget.SM_90A).getFirst()))
-                .extracting(KernelImages.File::name)
-                .containsExactly("embed.sm_90a.cubin", "embed.sm_90a.ptx");
-        assertThat(images.forms(images.of(KernelTarget.SM_80).getFirst()))
-                .extracting(KernelImages.File::name)
-                .containsExactly("embed.sm_80.ptx");
-    }
-
-    @Test
-    void read_fileThatIsNotThere_isNoKernel() {
-        KernelImages.File file = new KernelImages.File("absent.sm_80.ptx", "00");
-        assertThatThrownBy(() -> KernelImages.read(file))
-                .isInstanceOf(BackendUnavailable.class)
-                .hasMessageContaining("absent.sm_80.ptx is not what the build's manifest lists");
-    }
 
     /** Every Hopper tile that a step may launch stays within what a block may have. */
     @ParameterizedTest

@@ -3,6 +3,9 @@ package io.roseinfer.backend.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.backend.cuda.driver.CudaStream;
+import io.roseinfer.backend.cuda.driver.DriverStatus;
+import io.roseinfer.backend.cuda.driver.LaunchLog;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import java.lang.foreign.Arena;

@@ -1,0 +1,10 @@
+/**
+ * The threads of a step: a fixed team that runs one job at a time, meets between its phases and shares their items out, and what a
+ * worker does while it waits. Nothing here knows of a model.
+ *
+ * <p>Why not the common pool or virtual threads: a step is some hundred phases of microseconds, too short to queue tasks for.
+ */
+@NullMarked
+package io.roseinfer.backend.cpu.team;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,99 @@
+package io.roseinfer.backend.cuda.driver;
+
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import java.util.Optional;
+
+/**
+ * The gate in front of the native libraries. They are loaded once; if that fails, the first cause is what everybody is told, not
+ * the {@code NoClassDefFoundError} that every later attempt would die of.
+ */
+public final class CudaLibrary {
+    private static final String PRESETS = "org.bytedeco.cuda.global.cudart";
+
+    private static final String DRIVER = "libcuda.so.1";
+
+    private static final CudaLibrary INSTANCE = new CudaLibrary(() -> Class.forName(PRESETS));
+
+    /** Loads the libraries, or throws why not. */
+    @FunctionalInterface
+    interface Loading {
+        void load() throws ClassNotFoundException;
+    }
+
+    private final Loading loading;
+    private boolean attempted;
+    private Optional<BackendUnavailable> refusal = Optional.empty();
+
+    CudaLibrary(Loading loading) {
+        this.loading = loading;
+    }
+
+    /** The process's own libraries. */
+    static CudaLibrary instance() {
+        return INSTANCE;
+    }
+
+    /** Whether the driver's own library can be loaded, which it can on every system that a driver was installed on. */
+    @SuppressWarnings("restricted") // native access is what this package is for
+    public static boolean hasDriver() {
+        try {
+            SymbolLookup unused = SymbolLookup.libraryLookup(DRIVER, Arena.global());
+            return true;
+        } catch (IllegalArgumentException notFound) {
+            return false;
+        }
+    }
+
+    /**
+     * Returns once the libraries are loaded.
+     *
+     * @throws BackendUnavailable the same at every call, if they cannot be
+     */
+    synchronized void require() {
+        if (!attempted) {
+            attempted = true;
+            try {
+                loading.load();
+            } catch (LinkageError | ClassNotFoundException e) {
+                refusal = Optional.of(new BackendUnavailable(explain(e), e));
+            }
+        }
+        if (refusal.isPresent()) {
+            throw refusal.get();
+        }
+    }
+
+    /** What is missing, as the loader tells it in its innermost cause, and where to get it. */
+    static String explain(Throwable failure) {
+        Throwable cause = failure;
+        StringBuilder all = new StringBuilder();
+        for (Throwable next = failure; next != null; next = next.getCause()) {
+            all.append(next.getMessage()).append('\n');
+            cause = next;
+        }
+        String seen = " (" + oneLine(cause) + ")";
+        if (all.indexOf("libcuda.so") >= 0) {
+            return "device cuda: the NVIDIA driver's libcuda.so.1 is not on this machine" + seen
+                    + "; install the NVIDIA driver, or use --device cpu";
+        }
+        if (all.indexOf("libcudart.so") >= 0) {
+            return "device cuda: the CUDA runtime libcudart.so.13 was not found" + seen
+                    + "; install the CUDA 13 runtime or add its folder to LD_LIBRARY_PATH, or use --device cpu";
+        }
+        if (all.indexOf("GLIBC") >= 0) {
+            return "device cuda: this machine's C library is too old" + seen
+                    + "; glibc 2.34 or newer is needed (Debian 12, Ubuntu 22.04, RHEL 9), or use --device cpu";
+        }
+        return "device cuda: its native libraries cannot be loaded" + seen
+                + "; they come for Linux on x86-64 alone; use --device cpu";
+    }
+
+    private static String oneLine(Throwable cause) {
+        String message = cause.getMessage();
+        return message == null
+                ? cause.getClass().getSimpleName()
+                : message.lines().findFirst().orElse("").strip();
+    }
+}

@@ -1,0 +1,60 @@
+package io.roseinfer.backend.cuda.launch;
+
+import io.roseinfer.backend.cuda.launch.StepKernels.Attention;
+import io.roseinfer.backend.cuda.memory.ElementType;
+import io.roseinfer.backend.cuda.memory.ModelShape;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/**
+ * Chooses the kernels of a step from what the model, the device and the step are.
+ *
+ * <p>The kernels differ from each other in the order they add in. Where results must not depend on the batch, every step runs
+ * those of one order: on Hopper {@link StepKernels#invariant}, elsewhere the generic ones.
+ *
+ * @param plans the tiles on Hopper
+ * @param hopper whether the device runs the kernels of sm_90a
+ * @param batchInvariant whether a row's bits may not depend on what else is in its step
+ */
+public record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean hopper, boolean batchInvariant) {
+    private static final int HEAD_SIZE = 64;
+    private static final int BLOCK_SIZE = 16;
+
+    /**
+     * The kernels for a step.
+     *
+     * @param singles rows that bring one token
+     */
+    public StepKernels of(int tokens, int rows, int samples, int singles) {
+        boolean special = shape.type() != ElementType.F32 && shape.headPad() == HEAD_SIZE;
+        if (!special || !hopper) {
+            boolean prefill = special && !batchInvariant && singles == 0;
+            return StepKernels.generic(prefill ? Attention.PREFILL : Attention.GENERIC);
+        }
+        if (batchInvariant) {
+            return StepKernels.invariant(plans, tokens, samples, invariantAttention(rows, singles), singles);
+        }
+        boolean decodeKernel = blockSize == BLOCK_SIZE;
+        if (tokens == rows) {
+            StepKernels decode = StepKernels.decode(plans, rows);
+            return decodeKernel ? decode : decode.with(Attention.PREFILL);
+        }
+        return StepKernels.prefill(plans, tokens, Math.max(samples, 1), decodeKernel && singles > 0);
+    }
+
+    /** All kernels that steps of one prompt have, up to so many tokens. */
+    public Set<StepKernels> ofPrompts(int maxTokens) {
+        Set<StepKernels> all = new LinkedHashSet<>();
+        for (int tokens = 2; tokens <= maxTokens; tokens++) {
+            all.add(of(tokens, 1, 1, 0));
+        }
+        return all;
+    }
+
+    private Attention invariantAttention(int rows, int singles) {
+        if (blockSize != BLOCK_SIZE || singles == 0) {
+            return Attention.PREFILL;
+        }
+        return singles == rows ? Attention.SINGLE : Attention.SINGLE_MIXED;
+    }
+}

@@ -1,0 +1,116 @@
+package io.roseinfer.backend.cuda.launch;
+
+import io.roseinfer.backend.cuda.driver.CudaSystem;
+import io.roseinfer.backend.cuda.driver.Driver;
+import io.roseinfer.backend.cuda.driver.DriverStatus;
+import io.roseinfer.backend.cuda.memory.ElementType;
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.bytedeco.cuda.cudart.CUfunc_st;
+import org.bytedeco.cuda.cudart.CUmod_st;
+import org.bytedeco.javacpp.BytePointer;
+
+/** The kernels of one target, as machine code or compiled by the driver for the device at hand; kernels are found by name. */
+public final class KernelModules {
+    private final KernelTarget target;
+    private final List<CUmod_st> modules = new ArrayList<>();
+    private final Map<String, Kernel> kernels = new HashMap<>();
+    private final Signatures signatures;
+
+    private KernelModules(KernelTarget target, Signatures signatures) {
+        this.target = target;
+        this.signatures = signatures;
+    }
+
+    /**
+     * Loads the files of a target that a model of this type needs. Machine code the driver does not take is no error: it then
+     * compiles the PTX, which takes seconds for the largest file.
+     *
+     * @throws BackendUnavailable if the driver refuses one: the message names both versions; or if a kernel has other arguments
+     *     than are declared: the message names both
+     * @throws InsufficientMemory if the device has no room for one
+     */
+    public static KernelModules load(KernelImages images, CudaSystem system, KernelTarget target, ElementType type) {
+        Signatures signatures = Signatures.load();
+        signatures.requireCompiled(images, target);
+        KernelModules loaded = new KernelModules(target, signatures);
+        try {
+            images.of(target).stream()
+                    .filter(file -> needed(file.module(), type))
+                    .forEach(file -> loaded.require(file, images, system));
+            return loaded;
+        } catch (Throwable e) {
+            loaded.close();
+            throw e;
+        }
+    }
+
+    private void require(KernelImages.File file, KernelImages images, CudaSystem system) {
+        int code = add(images.forms(file));
+        if (code != DriverStatus.SUCCESS) {
+            throw refused(file, images, system, code);
+        }
+    }
+
+    /** Loads the first of a module's forms that the driver takes; returns what it said of the last it was given. */
+    private int add(List<KernelImages.File> forms) {
+        int code = DriverStatus.SUCCESS;
+        for (KernelImages.File form : forms) {
+            CUmod_st module = new CUmod_st();
+            try (BytePointer image = new BytePointer(KernelImages.read(form))) {
+                code = Driver.loadModule(module, image);
+            }
+            if (code == DriverStatus.SUCCESS) {
+                modules.add(module);
+                break;
+            }
+        }
+        return code;
+    }
+
+    /** The tensor-core GEMMs come in a file per type, {@code gemm_f16} and {@code gemm_bf16}; every other file serves all. */
+    private static boolean needed(String module, ElementType type) {
+        return Arrays.stream(ElementType.values())
+                .noneMatch(other -> other != type && module.equals("gemm_" + other.suffix()));
+    }
+
+    public static RoseException refused(KernelImages.File file, KernelImages images, CudaSystem system, int code) {
+        return DriverStatus.refusal(
+                "the driver, which runs CUDA up to " + system.driverVersion() + ", refuses " + file.name()
+                        + ", made by nvcc " + images.toolkit(),
+                code);
+    }
+
+    /** The target that the kernels were compiled for. */
+    public KernelTarget target() {
+        return target;
+    }
+
+    /** The kernel of this name. */
+    public Kernel kernel(String name) {
+        return kernels.computeIfAbsent(name, this::find);
+    }
+
+    private Kernel find(String name) {
+        CUfunc_st function = new CUfunc_st();
+        for (CUmod_st module : modules) {
+            if (Driver.function(function, module, name) == DriverStatus.SUCCESS) {
+                Signature signature = signatures.of(name);
+                Driver.argumentSizes(function).ifPresent(signature::requireSizes);
+                return new Kernel(signature, function);
+            }
+        }
+        throw DriverStatus.unavailable("looking for kernel " + name, DriverStatus.NOT_FOUND);
+    }
+
+    public void close() {
+        modules.forEach(Driver::unloadModule);
+        modules.clear();
+    }
+}

@@ -1,0 +1,79 @@
+package io.roseinfer.backend.cuda.memory;
+
+import io.roseinfer.backend.Precision;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.tensor.DType;
+import java.util.Locale;
+
+/** How weights and activations rest in device memory; the kernels know these by name and number. */
+public enum ElementType {
+    F32(4, 0),
+    F16(2, 1),
+    BF16(2, 2);
+
+    private final int bytes;
+    private final int number;
+
+    ElementType(int bytes, int number) {
+        this.bytes = bytes;
+        this.number = number;
+    }
+
+    /** The type in {@code numeric.cuh}. */
+    public int number() {
+        return number;
+    }
+
+    public int bytes() {
+        return bytes;
+    }
+
+    /** The precision of matrices of this type. */
+    public Precision precision() {
+        return switch (this) {
+            case F32 -> Precision.FP32;
+            case F16 -> Precision.FP16;
+            case BF16 -> Precision.BF16;
+        };
+    }
+
+    /** What kernel names end in. */
+    public String suffix() {
+        return switch (this) {
+            case F32 -> "f32";
+            case F16 -> "f16";
+            case BF16 -> "bf16";
+        };
+    }
+
+    /** Elements of one row of a panel, which is 128 bytes wide. */
+    public int panelWidth() {
+        return 128 / bytes;
+    }
+
+    /** The type for a precision asked for; {@link Precision#AUTO} keeps a bfloat16 checkpoint and takes fp16 otherwise. */
+    public static ElementType of(Precision precision, DType checkpoint) {
+        return switch (precision) {
+            case AUTO -> checkpoint == DType.BF16 ? BF16 : F16;
+            case FP32 -> F32;
+            case FP16 -> F16;
+            case BF16 -> BF16;
+            case INT8, INT4 -> throw unavailable(precision);
+        };
+    }
+
+    /** Why no matrix on a GPU can be of this precision. */
+    public static BadInput unavailable(Precision precision) {
+        return new BadInput("dtype " + precision.name().toLowerCase(Locale.ROOT)
+                + " is not available on cuda; use auto, fp16, bf16 or fp32");
+    }
+
+    public static ElementType of(DType type) {
+        return switch (type) {
+            case F32 -> F32;
+            case F16 -> F16;
+            case BF16 -> BF16;
+            default -> throw new IllegalStateException("weights of type " + type + " were let in");
+        };
+    }
+}

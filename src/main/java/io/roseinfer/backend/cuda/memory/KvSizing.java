@@ -1,0 +1,36 @@
+package io.roseinfer.backend.cuda.memory;
+
+import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+
+/** How many KV blocks a runner gets. */
+public final class KvSizing {
+    /** What is left alone of the free memory: graphs and the driver need some of it. */
+    private static final double RESERVED = 0.08;
+
+    private KvSizing() {}
+
+    /**
+     * The blocks asked for; or else twice what every row's whole context needs, so that prefixes outlive their requests, as far as
+     * the memory goes.
+     *
+     * @param free device memory that is free once everything else is allocated
+     */
+    public static KvGeometry geometry(ModelShape shape, RunnerLimits limits, long free, String device) {
+        long bytes = shape.spec().layers() * shape.layerBlockBytes(limits.blockSize());
+        long perContext = Math.ceilDiv(shape.spec().contextLength(), limits.blockSize());
+        long affordable = (long) (Math.max(0, free) * (1 - RESERVED)) / bytes;
+        long wanted = limits.kvBlocks() > 0 ? limits.kvBlocks() : 2 * perContext * limits.maxRows();
+        long least = limits.kvBlocks() > 0 ? wanted : perContext;
+        if (affordable < least) {
+            throw new InsufficientMemory(device + ": " + least + " KV blocks of " + limits.blockSize() + " tokens need "
+                    + DeviceMemory.mebibytes(least * bytes) + ", and " + DeviceMemory.mebibytes(Math.max(0, free))
+                    + " are left beside weights and scratch memory, room for " + affordable
+                    + "; use a smaller --kv-blocks or --max-batch-size, a narrower --dtype, or end what else holds the"
+                    + " device's memory (nvidia-smi)");
+        }
+        long blocks = Math.min(Math.min(wanted, affordable), Integer.MAX_VALUE / limits.blockSize());
+        return new KvGeometry(limits.blockSize(), (int) blocks, bytes);
+    }
+}

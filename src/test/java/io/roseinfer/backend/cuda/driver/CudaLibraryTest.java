@@ -1,0 +1,50 @@
+package io.roseinfer.backend.cuda.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CudaLibraryTest {
+    private static UnsatisfiedLinkError missing(String library) {
+        UnsatisfiedLinkError outer = new UnsatisfiedLinkError("no jnicudart in java.library.path");
+        outer.initCause(new UnsatisfiedLinkError(
+                "libjnicudart.so: " + library + ": cannot open shared object file: No such file or directory"));
+        return outer;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "libcuda.so.1, the NVIDIA driver's libcuda.so.1 is not on this machine, install the NVIDIA driver",
+        "libcudart.so.13, the CUDA runtime libcudart.so.13 was not found, LD_LIBRARY_PATH",
+        "version `GLIBC_2.34' not found, this machine's C library is too old, glibc 2.34",
+        "no such thing, its native libraries cannot be loaded, they come for Linux on x86-64 alone"
+    })
+    void require_libraryMissing_saysWhichAndWhereToGetIt(String library, String what, String advice) {
+        CudaLibrary cuda = new CudaLibrary(() -> {
+            throw missing(library);
+        });
+        BackendUnavailable refusal = catchThrowableOfType(BackendUnavailable.class, cuda::require);
+        assertThat(refusal.getMessage()).startsWith("device cuda: " + what).contains(library, advice, "--device cpu");
+        assertThat(refusal.getMessage().lines()).hasSize(1);
+        assertThat(refusal.exitCode()).isEqualTo(4);
+    }
+
+    @Test
+    void require_again_loadsNothingAndTellsTheFirstCause() {
+        List<String> attempts = new ArrayList<>();
+        CudaLibrary cuda = new CudaLibrary(() -> {
+            attempts.add("load");
+            throw attempts.size() == 1 ? missing("libcuda.so.1") : new NoClassDefFoundError("cudart");
+        });
+        BackendUnavailable first = catchThrowableOfType(BackendUnavailable.class, cuda::require);
+        BackendUnavailable second = catchThrowableOfType(BackendUnavailable.class, cuda::require);
+        assertThat(attempts).hasSize(1);
+        assertThat(second.getMessage()).isEqualTo(first.getMessage()).contains("libcuda.so.1");
+    }
+}

@@ -1,0 +1,94 @@
+package io.roseinfer.backend.cuda.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DriverStatusTest {
+    @ParameterizedTest
+    @CsvSource({
+        "34, the toolkit's stub, LD_LIBRARY_PATH",
+        "35, driver older than the CUDA runtime, driver 580",
+        "36, driver lacks a call, driver 580",
+        "100, no CUDA device, CUDA_VISIBLE_DEVICES",
+        "101, no such device, CUDA_VISIBLE_DEVICES",
+        "802, the system is not ready, nvidia-fabricmanager",
+        "803, of different versions, reboot"
+    })
+    void unavailable_startUpCode_namesItAndWhatToDo(int code, String what, String advice) {
+        BackendUnavailable refusal = DriverStatus.unavailable("starting the driver", code);
+        assertThat(refusal.getMessage())
+                .startsWith("device cuda: starting the driver: ")
+                .contains(what, "(CUDA error " + code + ")", advice, "use --device cpu");
+        assertThat(refusal.exitCode()).isEqualTo(4);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 46, 100, 201, 304, 400, 600, 701, 704, 800, 801})
+    void failure_thatLeavesTheContextWell_asksForNoNewProcess(int code) {
+        assertThat(DriverStatus.breaksContext(code)).isFalse();
+        assertThat(CudaStream.failure("device cuda:0", "launching", code, new LaunchLog())
+                        .getMessage())
+                .contains("load the model again")
+                .doesNotContain("new process");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999})
+    void failure_thatBreaksTheContext_asksForANewProcess(int code) {
+        assertThat(DriverStatus.breaksContext(code)).isTrue();
+        assertThat(CudaStream.failure("device cuda:0", "launching", code, new LaunchLog())
+                        .getMessage())
+                .contains("the device needs a new process");
+    }
+
+    @Test
+    void refusal_outOfMemory_isInsufficientMemoryAndSaysWhatToChange() {
+        assertThat(DriverStatus.refusal("creating a stream", DriverStatus.OUT_OF_MEMORY))
+                .isInstanceOf(InsufficientMemory.class)
+                .hasMessageContaining("creating a stream: out of device memory (CUDA error 2)")
+                .hasMessageContaining("--kv-blocks");
+        assertThat(DriverStatus.refusal("creating a stream", 46)).isInstanceOf(BackendUnavailable.class);
+    }
+
+    @Test
+    void requireRecent_oldDriver_isRefusedByVersion() {
+        assertThatThrownBy(() -> CudaSystem.requireRecent(12_090))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("CUDA up to 12.9, 13.0 is needed");
+        assertThatCode(() -> CudaSystem.requireRecent(13_000)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void failure_faultInAKernel_tellsTheLaunchesBeforeIt() {
+        LaunchLog log = new LaunchLog();
+        log.add("embed_f16", 64, 1, 128, 0);
+        log.add("gemm_qkv_f16_b32", 2, 36, 320, 77_824);
+        DeviceFailure failure = CudaStream.failure("device cuda:0", "waiting for step 3", 700, log);
+        assertThat(failure.getMessage())
+                .startsWith("device cuda:0: waiting for step 3: illegal address (CUDA error 700)")
+                .endsWith("newest first: gemm_qkv_f16_b32<<<2x36, 320, 77824>>>, embed_f16<<<64x1, 128, 0>>>");
+        assertThat(failure.recoverable()).isFalse();
+        assertThat(failure.exitCode()).isEqualTo(7);
+    }
+
+    @Test
+    void launchLog_moreThanItHolds_forgetsTheOldest() {
+        LaunchLog log = new LaunchLog();
+        log.add("oldest", 1, 1, 1, 0);
+        for (int i = 0; i < LaunchLog.SIZE - 1; i++) {
+            log.add("graph", 1, 1, 0, 0);
+        }
+        assertThat(log).hasToString("graph<<<1x1, 0, 0>>> x63, oldest<<<1x1, 1, 0>>>");
+        log.add("newest", 1, 1, 1, 0);
+        assertThat(log).hasToString("newest<<<1x1, 1, 0>>>, graph<<<1x1, 0, 0>>> x63");
+    }
+}

@@ -1,0 +1,159 @@
+package io.roseinfer.backend.cuda.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.roseinfer.backend.cuda.memory.ElementType;
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The table of tile plans, and what is refused as one. */
+class TilePlansTest {
+    private static final String HEADER = "plan,rows,qkv,attention,attention output,mlp inner,mlp output,head";
+    private static final String FIRST = "fastest,1-8,8:1:12,decode:9,8:1:12,8:1:12,8:4:12,8:1:4";
+    private static final String LAST = "fastest,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5";
+    private static final String INVARIANT = "invariant,1-,8:1:12,prefill_single:24,8:1:12,8:1:12,8:4:8,8:1:3";
+
+    private static TilePlans plans(String... lines) {
+        return TilePlanParser.parse(Stream.concat(Stream.of("# a comment", HEADER), Stream.of(lines))
+                .toList());
+    }
+
+    @Test
+    void a_table_is_looked_up_by_the_number_of_rows() {
+        TilePlans plans = plans(FIRST, LAST, INVARIANT);
+        assertThat(plans.fastest(8).qkv()).isEqualTo(new GemmPlan(8, 1, 12));
+        assertThat(plans.fastest(9).mlpOutput()).isEqualTo(new GemmPlan(64, 2, 6));
+        assertThat(plans.fastest(1_000_000).single().stages()).isEqualTo(5);
+        assertThat(plans.invariant(9).single().kernel().kernel).isEqualTo("attention_prefill_single");
+        assertThat(plans.rangeEnds()).containsExactly(8);
+    }
+
+    /** A line in place of the second, which the file has as its fourth. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "fastest,10-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; no line covers the rows 9 to 9",
+                "fastest,8-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; overlap the line before, which ends at 8",
+                "fastest,9-4,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; end before they begin",
+                "fastest,all,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the column rows is \"all\"",
+                "fastest,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6; 7 columns; 8 are expected",
+                "slowest,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the plan is \"slowest\"",
+                "fastest,9-,48:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 48:1:6 for qkv: a tile of 48 rows",
+                "fastest,9-,64:3:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 64:3:6 for qkv: a cluster of 3",
+                "fastest,9-,64:1:6,decode:5,64:1:6,128:4:3,64:2:6,128:1:5; 128:4:3 for mlp inner: a cluster of 4",
+                "fastest,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,256:1:3; 256:1:3 for head: a tile of 256 rows",
+                "fastest,9-,64:1:1,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 64:1:1 for qkv: 1 stages",
+                "fastest,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:9; 128:1:9 for head: 295936 bytes of shared memory",
+                "fastest,9-,64:1:6,decode:3,64:1:6,64:1:6,64:2:6,128:1:5; the kernel takes 4 to 56",
+                "fastest,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:2:6,128:1:5; decode and decode_held are allowed",
+                "fastest,9-,a tile,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the column qkv is \"a tile\""
+            })
+    void a_line_that_does_not_fit_is_refused_by_its_number(String line, String why) {
+        assertThatThrownBy(() -> plans(FIRST, line, INVARIANT))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("kernels/contract/plans.csv, line 4: ")
+                .hasMessageContaining(why);
+    }
+
+    @Test
+    void a_plan_that_ends_is_refused() {
+        assertThatThrownBy(() -> plans(FIRST, INVARIANT))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("line 3: the plan fastest covers no rows from 9 on");
+        assertThatThrownBy(() -> plans(FIRST, LAST))
+                .hasMessageContaining("the plan invariant covers no rows from 1 on");
+    }
+
+    @Test
+    void a_line_behind_one_without_an_end_is_refused() {
+        assertThatThrownBy(() -> plans(FIRST, LAST, LAST))
+                .hasMessageContaining("line 5: rows 9- follow a line without an end");
+    }
+
+    @Test
+    void a_table_without_its_header_is_refused() {
+        assertThatThrownBy(() -> TilePlanParser.parse(List.of(FIRST)))
+                .hasMessageContaining("line 1: the first line must be plan,rows");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "invariant,9-,128:1:3,prefill_single:8,64:1:6,64:1:6,64:4:8,64:1:3",
+                "invariant,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:2:8,64:1:3",
+                "invariant,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:4:8,128:1:3"
+            })
+    void an_invariant_plan_that_sums_in_two_orders_is_refused(String line) {
+        String first = INVARIANT.replace("1-,", "1-8,");
+        assertThatThrownBy(() -> plans(FIRST, LAST, first, line))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("line 6")
+                .hasMessageContaining("sums in another order");
+    }
+
+    private static Set<String> kernels() {
+        Set<String> kernels = new HashSet<>(
+                Set.of("attention_decode_f16", "attention_decode_held_f16", "attention_prefill_single_f16"));
+        for (String matrix : new String[] {"qkv", "residual", "activation", "head"}) {
+            for (int batch : new int[] {8, 16, 32, 64, 128}) {
+                kernels.add("gemm_" + matrix + "_f16_b" + batch);
+            }
+        }
+        return kernels;
+    }
+
+    @Test
+    void a_tile_that_was_not_compiled_is_refused_by_its_line_and_kernel() {
+        TilePlans plans = plans(FIRST, LAST, INVARIANT);
+        plans.requireKernels(kernels(), ElementType.F16);
+        Set<String> fewer = kernels();
+        fewer.remove("gemm_activation_f16_b64");
+        assertThatThrownBy(() -> plans.requireKernels(fewer, ElementType.F16))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("plans.csv, line 4: 64:1:6 needs the kernel gemm_activation_f16_b64")
+                .hasMessageContaining("there are gemm_activation_f16_b128, gemm_activation_f16_b16");
+        Set<String> noSingles = kernels();
+        noSingles.remove("attention_prefill_single_f16");
+        assertThatThrownBy(() -> plans.requireKernels(noSingles, ElementType.F16))
+                .hasMessageContaining("line 5: attention_prefill_single needs the kernel attention_prefill_single_f16")
+                .hasMessageContaining("there is none of its kind");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = ElementType.class,
+            names = {"F16", "BF16"})
+    void the_table_of_this_build_fits_its_kernels(ElementType type) {
+        Optional<KernelImages> images = KernelImages.find();
+        assumeTrue(images.isPresent(), "this build was made without nvcc");
+        TilePlans.load().requireKernels(images.orElseThrow().kernels(KernelTarget.SM_90A), type);
+    }
+
+    @Test
+    void the_readme_shows_the_table() throws IOException {
+        List<String> table = Contract.lines("plans.csv").stream()
+                .filter(line -> !line.startsWith("#"))
+                .map(line -> "| " + line.replace(",", " | ") + " |")
+                .toList();
+        List<String> readme = Files.readAllLines(Path.of("kernels/README.md"));
+        int at = readme.indexOf(table.getFirst());
+        assertThat(at).as("line of the table's header in kernels/README.md").isPositive();
+        assertThat(readme.subList(at + 2, at + 1 + table.size())).isEqualTo(table.subList(1, table.size()));
+        assertThat(readme.get(at + 1 + table.size())).isEmpty();
+    }
+}

@@ -1,0 +1,88 @@
+package io.roseinfer.backend.cuda.nvtx;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The JNI library: that builds make it where they can, and what is said where it is not in use. */
+@EnabledOnOs(OS.LINUX)
+class NativeLibraryTest {
+    @TempDir
+    Path folder;
+
+    private String build(Map<String, String> environment) throws IOException, InterruptedException {
+        ProcessBuilder builder =
+                new ProcessBuilder("bash", "tools/native", folder.toString()).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).as(said).isZero();
+        return said;
+    }
+
+    private Path built() {
+        return folder.resolve(NativeLibrary.resource().substring(1));
+    }
+
+    @Test
+    void build_withACompiler_makesTheLibraryAndSaysNothing() throws Exception {
+        CLibrary.compile(folder, "injection.c", "compiler-is-there.so");
+        assertThat(build(Map.of())).isEmpty();
+        assertThat(built()).exists();
+    }
+
+    @Test
+    void build_withoutACompiler_succeedsAndSaysSoOnce() throws Exception {
+        assertThat(build(Map.of("CC", "no-such-compiler")).lines())
+                .singleElement()
+                .asString()
+                .contains("no C compiler (no-such-compiler)", "no native library");
+        assertThat(built()).doesNotExist();
+    }
+
+    @Test
+    void load_buildWithoutIt_saysWhatWasMissing() {
+        NativeLibrary absent = NativeLibrary.load("/io/roseinfer/native/none.so", folder);
+        assertThat(absent.loaded()).isFalse();
+        assertThat(absent.hasNvtx()).isFalse();
+        assertThat(absent.description()).contains("by Java", "no C compiler");
+    }
+
+    /** A file that cannot be mapped as code is refused as a library on a noexec mount is: by the loader, with its own words. */
+    @Test
+    void load_libraryThatTheLoaderRefuses_saysWhyAndLeavesNoFile() throws IOException {
+        NativeLibrary refused = NativeLibrary.load("/golden/README.md", folder);
+        assertThat(refused.loaded()).isFalse();
+        assertThat(refused.description()).contains(folder.toString(), "noexec", "-Djava.io.tmpdir=FOLDER");
+        try (Stream<Path> left = Files.list(folder)) {
+            assertThat(left).isEmpty();
+        }
+    }
+
+    @Test
+    void load_folderThatIsNotThere_saysWhy() {
+        NativeLibrary refused = NativeLibrary.load("/golden/README.md", folder.resolve("absent"));
+        assertThat(refused.description()).contains("absent", "-Djava.io.tmpdir=FOLDER");
+    }
+
+    @Test
+    void load_libraryOfThisBuild_isInUse() {
+        assumeTrue(getClass().getResource(NativeLibrary.resource()) != null, "skipped: this build has no library");
+        assertThat(NativeLibrary.instance().loaded()).isTrue();
+        assertThat(NativeLibrary.instance().description())
+                .contains("NVTX's header")
+                .doesNotContain("without the native library");
+    }
+}
