@@ -90,8 +90,8 @@ class ArchitectureTest {
         assertThat(classes.size()).as("classes found").isGreaterThan(100);
     }
 
+    /** A package with what lies below it, or alone where packages below it are on floors of their own. */
     private static String[] packages(String name) {
-        // A package whose parts have floors of their own stands for itself alone.
         boolean inParts = FLOORS.stream().flatMap(List::stream).anyMatch(other -> other.startsWith(name + "."));
         return new String[] {ROOT + "." + name + (inParts ? "" : "..")};
     }
