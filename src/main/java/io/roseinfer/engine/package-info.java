@@ -3,7 +3,7 @@
  *
  * <p>From the inside out: {@link io.roseinfer.engine.OnlineScheduler} drives scheduler and runner one step at a time on the
  * caller's thread; {@code EngineLoop} adds commands, streams and stamps and can be stepped by hand; both keep their steps in
- * flight in a {@code Pipeline}, which tells the instruments of {@code observe};
+ * flight in a {@link io.roseinfer.engine.flight.Pipeline}, which tells the instruments of {@code observe};
  * {@link io.roseinfer.engine.SchedulerManager} puts the loop on its own thread behind a bounded queue; and
  * {@link io.roseinfer.engine.Engine} adds the tokenizer and is what research code imports.
  *

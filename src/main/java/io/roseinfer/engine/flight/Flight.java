@@ -1,4 +1,4 @@
-package io.roseinfer.engine;
+package io.roseinfer.engine.flight;
 
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
@@ -10,15 +10,15 @@ import io.roseinfer.scheduler.StepPlan;
  * One step on its way: what it computes, as rows of sequences and as the device's arrays, what it yields, and what is known of it.
  * A {@link Pipeline} allocates a few and reuses them.
  */
-record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord record) {
+public record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord record) {
 
     /** Whether nothing was planned, so that there is nothing to launch. */
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return plan.isEmpty();
     }
 
     /** Copies from the plan what the step computes. */
-    void recordPlan() {
+    public void recordPlan() {
         record.set(Fact.STEP, plan.step());
         record.set(Fact.ROWS, plan.rows());
         record.set(Fact.TOKENS, plan.tokens());

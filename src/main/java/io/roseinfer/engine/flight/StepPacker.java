@@ -1,11 +1,11 @@
-package io.roseinfer.engine;
+package io.roseinfer.engine.flight;
 
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
 
 /** Makes a runner's arrays of a plan's sequences. */
-final class StepPacker {
+public final class StepPacker {
     private final int blockSize;
     private final int[] blockIds;
 
@@ -14,12 +14,12 @@ final class StepPacker {
      *
      * @param contextLength tokens of the longest sequence
      */
-    StepPacker(int blockSize, int contextLength) {
+    public StepPacker(int blockSize, int contextLength) {
         this.blockSize = blockSize;
         this.blockIds = new int[Math.ceilDiv(contextLength, blockSize)];
     }
 
-    void pack(StepPlan plan, StepInputs inputs) {
+    public void pack(StepPlan plan, StepInputs inputs) {
         inputs.clear();
         for (int row = 0; row < plan.rows(); row++) {
             packRow(plan, row, inputs);

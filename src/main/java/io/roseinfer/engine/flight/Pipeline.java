@@ -1,4 +1,4 @@
-package io.roseinfer.engine;
+package io.roseinfer.engine.flight;
 
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.StepOutputs;
@@ -15,7 +15,7 @@ import io.roseinfer.scheduler.StepPlan;
  * the runner takes. A flight is used again one turn of the ring later: the one completed last stays readable until as many as may
  * be in flight have been launched behind it and another is planned.
  */
-final class Pipeline {
+public final class Pipeline {
     private final ModelRunner runner;
     private final Scheduler scheduler;
     private final StepPacker packer;
@@ -34,7 +34,7 @@ final class Pipeline {
      *
      * @param observer is told of every step
      */
-    Pipeline(ModelRunner runner, Scheduler scheduler, StepObserver observer) {
+    public Pipeline(ModelRunner runner, Scheduler scheduler, StepObserver observer) {
         this.runner = runner;
         this.scheduler = scheduler;
         this.vocabularySize = runner.spec().vocabularySize();
@@ -65,17 +65,17 @@ final class Pipeline {
         };
     }
 
-    int inFlight() {
+    public int inFlight() {
         return (int) (launched - completed);
     }
 
     /** Whether the runner takes another step before the oldest is awaited. */
-    boolean hasRoom() {
+    public boolean hasRoom() {
         return inFlight() < depth;
     }
 
     /** Plans the next step; it is empty if there is nothing to do. */
-    Flight plan() {
+    public Flight plan() {
         Flight flight = next();
         observer.planning(flight.record());
         scheduler.plan(flight.plan());
@@ -83,7 +83,7 @@ final class Pipeline {
     }
 
     /** Plans a step that only prefills what may be admitted now. */
-    Flight planPrefillOnly() {
+    public Flight planPrefillOnly() {
         Flight flight = next();
         observer.planning(flight.record());
         scheduler.planPrefillOnly(flight.plan());
@@ -110,7 +110,7 @@ final class Pipeline {
     }
 
     /** Packs and submits the flight that was planned last, which must not be empty. */
-    void launch() {
+    public void launch() {
         Flight flight = next();
         Check.that(!flight.isEmpty(), "an empty step is launched");
         packer.pack(flight.plan(), flight.inputs());
@@ -121,7 +121,7 @@ final class Pipeline {
     }
 
     /** Waits for the oldest step in flight and applies it; its plan then tells what each row yielded. */
-    Flight complete() {
+    public Flight complete() {
         Flight flight = oldest();
         observer.awaiting(flight.record());
         runner.await();
@@ -134,7 +134,7 @@ final class Pipeline {
     }
 
     /** Gives up the oldest step in flight, which the device has failed. */
-    Flight abandon() {
+    public Flight abandon() {
         Flight flight = oldest();
         observer.awaited(flight.record());
         completed++;
@@ -144,7 +144,7 @@ final class Pipeline {
     }
 
     /** Waits until the device is done with all that is in flight; nothing becomes of the results. */
-    void forget() {
+    public void forget() {
         while (inFlight() > 0) {
             completed++;
             runner.await();

@@ -1,4 +1,4 @@
-package io.roseinfer.engine;
+package io.roseinfer.engine.flight;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.metrics.StepRecord;
@@ -10,14 +10,14 @@ import io.roseinfer.scheduler.Scheduler;
  * Fills in the records of steps: times, by seven readings of the clock a step, and the scheduler's figures. It is told first, so the
  * other instruments find the record filled in.
  */
-final class StepTimer implements StepObserver {
+public final class StepTimer implements StepObserver {
     private final Clock clock;
     private final Scheduler scheduler;
     private long awaitingNanos;
     private long cachedTokens;
     private long preemptions;
 
-    StepTimer(Clock clock, Scheduler scheduler) {
+    public StepTimer(Clock clock, Scheduler scheduler) {
         this.clock = clock;
         this.scheduler = scheduler;
     }
