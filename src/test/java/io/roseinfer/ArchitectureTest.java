@@ -36,7 +36,7 @@ class ArchitectureTest {
     private static final String FAMILY = ROOT + ".model.family";
 
     /** Packages by floor; a package sees the floors below it, and of its own floor only itself. */
-    private static final List<List<String>> FLOORS = List.of(
+    static final List<List<String>> FLOORS = List.of(
             List.of("base"),
             List.of("tensor", "metrics", "tokenizer.bpe"),
             List.of("tokenizer"),
