@@ -10,10 +10,10 @@
  * <p>Invariants:
  *
  * <ul>
- *   <li>What is wrong with a file, a server or the network ends in {@link io.roseinfer.base.RoseException.BadModel}, and what is
- *       wrong with a flag or a variable in {@link io.roseinfer.base.RoseException.BadInput}: nothing else comes out.
+ *   <li>Whatever is wrong with a file, a server or the network ends in {@link io.roseinfer.base.RoseException.BadModel}, and whatever
+ *       is wrong with a flag or a variable in {@link io.roseinfer.base.RoseException.BadInput}: nothing else comes out.
  *   <li>The same files give the same model from the hub as from a directory.
- *   <li>What is in the cache needs neither hub nor token.
+ *   <li>A model that is in the cache needs neither hub nor token.
  *   <li>A blob that turns out to be damaged is downloaded again, once.
  * </ul>
  *

@@ -1,8 +1,8 @@
 /**
  * Numbers about requests and steps. {@link io.roseinfer.metrics.RequestStamps} are raw stamps of a request,
- * {@link io.roseinfer.metrics.RequestMetrics} what they say about one request, {@link io.roseinfer.metrics.LatencySummary} about many. All percentiles come from
- * {@link io.roseinfer.metrics.Percentiles}. And numbers about steps: a
- * {@link io.roseinfer.metrics.StepRecord} each, and what {@link io.roseinfer.metrics.HostTime} makes of many. No clock is read here; stamps are handed in.
+ * {@link io.roseinfer.metrics.RequestMetrics} is what they say about one request, {@link io.roseinfer.metrics.LatencySummary} about
+ * many. A {@link io.roseinfer.metrics.StepRecord} is what is known of one step, {@link io.roseinfer.metrics.HostTime} sums up many.
+ * All percentiles come from {@link io.roseinfer.metrics.Percentiles}. No clock is read here; stamps are handed in.
  *
  * <p>Why not histograms: a benchmark run keeps every stamp, so its percentiles are exact.
  */

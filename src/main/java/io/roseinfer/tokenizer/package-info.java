@@ -10,11 +10,11 @@
  *
  * <p>Invariants:
  * <ul>
- *   <li>A tokenizer is immutable; any thread may use it at any time. What a call needs besides lives in that call.
+ *   <li>A tokenizer is immutable; any thread may use it at any time. A call's own state lives in that call.
  *   <li>Time is O(n log n) in the text, whatever the text: no backtracking, no recursion, no rescanning.
  *   <li>One decoder: {@code decode(ids)} is a {@link io.roseinfer.tokenizer.Detokenizer} fed at once, so a stream's pieces
  *       always add up to the whole.
- *   <li>What a file asks for and this package cannot do is refused by name when loading, never ignored. The exceptions,
+ *   <li>A file that asks for what this package cannot do is refused by name when it is loaded, never ignored. The exceptions,
  *       {@code truncation} and {@code padding}, are properties of a batch that the caller sets, as in transformers.
  * </ul>
  *

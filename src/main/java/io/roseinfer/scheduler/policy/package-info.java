@@ -1,5 +1,5 @@
 /**
- * The scheduler's decisions, each an interface with today's behaviour as its default: who is admitted
+ * The scheduler's decisions, each an interface with a default: who is admitted
  * ({@link io.roseinfer.scheduler.policy.AdmissionPolicy}), who gives blocks back
  * ({@link io.roseinfer.scheduler.policy.PreemptionPolicy}), and in which order decode rows and prompts make up steps
  * ({@link io.roseinfer.scheduler.policy.StepPolicy}). A policy sees views and never a sequence, so it cannot break the books.

@@ -1,7 +1,7 @@
 /**
- * The floor of a CPU forward pass: memory layouts and the contracts of the kernels that read them. What is written here as an
- * order of operations holds for every implementation to the bit; that is how results stay independent of batch, chunking,
- * threads and vector width, and how every vector kernel is tested against the scalar one.
+ * The floor of a CPU forward pass: memory layouts and the contracts of the kernels that read them. The orders of operations
+ * stated here hold for every implementation to the bit; that is how results stay independent of batch, chunking, threads and
+ * vector width, and how every vector kernel is tested against the scalar one.
  *
  * <p>Why a package of its own: {@code scalar} and {@code panama} implement it, {@code cpu} uses both, and nothing runs in a circle.
  */
