@@ -51,9 +51,8 @@ class StructurePageTest {
     /** What the page says about a type: its name, or its name and that of a member. */
     private static Set<String> names() {
         Stream<String> drawn = FENCE.matcher(page).results().map(fence -> fence.group(1));
-        Stream<String> written = INLINE.matcher(FENCE.matcher(page).replaceAll(""))
-                .results()
-                .map(code -> code.group(1));
+        Stream<String> written =
+                INLINE.matcher(FENCE.matcher(page).replaceAll("")).results().map(code -> code.group(1));
         return Stream.concat(drawn, written)
                 .flatMap(code -> NAME.matcher(code).results().map(MatchResult::group))
                 .collect(Collectors.toSet());
@@ -61,7 +60,8 @@ class StructurePageTest {
 
     private static boolean has(JavaClass type, String member) {
         boolean nested = types.getOrDefault(member, List.of()).stream()
-                .anyMatch(inner -> inner.getEnclosingClass().filter(type::equals).isPresent());
+                .anyMatch(
+                        inner -> inner.getEnclosingClass().filter(type::equals).isPresent());
         return nested || type.getMembers().stream().map(JavaMember::getName).anyMatch(member::equals);
     }
 
@@ -77,7 +77,10 @@ class StructurePageTest {
     void every_type_and_member_that_the_page_names_exists() {
         Set<String> names = names();
         assertThat(names).hasSizeGreaterThan(80).contains("EngineLoop.turn", "Flight");
-        assertThat(names).as("names that are types of ours").filteredOn(not(StructurePageTest::exists)).isEmpty();
+        assertThat(names)
+                .as("names that are types of ours")
+                .filteredOn(not(StructurePageTest::exists))
+                .isEmpty();
     }
 
     /** The packages in the order of the page, by the name that ArchitectureTest has for them. */
@@ -133,7 +136,8 @@ class StructurePageTest {
 
     @Test
     void a_request_has_as_many_stations_as_the_page_says() {
-        List<String> numbers = STATION.matcher(page).results().map(row -> row.group(1)).toList();
+        List<String> numbers =
+                STATION.matcher(page).results().map(row -> row.group(1)).toList();
         assertThat(numbers).isNotEmpty();
         for (int i = 0; i < numbers.size(); i++) {
             assertThat(numbers.get(i)).isEqualTo(Integer.toString(i + 1));
