@@ -9,9 +9,6 @@
  * <p>{@code kernel} has the layouts and contracts, {@code scalar} the reference, {@code panama} the Vector API kernels, {@code pack}
  * the packing of weights, {@code team} the threads. Only {@code panama} may touch {@code jdk.incubator.vector}, and it is loaded only
  * when the module is there.
- *
- * <p>Why not the common pool or virtual threads: a step is some hundred phases of microseconds, too short to queue tasks for. A
- * worker claims a panel or a row's heads by one atomic addition, and first those that it prefetched.
  */
 @NullMarked
 package io.roseinfer.backend.cpu;

@@ -11,7 +11,7 @@
  * {@link io.roseinfer.backend.cuda.driver.DriverEnvironment} makes the driver keep to that too. One thread uses a runner; steps go
  * through one stream, and the inputs of the next go up through another meanwhile.
  *
- * <p>What belongs to one device is a {@link io.roseinfer.backend.cuda.CudaRank}, which knows its
+ * <p>Everything that belongs to one device is in a {@link io.roseinfer.backend.cuda.CudaRank}, which knows its
  * {@link io.roseinfer.backend.cuda.memory.Shard} of the model; today there is one, and it has all of the model.
  *
  * <p>A step's driver calls are Java's: many in one native call measured no faster.
