@@ -6,7 +6,7 @@ import io.roseinfer.engine.GeneratedToken;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A completion as {@code generate --json} prints it: one object on one line. */
+/** A completion as {@code generate --json} prints it: one object on one line, {@code stop_string} in it only if one ended it. */
 final class CompletionJson {
     private CompletionJson() {}
 
@@ -20,6 +20,7 @@ final class CompletionJson {
         completion.tokens().forEach(token -> ids.add(token.id()));
         node.put("text", completion.text().orElse(null));
         node.put("finish_reason", completion.finishReason().text());
+        completion.stopString().ifPresent(stop -> node.put("stop_string", stop));
         if (withLogprobs) {
             ArrayNode logprobs = node.putArray("logprobs");
             completion.tokens().forEach(token -> logprobs.add(token.logprob()));

@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param tokens what was generated, the end-of-text token included if there was one
  * @param text the generated text without a stop string or end-of-text mark; empty without a tokenizer
  * @param finishReason why it ended
+ * @param stopString the stop string that ended it, as the request spelled it; empty if it ended otherwise
  * @param cachedTokens tokens of the prompt that were found in the prefix cache instead of computed
  * @param timeline when
  * @param tag the caller's own object, if the request had one
@@ -21,6 +22,7 @@ public record Completion(
         List<GeneratedToken> tokens,
         Optional<String> text,
         FinishReason finishReason,
+        Optional<String> stopString,
         int cachedTokens,
         RequestTimeline timeline,
         Optional<Object> tag) {

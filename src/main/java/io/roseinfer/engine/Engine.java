@@ -47,8 +47,8 @@ public final class Engine implements AutoCloseable {
     private final SchedulerManager manager;
     private final TokenizeWorkers tokenizeWorkers;
     private final Consumer<LiveRequest> endWithEngine;
-    private final InsufficientMemory tokenizingOutOfMemory = new InsufficientMemory(
-            "no memory was left to tokenize the prompt; give the JVM more (-Xmx), or submit less");
+    private final Ending tokenizingOutOfMemory = Ending.failed(new InsufficientMemory(
+            "no memory was left to tokenize the prompt; give the JVM more (-Xmx), or submit less"));
     private final AtomicLong nextId = new AtomicLong();
     private final Object closing = new Object();
     private boolean closed;
@@ -66,7 +66,7 @@ public final class Engine implements AutoCloseable {
         this.observers = Observers.of(counters, log, new JfrRecorder()).and(others);
         this.manager = new SchedulerManager(runner, kv, options, clock, observers, this::endTokenizing);
         // Made here, because it is used where there may be no memory left.
-        this.endWithEngine = live -> manager.end(live, null);
+        this.endWithEngine = manager::endWithEngine;
     }
 
     /**
@@ -211,12 +211,12 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    private RoseException tokenizingFailedBy(Throwable e) {
+    private Ending tokenizingFailedBy(Throwable e) {
         try {
             return switch (e) {
-                case RoseException known -> known;
+                case RoseException known -> Ending.failed(known);
                 case OutOfMemoryError full -> tokenizingOutOfMemory;
-                default -> new EngineStopped("tokenizing a prompt failed: " + e, e);
+                default -> Ending.failed(new EngineStopped("tokenizing a prompt failed: " + e, e));
             };
         } catch (OutOfMemoryError full) {
             return tokenizingOutOfMemory;

@@ -3,7 +3,6 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
-import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.engine.flight.Flight;
 import io.roseinfer.engine.flight.Pipeline;
@@ -188,7 +187,7 @@ final class EngineLoop {
     private void enqueue(LiveRequest request) {
         live.addLast(request);
         if (request.isCancelled()) {
-            finish(request, FinishReason.CANCELLED, null, clock.nanos());
+            finish(request, Ending.CANCELLED, clock.nanos());
         } else {
             scheduler.add(request.sequence().orElseThrow());
             if (request.hasDeadline()) {
@@ -237,8 +236,9 @@ final class EngineLoop {
     private void failStep(DeviceFailure failure) {
         StepPlan plan = pipeline.abandon().plan();
         long nanos = clock.nanos();
+        Ending ending = Ending.failed(failure);
         for (int row = 0; row < plan.rows(); row++) {
-            finish(requestOf(plan.sequence(row)), FinishReason.ERROR, failure, nanos);
+            finish(requestOf(plan.sequence(row)), ending, nanos);
         }
         deliver();
     }
@@ -273,27 +273,21 @@ final class EngineLoop {
         Optional<Sequence> ended = scheduler.pollFinished();
         while (ended.isPresent()) {
             Sequence sequence = ended.get();
-            FinishReason reason = requestOf(sequence).endingOf(sequence);
+            Ending ending = requestOf(sequence).endingOf(sequence);
             // What the caller or a deadline ended is over since this turn began, anything else since its last step.
-            boolean early = reason == FinishReason.CANCELLED || reason == FinishReason.DEADLINE;
+            boolean early = ending.reason() == FinishReason.CANCELLED || ending.reason() == FinishReason.DEADLINE;
             long nanos = early ? turnNanos : undeliveredNanos;
-            finish(requestOf(sequence), reason, reason == FinishReason.ERROR ? unusableLogits() : null, nanos);
+            finish(requestOf(sequence), ending, nanos);
             ended = scheduler.pollFinished();
         }
     }
 
-    private static RoseException unusableLogits() {
-        return new DeviceFailure(
-                "the model's logits were not finite for this request; check the weights with NaN or infinity in mind",
-                true);
-    }
-
-    private void finish(LiveRequest request, FinishReason reason, @Nullable RoseException failure, long nanos) {
+    private void finish(LiveRequest request, Ending ending, long nanos) {
         if (request.claimEnding()) {
             // In this order: who learns of the ending may submit the next request at once.
             onEnd.run();
-            if (request.end(reason, failure, nanos)) {
-                observers.ended(request, reason);
+            if (request.end(ending, nanos)) {
+                observers.ended(request, ending.reason());
             }
         }
         live.remove(request);
@@ -318,12 +312,12 @@ final class EngineLoop {
      * Ends every request there is; the loop must not be turned afterwards. Allocates nothing, and forgets a request only after its
      * ending, so it can be called again if it fails.
      */
-    void endAll(FinishReason reason, @Nullable RoseException failure) {
+    void endAll(Ending ending) {
         for (LiveRequest request = live.first(); request != null; request = live.first()) {
-            finish(request, reason, failure, clock.nanos());
+            finish(request, ending, clock.nanos());
         }
         for (LiveRequest request = submitted.peek(); request != null; request = submitted.peek()) {
-            finish(request, reason, failure, clock.nanos());
+            finish(request, ending, clock.nanos());
             submitted.poll();
         }
         counters.nothingRuns();

@@ -1,10 +1,10 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.sampling.StopStrings;
-import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.tokenizer.Detokenizer;
 import io.roseinfer.tokenizer.Tokenizer;
@@ -169,8 +169,8 @@ final class LiveRequest implements ObservedRequest {
      *
      * @return whether this was the first ending
      */
-    boolean end(FinishReason reason, @Nullable RoseException failure, long nanos) {
-        return buffer.end(reason, failure, nanos);
+    boolean end(Ending ending, long nanos) {
+        return buffer.end(ending, nanos);
     }
 
     void attach(Sequence newSequence) {
@@ -181,10 +181,24 @@ final class LiveRequest implements ObservedRequest {
         return Optional.ofNullable(sequence);
     }
 
-    /** Why its sequence ended: a stop string that the last of the allowed tokens completes is what ended it. */
-    FinishReason endingOf(Sequence ended) {
-        FinishReason reason = ended.finishReason().orElseThrow();
-        return reason == FinishReason.LENGTH && stops != null && stops.matched() ? FinishReason.STOP : reason;
+    /** How its sequence ended: a stop string that the last of the allowed tokens completes is what ended it. */
+    Ending endingOf(Sequence ended) {
+        if (stops != null && stops.matched()) {
+            return Ending.stoppedBy(stops.match().orElseThrow());
+        }
+        return switch (ended.finishReason().orElseThrow()) {
+            case STOP -> Ending.STOP;
+            case LENGTH -> Ending.LENGTH;
+            case CANCELLED -> Ending.CANCELLED;
+            case DEADLINE -> Ending.DEADLINE;
+            case ERROR -> Ending.failed(unusableLogits());
+        };
+    }
+
+    private static RoseException unusableLogits() {
+        return new DeviceFailure(
+                "the model's logits were not finite for this request; check the weights with NaN or infinity in mind",
+                true);
     }
 
     /** Whether the text with this token holds a stop string. Costs nothing for requests without any. */

@@ -76,7 +76,7 @@ final class RequestStream implements TokenStream {
     }
 
     private void endOfStream() {
-        buffer.failure().ifPresent(failure -> {
+        buffer.ending().flatMap(Ending::failure).ifPresent(failure -> {
             throw failure;
         });
         releaseHeldText();
@@ -153,11 +153,13 @@ final class RequestStream implements TokenStream {
         while (hasNext()) {
             next();
         }
+        Ending ending = buffer.ending().orElseThrow();
         return new Completion(
                 buffer.promptIds(),
                 List.copyOf(tokens),
                 detokenizer == null ? Optional.empty() : Optional.of(text.toString()),
-                buffer.reason().orElseThrow(),
+                ending.reason(),
+                ending.stopString(),
                 buffer.cachedTokens(),
                 buffer.timeline(),
                 tag);
@@ -165,7 +167,7 @@ final class RequestStream implements TokenStream {
 
     @Override
     public Optional<FinishReason> finishReason() {
-        return buffer.reason();
+        return buffer.ending().map(Ending::reason);
     }
 
     @Override

@@ -8,7 +8,6 @@ import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.observe.Observers;
-import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
@@ -53,14 +52,14 @@ final class SchedulerManager implements AutoCloseable {
     private final AtomicInteger inflight = new AtomicInteger();
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final AtomicReference<Mode> mode = new AtomicReference<>(Mode.SERVING);
-    private final EngineStopped outOfMemory;
+    private final Ending outOfMemory;
     private final Thread worker;
     private volatile boolean parked;
 
     @SuppressWarnings("UnusedVariable") // it is there to be let go
     private volatile byte @Nullable [] reserve = new byte[RESERVE_BYTES];
 
-    private volatile @Nullable EngineStopped death;
+    private volatile @Nullable Ending death;
 
     /**
      * A manager whose worker has not been started.
@@ -82,8 +81,8 @@ final class SchedulerManager implements AutoCloseable {
         this.observers = observers;
         this.loop = new EngineLoop(
                 runner, kv, options.scheduler(), options.streamInterval(), clock, observers, this::unreserve);
-        this.outOfMemory = new EngineStopped(
-                "the engine stopped: it ran out of memory", new OutOfMemoryError("nothing left to say where"));
+        this.outOfMemory = Ending.failed(new EngineStopped(
+                "the engine stopped: it ran out of memory", new OutOfMemoryError("nothing left to say where")));
         this.worker = Thread.ofPlatform().name("roseinfer-engine").daemon().unstarted(this::run);
         // With nothing to end, but what ends requests is loaded and initialized while there is memory for it.
         endLeftovers();
@@ -124,8 +123,9 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     private void requireServing() {
-        EngineStopped cause = death;
-        if (cause != null) {
+        Ending ending = death;
+        if (ending != null) {
+            RoseException cause = ending.failure().orElseThrow();
             throw new EngineStopped(cause.getMessage(), cause);
         }
         if (mode.get() != Mode.SERVING) {
@@ -147,7 +147,7 @@ final class SchedulerManager implements AutoCloseable {
     void cancel(LiveRequest request) {
         if (request.claimEarlyEnding()) {
             unreserve();
-            end(request, FinishReason.CANCELLED, null);
+            tell(request, Ending.CANCELLED);
         } else if (!request.hasEnded()) {
             loop.cancel(request);
             wake();
@@ -158,22 +158,31 @@ final class SchedulerManager implements AutoCloseable {
     void expire(LiveRequest request) {
         if (request.claimEarlyEnding()) {
             unreserve();
-            end(request, FinishReason.DEADLINE, null);
+            tell(request, Ending.DEADLINE);
         }
     }
 
-    /** Ends a request that was counted in and is not in the loop, as it failed or as the engine did. */
-    void end(LiveRequest request, @Nullable RoseException failure) {
+    /** Ends a request that was counted in and is not in the loop. */
+    void end(LiveRequest request, Ending ending) {
         if (request.claimEnding()) {
             unreserve();
-            RoseException why = failure == null ? death : failure;
-            end(request, why == null ? FinishReason.CANCELLED : FinishReason.ERROR, why);
+            tell(request, ending);
         }
     }
 
-    private void end(LiveRequest request, FinishReason reason, @Nullable RoseException failure) {
-        if (request.end(reason, failure, clock.nanos())) {
-            observers.ended(request, reason);
+    /** Ends a request that was counted in and is not in the loop, as the engine ends. */
+    void endWithEngine(LiveRequest request) {
+        end(request, ownEnding());
+    }
+
+    private Ending ownEnding() {
+        Ending ending = death;
+        return ending == null ? Ending.CANCELLED : ending;
+    }
+
+    private void tell(LiveRequest request, Ending ending) {
+        if (request.end(ending, clock.nanos())) {
+            observers.ended(request, ending.reason());
         }
     }
 
@@ -239,23 +248,23 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     private void die(Throwable failure) {
-        EngineStopped cause = stoppedBy(failure);
-        death = cause;
+        Ending ending = stoppedBy(failure);
+        death = ending;
         if (!(failure instanceof DeviceFailure)) {
-            forgetSteps(cause);
+            forgetSteps(ending);
         }
     }
 
-    private EngineStopped stoppedBy(Throwable failure) {
+    private Ending stoppedBy(Throwable failure) {
         try {
-            return new EngineStopped("the engine stopped: " + failure.getMessage(), failure);
+            return Ending.failed(new EngineStopped("the engine stopped: " + failure.getMessage(), failure));
         } catch (OutOfMemoryError full) {
             return outOfMemory;
         }
     }
 
     /** The device is well: what it still computes must not meet the next engine on the same runner. */
-    private void forgetSteps(EngineStopped cause) {
+    private void forgetSteps(Ending ending) {
         boolean waiting = true;
         while (waiting) {
             try {
@@ -265,14 +274,14 @@ final class SchedulerManager implements AutoCloseable {
             } catch (OutOfMemoryError full) {
                 // Like the failure that is being reported already.
             } catch (RuntimeException | Error e) {
-                suppress(e, cause);
+                suppress(e, ending);
             }
         }
     }
 
-    private static void suppress(Throwable further, EngineStopped cause) {
+    private static void suppress(Throwable further, Ending ending) {
         try {
-            cause.addSuppressed(further);
+            ending.failure().orElseThrow().addSuppressed(further);
         } catch (OutOfMemoryError full) {
             // The first failure is the one that counts.
         }
@@ -293,8 +302,7 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     private synchronized void endLeftovers() {
-        EngineStopped cause = death;
-        loop.endAll(cause == null ? FinishReason.CANCELLED : FinishReason.ERROR, cause);
+        loop.endAll(ownEnding());
     }
 
     /** Ends every request at once and stops; returns when the worker has. */

@@ -2,10 +2,8 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.Clock;
-import io.roseinfer.base.RoseException;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.scheduler.FinishReason;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -37,8 +35,7 @@ final class TokenBuffer {
     private boolean admitted;
     private int cachedTokens;
     private long finishedNanos;
-    private @Nullable FinishReason reason;
-    private @Nullable RoseException failure;
+    private @Nullable Ending ending;
 
     private volatile int published;
     private volatile boolean ended;
@@ -103,12 +100,11 @@ final class TokenBuffer {
      *
      * @return whether this was the first ending; only that one counts
      */
-    boolean end(FinishReason why, @Nullable RoseException cause, long nanos) {
+    boolean end(Ending how, long nanos) {
         if (ended) {
             return false;
         }
-        reason = why;
-        failure = cause;
+        ending = how;
         finishedNanos = nanos;
         // In this order: a reader that sees the last token knows that it is the last; no other token looks like it.
         last = written - 1;
@@ -225,14 +221,9 @@ final class TokenBuffer {
                 .toList();
     }
 
-    /** Why the request ended; empty while it runs. */
-    Optional<FinishReason> reason() {
-        return ended ? Optional.ofNullable(reason) : Optional.empty();
-    }
-
-    /** What the request failed of, if it failed. */
-    Optional<RoseException> failure() {
-        return ended ? Optional.ofNullable(failure) : Optional.empty();
+    /** How the request ended; empty while it runs. */
+    Optional<Ending> ending() {
+        return ended ? Optional.ofNullable(ending) : Optional.empty();
     }
 
     /** The prompt's ids; of a stream that has ended or delivered a token. */

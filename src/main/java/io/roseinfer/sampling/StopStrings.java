@@ -1,6 +1,8 @@
 package io.roseinfer.sampling;
 
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Holds back text that may turn out to be a stop string and cuts the text where one begins. Feeding the same pieces gives the
@@ -10,7 +12,7 @@ import java.util.List;
 public final class StopStrings {
     private final List<String> stops;
     private final StringBuilder held = new StringBuilder();
-    private boolean matched;
+    private @Nullable String match;
 
     public StopStrings(List<String> stops) {
         this.stops = stops;
@@ -18,21 +20,25 @@ public final class StopStrings {
 
     /** Whether a stop string has been seen; no more text comes out then. */
     public boolean matched() {
-        return matched;
+        return match != null;
+    }
+
+    /** The stop string that has been seen: of several in one piece the one that begins first. */
+    public Optional<String> match() {
+        return Optional.ofNullable(match);
     }
 
     /** Takes the next piece of text and returns what is now certain to stand before any stop string. */
     public String push(String piece) {
-        if (matched) {
+        if (match != null) {
             return "";
         }
         if (stops.isEmpty()) {
             return piece;
         }
         held.append(piece);
-        int cut = firstMatch();
-        if (cut >= 0) {
-            matched = true;
+        int cut = findMatch();
+        if (match != null) {
             String before = held.substring(0, cut);
             held.setLength(0);
             return before;
@@ -50,12 +56,13 @@ public final class StopStrings {
         return rest;
     }
 
-    private int firstMatch() {
+    private int findMatch() {
         int first = -1;
         for (String stop : stops) {
             int at = held.indexOf(stop);
             if (at >= 0 && (first < 0 || at < first)) {
                 first = at;
+                match = stop;
             }
         }
         return first;

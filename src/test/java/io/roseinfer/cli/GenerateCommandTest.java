@@ -86,6 +86,7 @@ class GenerateCommandTest {
         String stop = text.substring(text.length() / 2, text.length() / 2 + 3);
         JsonNode stopped = json("--prompt", "Once", "--max-new-tokens", "12", "--stop=" + stop);
         assertThat(stopped.at("/finish_reason").stringValue()).isEqualTo("stop");
+        assertThat(stopped.at("/stop_string").stringValue()).isEqualTo(stop);
         assertThat(stopped.at("/text").stringValue()).isEqualTo(text.substring(0, text.indexOf(stop)));
     }
 

@@ -96,15 +96,15 @@ interface Edit {
         };
     }
 
-    /** The last token there is looks like the last there will be as soon as a reason to end is written. */
-    static Edit lastPublishedOnceThereIsAReason() {
+    /** The last token there is looks like the last there will be as soon as an ending is written. */
+    static Edit lastPublishedOnceThereIsAnEnding() {
         return (code, element) -> {
             if (!isRead(element, "last") || !(element instanceof FieldInstruction read)) {
                 return false;
             }
             ClassDesc owner = read.owner().asSymbol();
             code.dup()
-                    .getfield(owner, "reason", ClassDesc.of("io.roseinfer.scheduler.FinishReason"))
+                    .getfield(owner, "ending", ClassDesc.of("io.roseinfer.engine.Ending"))
                     .ifThenElse(
                             Opcode.IFNONNULL,
                             ends -> ends.getfield(owner, "published", ConstantDescs.CD_int)

@@ -272,7 +272,7 @@ class EngineLoopTest {
         loop.doWork();
         loop.cancel(cancelled);
         loop.doWork();
-        assertThat(cancelled.buffer().reason()).contains(FinishReason.CANCELLED);
+        assertThat(cancelled.buffer().ending()).contains(Ending.CANCELLED);
     }
 
     @Test
@@ -314,7 +314,7 @@ class EngineLoopTest {
         LiveRequest live = submit(loop, Models.request(2, 1));
         loop.doWork();
         loop.quiesce();
-        assertThat(live.buffer().reason()).contains(FinishReason.LENGTH);
+        assertThat(live.buffer().ending()).contains(Ending.LENGTH);
         assertThat(completion(live).ids()).isEqualTo(alone(Models.request(2, 1)));
     }
 
@@ -328,10 +328,10 @@ class EngineLoopTest {
             }
         });
         while (caller.isAlive()) {
-            loop.endAll(FinishReason.CANCELLED, null);
+            loop.endAll(Ending.CANCELLED);
         }
         caller.join();
-        loop.endAll(FinishReason.CANCELLED, null);
+        loop.endAll(Ending.CANCELLED);
         assertThat(handedOver).allMatch(live -> live.buffer().isEnded());
         assertThat(endings).isEqualTo(handedOver.size());
     }

@@ -214,6 +214,23 @@ class EngineTest {
                     engine.generate(request.withMaxNewTokens(maxNewTokens).withStop(eighth));
             assertThat(stopped.ids()).hasSize(8);
             assertThat(stopped.finishReason()).isEqualTo(FinishReason.STOP);
+            assertThat(stopped.stopString()).contains(eighth);
+        }
+    }
+
+    @Test
+    void a_completion_tells_which_of_its_stop_strings_ended_it_and_tells_of_none_that_did_not() {
+        Settings tiny = Settings.of("builtin:tiny").withDevice(Settings.Device.CPU);
+        try (Engine engine = Roseinfer.open(tiny)) {
+            GenerationRequest request = GenerationRequest.of("Once upon a time")
+                    .withIgnoreEndOfText(true)
+                    .withMaxNewTokens(8);
+            String fifth = engine.generate(request).tokens().get(4).text();
+            assertThat(engine.generate(request.withStop("not in it", fifth, fifth + "nor this"))
+                            .stopString())
+                    .contains(fifth);
+            assertThat(engine.generate(request.withStop("not in it")).stopString())
+                    .isEmpty();
         }
     }
 

@@ -36,7 +36,7 @@ enum PlantedBug {
 
     DISCARDED_AND_ANNOUNCED("scheduler.Scheduler", "discard", Edit.withoutCall("remove")),
 
-    LAST_TOKEN_SEEN_BEFORE_IT_IS_PUBLISHED("engine.TokenBuffer", "isLast", Edit.lastPublishedOnceThereIsAReason()),
+    LAST_TOKEN_SEEN_BEFORE_IT_IS_PUBLISHED("engine.TokenBuffer", "isLast", Edit.lastPublishedOnceThereIsAnEnding()),
 
     NO_WORD_FOR_AN_ENDING_WITHOUT_MEMORY("engine.SchedulerManager", "stoppedBy", Edit.readAsNull("outOfMemory")),
 

@@ -185,7 +185,7 @@ final class RandomLoad {
         int[] solo = ended.template().solo();
         int[] seen = ids(live);
         tokens += seen.length;
-        FinishReason reason = live.buffer().reason().orElseThrow();
+        FinishReason reason = live.buffer().ending().orElseThrow().reason();
         boolean called = reason == FinishReason.CANCELLED;
         Require.that(
                 called || reason == FinishReason.LENGTH || reason == FinishReason.STOP,

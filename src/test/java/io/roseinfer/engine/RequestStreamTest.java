@@ -6,7 +6,6 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.Arrays;
 import java.util.Optional;
@@ -36,7 +35,7 @@ class RequestStreamTest {
         for (int i = 0; i < readBefore; i++) {
             stream.next();
         }
-        buffer.end(FinishReason.CANCELLED, null, ids.length);
+        buffer.end(Ending.CANCELLED, ids.length);
         return stream.completion();
     }
 

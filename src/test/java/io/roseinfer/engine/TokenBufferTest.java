@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.scheduler.FinishReason;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +27,7 @@ class TokenBufferTest {
                 buffer.publish(interval);
             }
         }
-        buffer.end(FinishReason.LENGTH, null, tokens);
+        buffer.end(Ending.LENGTH, tokens);
     }
 
     private void writeRounds() {
