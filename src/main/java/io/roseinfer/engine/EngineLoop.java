@@ -261,10 +261,10 @@ final class EngineLoop {
                 continue;
             }
             Sequence sequence = plan.sequence(row);
-            TokenBuffer buffer = requestOf(sequence).buffer();
-            buffer.write(plan.yielded(row), undeliveredNanos, flight.outputs(), plan.sample(row));
+            LiveRequest request = requestOf(sequence);
+            request.write(plan.yielded(row), undeliveredNanos, flight.outputs(), plan.sample(row));
             if (sequence.finishReason().isEmpty()) {
-                buffer.publish(streamInterval);
+                request.buffer().publish(streamInterval);
             }
         }
     }

@@ -1,5 +1,6 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.metrics.RequestTimeline;
@@ -67,8 +68,8 @@ final class LiveRequest implements ObservedRequest {
         this.request = request;
         this.seed = seed;
         this.deadlineNanos = request.terms().deadlineNanos().orElse(Long.MAX_VALUE);
-        this.buffer = new TokenBuffer(Math.min(request.maxNewTokens(), contextLength), request.sampling());
         boolean watched = !request.stop().isEmpty() && tokenizer.isPresent();
+        this.buffer = new TokenBuffer(Math.min(request.maxNewTokens(), contextLength), request.sampling(), watched);
         this.stops = watched ? new StopStrings(request.stop()) : null;
         this.detokenizer = watched ? tokenizer.get().detokenizer(true) : null;
     }
@@ -206,7 +207,16 @@ final class LiveRequest implements ObservedRequest {
         if (stops == null || detokenizer == null) {
             return false;
         }
-        String unused = stops.push(detokenizer.push(token));
+        stops.push(detokenizer.push(token));
         return stops.matched();
+    }
+
+    /** Writes the token that {@link #stopsAt} was asked about last for the reader. */
+    void write(int token, long nanos, StepOutputs outputs, int sample) {
+        // First: an engine that dies here, of having no memory for it, delivers what has been written.
+        if (stops != null && detokenizer != null) {
+            buffer.writeCut(stops.certain(), stops.cutIfEndedBy(detokenizer.unfinished()));
+        }
+        buffer.write(token, nanos, outputs, sample);
     }
 }

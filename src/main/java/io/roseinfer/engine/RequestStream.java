@@ -1,7 +1,6 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.base.Clock;
-import io.roseinfer.sampling.StopStrings;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Detokenizer;
 import io.roseinfer.tokenizer.Tokenizer;
@@ -14,8 +13,8 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reader's end of a stream. Text is made here, on the reader's thread: ids become characters, and text that may yet become a
- * stop string is held back until it is certain.
+ * The reader's end of a stream. Text is made here, on the reader's thread: ids become characters, and the engine says with each token
+ * how many of them may be shown, because text that may yet become a stop string is held back until it is certain.
  */
 final class RequestStream implements TokenStream {
     private final long requestId;
@@ -23,10 +22,10 @@ final class RequestStream implements TokenStream {
     private final Runnable cancel;
     private final Clock clock;
     private final Optional<Object> tag;
-    private final StopStrings stops;
     private final @Nullable Detokenizer detokenizer;
     private final List<GeneratedToken> tokens = new ArrayList<>();
     private final StringBuilder text = new StringBuilder();
+    private int shown;
 
     /**
      * A stream over a buffer.
@@ -46,7 +45,6 @@ final class RequestStream implements TokenStream {
         this.cancel = cancel;
         this.clock = clock;
         this.tag = request.terms().tag();
-        this.stops = new StopStrings(request.stop());
         this.detokenizer = tokenizer.map(t -> t.detokenizer(true)).orElse(null);
     }
 
@@ -109,9 +107,8 @@ final class RequestStream implements TokenStream {
      * so it does not matter whether that token was read before the ending or after.
      */
     private void releaseHeldText() {
-        String rest = heldText();
+        String rest = tokens.isEmpty() ? "" : rest(tokens.size() - 1);
         if (!rest.isEmpty()) {
-            text.append(rest);
             GeneratedToken last = tokens.removeLast();
             tokens.add(new GeneratedToken(last.id(), last.text() + rest, last.logprob(), last.top()));
         }
@@ -123,29 +120,35 @@ final class RequestStream implements TokenStream {
             throw new NoSuchElementException("the stream has ended");
         }
         int index = tokens.size();
-        int id = buffer.id(index);
-        String piece = piece(id, buffer.isLast(index));
-        text.append(piece);
-        GeneratedToken token = new GeneratedToken(id, piece, buffer.logprob(index), buffer.top(index));
+        GeneratedToken token =
+                new GeneratedToken(buffer.id(index), piece(index), buffer.logprob(index), buffer.top(index));
         tokens.add(token);
         return token;
     }
 
-    private String piece(int id, boolean last) {
+    /** The text to show with the next token: up to what is certain, or all that is left. */
+    private String piece(int index) {
         if (detokenizer == null) {
             return "";
         }
-        String certain = stops.push(detokenizer.push(id));
-        return last ? certain + heldText() : certain;
+        text.append(detokenizer.push(buffer.id(index)));
+        return buffer.isLast(index) ? rest(index) : show(buffer.certainChars(index));
     }
 
-    /** What detokenizer and stop strings hold back, now that no token follows; nothing the second time. */
-    private String heldText() {
-        if (detokenizer == null || stops.matched()) {
+    /** What is still to be shown now that no token follows this one; nothing the second time. */
+    private String rest(int index) {
+        if (detokenizer == null) {
             return "";
         }
-        String rest = stops.push(detokenizer.flush());
-        return stops.matched() ? rest : rest + stops.flush();
+        text.append(detokenizer.flush());
+        return show(buffer.charsAtEnd(index));
+    }
+
+    private String show(int chars) {
+        int end = Math.min(chars, text.length());
+        String piece = text.substring(shown, end);
+        shown = end;
+        return piece;
     }
 
     @Override
@@ -157,7 +160,7 @@ final class RequestStream implements TokenStream {
         return new Completion(
                 buffer.promptIds(),
                 List.copyOf(tokens),
-                detokenizer == null ? Optional.empty() : Optional.of(text.toString()),
+                detokenizer == null ? Optional.empty() : Optional.of(text.substring(0, shown)),
                 ending.reason(),
                 ending.stopString(),
                 buffer.cachedTokens(),

@@ -26,6 +26,8 @@ final class TokenBuffer {
     private final int[] topIds;
     private final float[] topLogprobs;
     private final int alternatives;
+    private final int[] certainChars;
+    private final int[] charsAtEnd;
 
     private int written;
     private int last = -1;
@@ -41,8 +43,13 @@ final class TokenBuffer {
     private volatile boolean ended;
     private volatile @Nullable Thread reader;
 
-    /** A buffer for at most {@code capacity} tokens, with log-probabilities if the parameters ask for them. */
-    TokenBuffer(int capacity, SamplingParams params) {
+    /**
+     * A buffer for at most {@code capacity} tokens.
+     *
+     * @param params with log-probabilities if they ask for them
+     * @param cut whether the engine says where the text is cut, by {@link #writeCut}
+     */
+    TokenBuffer(int capacity, SamplingParams params, boolean cut) {
         ids = new int[capacity];
         stamps = new long[capacity];
         boolean wanted = params.logprobs() >= 0;
@@ -50,6 +57,8 @@ final class TokenBuffer {
         logprobs = new float[wanted ? capacity : 0];
         topIds = new int[capacity * alternatives];
         topLogprobs = new float[capacity * alternatives];
+        certainChars = new int[cut ? capacity : 0];
+        charsAtEnd = new int[cut ? capacity : 0];
     }
 
     // The engine's side.
@@ -85,6 +94,17 @@ final class TokenBuffer {
                 topLogprobs[index * alternatives + rank] = outputs.topLogprob(sample, rank);
             }
         }
+    }
+
+    /**
+     * Says how much of the text may be shown with the token that is written next.
+     *
+     * @param certain the characters that stand before any stop string, whatever follows
+     * @param atEnd the characters to show in all if no token follows
+     */
+    void writeCut(int certain, int atEnd) {
+        certainChars[written] = certain;
+        charsAtEnd[written] = atEnd;
     }
 
     /** Delivers what has been written if it is the first token, or {@code interval} tokens since the last delivery. */
@@ -209,6 +229,16 @@ final class TokenBuffer {
 
     int id(int index) {
         return ids[index];
+    }
+
+    /** How much of the text may be shown with a token that is not known to be the last; all there is without stop strings. */
+    int certainChars(int index) {
+        return certainChars.length > 0 ? certainChars[index] : Integer.MAX_VALUE;
+    }
+
+    /** How much of the text is to be shown if this token is the last; all there is without stop strings. */
+    int charsAtEnd(int index) {
+        return charsAtEnd.length > 0 ? charsAtEnd[index] : Integer.MAX_VALUE;
     }
 
     float logprob(int index) {

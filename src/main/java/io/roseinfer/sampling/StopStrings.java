@@ -5,20 +5,20 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds back text that may turn out to be a stop string and cuts the text where one begins. Feeding the same pieces gives the
- * same cuts, so the engine (which must know when to stop) and a stream's reader (which must not see the stop string) each run
- * their own.
+ * Finds where the first stop string begins in a text that comes in pieces. Positions count characters from the beginning of the
+ * text; only what may yet become a stop string is kept. It says nothing of the text itself, which is for who shows it to cut.
  */
 public final class StopStrings {
     private final List<String> stops;
-    private final StringBuilder held = new StringBuilder();
+    private final StringBuilder open = new StringBuilder();
+    private int certain;
     private @Nullable String match;
 
     public StopStrings(List<String> stops) {
         this.stops = stops;
     }
 
-    /** Whether a stop string has been seen; no more text comes out then. */
+    /** Whether a stop string has been seen; nothing changes any more then. */
     public boolean matched() {
         return match != null;
     }
@@ -28,53 +28,56 @@ public final class StopStrings {
         return Optional.ofNullable(match);
     }
 
-    /** Takes the next piece of text and returns what is now certain to stand before any stop string. */
-    public String push(String piece) {
-        if (match != null) {
-            return "";
-        }
-        if (stops.isEmpty()) {
-            return piece;
-        }
-        held.append(piece);
-        int cut = findMatch();
-        if (match != null) {
-            String before = held.substring(0, cut);
-            held.setLength(0);
-            return before;
-        }
-        int certain = held.length() - longestOpenPrefix();
-        String text = held.substring(0, certain);
-        held.delete(0, certain);
-        return text;
+    /** How many characters are certain to stand before any stop string: where the text is cut once one has been seen. */
+    public int certain() {
+        return certain;
     }
 
-    /** The text has ended: returns what was held back, which did not become a stop string. */
-    public String flush() {
-        String rest = held.toString();
-        held.setLength(0);
-        return rest;
+    /** Takes the next piece of text. */
+    public void push(String piece) {
+        if (match != null) {
+            return;
+        }
+        open.append(piece);
+        match = firstMatch();
+        int closed = match == null ? open.length() - longestOpenPrefix() : open.indexOf(match);
+        open.delete(0, closed);
+        certain += closed;
     }
 
-    private int findMatch() {
-        int first = -1;
+    /** Where the text is to be cut if it ends now with one more piece: its length if there is no stop string in it. */
+    public int cutIfEndedBy(String piece) {
+        if (match != null) {
+            return certain;
+        }
+        int length = open.length();
+        open.append(piece);
+        String last = firstMatch();
+        int cut = last == null ? open.length() : open.indexOf(last);
+        open.setLength(length);
+        return certain + cut;
+    }
+
+    private @Nullable String firstMatch() {
+        int first = Integer.MAX_VALUE;
+        String found = null;
         for (String stop : stops) {
-            int at = held.indexOf(stop);
-            if (at >= 0 && (first < 0 || at < first)) {
+            int at = open.indexOf(stop);
+            if (at >= 0 && at < first) {
                 first = at;
-                match = stop;
+                found = stop;
             }
         }
-        return first;
+        return found;
     }
 
-    /** Length of the longest suffix of the held text that begins some stop string. */
+    /** Length of the longest suffix of the open text that begins some stop string. */
     private int longestOpenPrefix() {
         int longest = 0;
         for (String stop : stops) {
-            int most = Math.min(stop.length() - 1, held.length());
+            int most = Math.min(stop.length() - 1, open.length());
             for (int length = most; length > longest; length--) {
-                if (stop.regionMatches(0, held.substring(held.length() - length), 0, length)) {
+                if (stop.regionMatches(0, open.substring(open.length() - length), 0, length)) {
                     longest = length;
                     break;
                 }

@@ -50,6 +50,11 @@ public final class Detokenizer {
         return take();
     }
 
+    /** What {@link #flush} would return now; the stream goes on. */
+    public String unfinished() {
+        return decoder.unfinished();
+    }
+
     /** How many ids without a token have been pushed. */
     public long unknownIds() {
         return unknownIds;

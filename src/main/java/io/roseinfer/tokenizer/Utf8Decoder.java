@@ -7,6 +7,7 @@ package io.roseinfer.tokenizer;
  */
 final class Utf8Decoder {
     private static final char REPLACEMENT = '\ufffd';
+    private static final String UNFINISHED = String.valueOf(REPLACEMENT);
 
     private int codePoint;
     private int missing;
@@ -34,6 +35,11 @@ final class Utf8Decoder {
             out.append(REPLACEMENT);
             missing = 0;
         }
+    }
+
+    /** What {@link #finish} would append. */
+    String unfinished() {
+        return missing > 0 ? UNFINISHED : "";
     }
 
     private void resume(int unsignedByte, StringBuilder out) {

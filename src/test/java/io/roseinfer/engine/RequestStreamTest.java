@@ -5,15 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.family.ModelFiles;
-import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** A stream over a buffer that is written by hand. */
+/** A stream over a request whose tokens are written by hand. */
 class RequestStreamTest {
     private final Tokenizer tokenizer = tokenizer();
 
@@ -23,20 +26,37 @@ class RequestStreamTest {
         }
     }
 
-    private Completion cancelled(int[] ids, int readBefore, String stop) {
-        TokenBuffer buffer = new TokenBuffer(ids.length, SamplingParams.greedy());
-        RequestStream stream = new RequestStream(
-                0, buffer, GenerationRequest.of("x").withStop(stop), Optional.of(tokenizer), Clock.system(), () -> {});
+    /** A completion whose tokens are delivered one by one, as far as its stop string lets them, and some of them read meanwhile. */
+    private Completion completion(int[] ids, int readBefore, String stop, Ending otherwise) {
+        GenerationRequest request = GenerationRequest.of("x").withStop(stop).withMaxNewTokens(ids.length);
+        LiveRequest live = new LiveRequest(0, request, 0, ids.length, Optional.of(tokenizer));
+        RequestStream stream =
+                new RequestStream(0, live.buffer(), request, Optional.of(tokenizer), Clock.system(), () -> {});
         StepOutputs outputs = new StepOutputs(1);
-        for (int i = 0; i < ids.length; i++) {
-            buffer.write(ids[i], i, outputs, 0);
-            buffer.publish(1);
+        Ending ending = otherwise;
+        for (int i = 0; i < ids.length && ending.stopString().isEmpty(); i++) {
+            ending = live.stopsAt(ids[i]) ? Ending.stoppedBy(stop) : otherwise;
+            live.write(ids[i], i, outputs, 0);
+            if (ending.stopString().isEmpty()) {
+                live.buffer().publish(1);
+            }
         }
-        for (int i = 0; i < readBefore; i++) {
+        for (int i = 0; i < readBefore && live.buffer().isPublished(i); i++) {
             stream.next();
         }
-        buffer.end(Ending.CANCELLED, ids.length);
+        live.end(ending, ids.length);
         return stream.completion();
+    }
+
+    private void assertText(int[] ids, String stop, Ending otherwise, String expected) {
+        for (int readBefore = 0; readBefore <= ids.length; readBefore++) {
+            Completion completion = completion(ids, readBefore, stop, otherwise);
+            assertThat(completion.text())
+                    .as("stop '%s', %d tokens read before", stop, readBefore)
+                    .contains(expected);
+            assertThat(completion.tokens().stream().map(GeneratedToken::text).collect(Collectors.joining()))
+                    .isEqualTo(expected);
+        }
     }
 
     @ParameterizedTest
@@ -45,13 +65,44 @@ class RequestStreamTest {
             String text, String stop, int cutTokens) {
         int[] all = tokenizer.encode(text);
         int[] ids = Arrays.copyOf(all, all.length - cutTokens);
-        for (int readBefore = 0; readBefore <= ids.length; readBefore++) {
-            Completion completion = cancelled(ids, readBefore, stop);
-            assertThat(completion.text())
-                    .as("%d tokens read before", readBefore)
-                    .contains(tokenizer.decode(ids));
-            assertThat(completion.tokens().stream().map(GeneratedToken::text).collect(Collectors.joining()))
-                    .isEqualTo(tokenizer.decode(ids));
+        assertText(ids, stop, Ending.CANCELLED, tokenizer.decode(ids));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Once there was", "5 \u20ac or 7 \u20ac?", "\ud83c\udf39 na\u00efve"})
+    void a_stop_string_cuts_the_text_where_it_begins_however_tokens_and_characters_divide_it(String text) {
+        int[] ids = tokenizer.encode(text);
+        assertThat(ids.length).as("tokens").isGreaterThan(2);
+        for (int from = 0; from < text.length(); from++) {
+            for (int to = from + 1; to <= text.length(); to++) {
+                String stop = text.substring(from, to);
+                assertText(ids, stop, Ending.LENGTH, text.substring(0, text.indexOf(stop)));
+                assertThat(completion(ids, 0, stop, Ending.LENGTH).stopString()).contains(stop);
+            }
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"5 \ufffd", " \ufffd", "\ufffd"})
+    void a_stop_string_with_the_half_character_that_ends_a_text_cuts_it_but_is_not_what_ended_the_request(String stop) {
+        int[] all = tokenizer.encode("It costs 5 \u20ac");
+        int[] ids = Arrays.copyOf(all, all.length - 1);
+        String whole = tokenizer.decode(ids);
+        assertThat(whole).isEqualTo("It costs 5 \ufffd");
+        assertText(ids, stop, Ending.LENGTH, whole.substring(0, whole.indexOf(stop)));
+        assertThat(completion(ids, 0, stop, Ending.LENGTH).finishReason()).isEqualTo(FinishReason.LENGTH);
+    }
+
+    @Test
+    void a_stop_string_with_a_half_character_that_another_token_follows_ends_the_request() {
+        int[] half = tokenizer.encode("\u20ac");
+        int[] after = tokenizer.encode("a b");
+        int[] ids = IntStream.concat(Arrays.stream(half, 0, half.length - 1), Arrays.stream(after))
+                .toArray();
+        assertThat(tokenizer.decode(ids)).isEqualTo("\ufffda b");
+        Completion completion = completion(ids, 0, "\ufffda", Ending.LENGTH);
+        assertThat(completion.text()).contains("");
+        assertThat(completion.finishReason()).isEqualTo(FinishReason.STOP);
+        assertThat(completion.tokens()).hasSize(half.length);
     }
 }

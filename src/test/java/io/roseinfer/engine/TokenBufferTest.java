@@ -34,7 +34,7 @@ class TokenBufferTest {
         Dice dice = new Dice(SEED, "tokens");
         StepOutputs outputs = new StepOutputs(1);
         for (int round = 0; round < ROUNDS; round++) {
-            TokenBuffer buffer = new TokenBuffer(MOST_TOKENS, SamplingParams.greedy());
+            TokenBuffer buffer = new TokenBuffer(MOST_TOKENS, SamplingParams.greedy(), false);
             slot.set(buffer);
             write(buffer, dice.between(2, MOST_TOKENS), dice.between(1, 3), outputs);
             while (slot.get() != null) {

@@ -10,32 +10,53 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class StopStringsTest {
 
-    @Test
-    void text_before_a_stop_string_comes_out_and_nothing_after_it() {
-        StopStrings stops = new StopStrings(List.of("END"));
-        assertThat(stops.push("one E")).isEqualTo("one ");
-        assertThat(stops.push("ND two")).isEqualTo("");
-        assertThat(stops.matched()).isTrue();
-        assertThat(stops.push("three")).isEmpty();
-        assertThat(stops.flush()).isEmpty();
+    private static StopStrings after(List<String> stop, String... pieces) {
+        StopStrings stops = new StopStrings(stop);
+        for (String piece : pieces) {
+            stops.push(piece);
+        }
+        return stops;
     }
 
     @Test
-    void what_was_held_back_comes_out_when_it_is_no_stop_string() {
-        StopStrings stops = new StopStrings(List.of("\n\n"));
-        assertThat(stops.push("a\n")).isEqualTo("a");
-        assertThat(stops.push("b")).isEqualTo("\nb");
-        assertThat(stops.push("\n")).isEmpty();
-        assertThat(stops.flush()).isEqualTo("\n");
+    void text_before_a_stop_string_is_certain_and_nothing_after_it() {
+        StopStrings stops = after(List.of("END"), "one E");
+        assertThat(stops.certain()).isEqualTo("one ".length());
+        assertThat(stops.matched()).isFalse();
+        stops.push("ND two");
+        assertThat(stops.matched()).isTrue();
+        stops.push("three");
+        assertThat(stops.certain()).isEqualTo("one ".length());
+        assertThat(stops.cutIfEndedBy("four")).isEqualTo("one ".length());
+    }
+
+    @Test
+    void an_open_stop_string_becomes_certain_when_something_else_follows() {
+        StopStrings stops = after(List.of("\n\n"), "a\n");
+        assertThat(stops.certain()).isEqualTo(1);
+        assertThat(stops.cutIfEndedBy("")).isEqualTo(2);
+        stops.push("b");
+        assertThat(stops.certain()).isEqualTo(3);
+    }
+
+    @Test
+    void a_piece_that_might_end_the_text_is_looked_into_and_leaves_no_trace() {
+        StopStrings stops = after(List.of("abc"), "xab");
+        assertThat(stops.cutIfEndedBy("c")).isEqualTo(1);
+        assertThat(stops.cutIfEndedBy("d")).isEqualTo(4);
+        stops.push("d");
+        assertThat(stops.matched()).isFalse();
+        assertThat(stops.certain()).isEqualTo(4);
     }
 
     @Test
     void the_earliest_match_wins() {
-        StopStrings stops = new StopStrings(List.of("cd", "bcde"));
-        assertThat(stops.push("abcdef")).isEqualTo("a");
+        StopStrings stops = after(List.of("cd", "bcde"), "abcdef");
+        assertThat(stops.certain()).isEqualTo(1);
+        assertThat(stops.match()).contains("bcde");
     }
 
-    /** However a text is cut into pieces, the same part of it comes out. */
+    /** However a text is cut into pieces, it is cut at the same place. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6})
     void the_cut_does_not_depend_on_the_pieces(long seed) {
@@ -43,16 +64,14 @@ class StopStringsTest {
         for (int round = 0; round < 500; round++) {
             String text = letters(random, random.nextInt(40));
             List<String> stop = List.of(letters(random, 1 + random.nextInt(3)), letters(random, 2));
-            StringBuilder out = new StringBuilder();
             StopStrings stops = new StopStrings(stop);
             int at = 0;
             while (at < text.length()) {
                 int next = Math.min(text.length(), at + random.nextInt(4));
-                out.append(stops.push(text.substring(at, next)));
+                stops.push(text.substring(at, next));
                 at = next;
             }
-            out.append(stops.flush());
-            assertThat(out.toString())
+            assertThat(text.substring(0, stops.cutIfEndedBy("")))
                     .as("seed %d, text %s, stop %s", seed, text, stop)
                     .isEqualTo(cut(text, stop));
         }
