@@ -226,7 +226,7 @@ final class EngineLoop {
         StepPlan plan = flight.plan();
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
-            if (plan.yielded(row) != StepPlan.NO_TOKEN && requestOf(sequence).stopsAt(plan.yielded(row))) {
+            if (plan.hasYielded(row) && requestOf(sequence).stopsAt(plan.yielded(row))) {
                 scheduler.end(sequence, FinishReason.STOP);
             }
         }
@@ -257,7 +257,7 @@ final class EngineLoop {
     private void deliverTokens(Flight flight) {
         StepPlan plan = flight.plan();
         for (int row = 0; row < plan.rows(); row++) {
-            if (plan.yielded(row) == StepPlan.NO_TOKEN) {
+            if (!plan.hasYielded(row)) {
                 continue;
             }
             Sequence sequence = plan.sequence(row);

@@ -180,7 +180,7 @@ public final class OnlineScheduler {
             throw failure;
         }
         for (int row = 0; row < done.rows(); row++) {
-            if (done.yielded(row) != StepPlan.NO_TOKEN) {
+            if (done.hasYielded(row)) {
                 tokens.add(done.sequence(row), done.yielded(row));
             }
         }

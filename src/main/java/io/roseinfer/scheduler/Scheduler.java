@@ -198,7 +198,7 @@ public final class Scheduler {
             if (sample == StepPlan.NO_SAMPLE) {
                 sequence.publish();
             } else {
-                takeToken(plan, row, sampled.token(sample));
+                takeToken(plan, row, sampled);
             }
         }
     }
@@ -220,12 +220,14 @@ public final class Scheduler {
         }
     }
 
-    private void takeToken(StepPlan plan, int row, int token) {
+    private void takeToken(StepPlan plan, int row, SampledTokens sampled) {
         Sequence sequence = plan.sequence(row);
-        if (token < 0) {
+        int sample = plan.sample(row);
+        if (!sampled.isUsable(sample)) {
             end(sequence, FinishReason.ERROR);
             return;
         }
+        int token = sampled.token(sample);
         sequence.resolve(token);
         plan.setYielded(row, token);
         sequence.publish();
@@ -239,8 +241,13 @@ public final class Scheduler {
     /** The tokens a step sampled. */
     @FunctionalInterface
     public interface SampledTokens {
-        /** The token of a sample, or a negative number if its logits were not usable and the sequence must fail. */
+        /** The token of a sample that is usable. */
         int token(int sample);
+
+        /** Whether a sample has a token; its sequence must fail otherwise. */
+        default boolean isUsable(int sample) {
+            return true;
+        }
     }
 
     /** Whether a step could do something, now or once the steps in flight are applied. */

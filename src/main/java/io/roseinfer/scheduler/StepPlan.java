@@ -15,9 +15,6 @@ public final class StepPlan {
     /** {@link #sample} of a row from which no token is sampled. */
     public static final int NO_SAMPLE = -1;
 
-    /** {@link #yielded} of a row that yielded no token. */
-    public static final int NO_TOKEN = -1;
-
     /** The list a row's sequence was in when the row was added. */
     enum Origin {
         DECODING,
@@ -33,6 +30,7 @@ public final class StepPlan {
     private final int[] pendingSamples;
     private final int[] samples;
     private final int[] yielded;
+    private final boolean[] hasYielded;
     private final int maxTokens;
 
     private long step;
@@ -52,6 +50,7 @@ public final class StepPlan {
         pendingSamples = new int[maxRows];
         samples = new int[maxRows];
         yielded = new int[maxRows];
+        hasYielded = new boolean[maxRows];
         this.maxTokens = maxTokens;
     }
 
@@ -84,7 +83,7 @@ public final class StepPlan {
         counts[row] = count;
         pendingSamples[row] = sequence.hasPending() ? sequence.pendingSample : KNOWN;
         samples[row] = sequence.remaining() == count ? sampleCount++ : NO_SAMPLE;
-        yielded[row] = NO_TOKEN;
+        hasYielded[row] = false;
         tokens += count;
         prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
         decodeRows += count == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
@@ -118,6 +117,7 @@ public final class StepPlan {
 
     void setYielded(int row, int token) {
         yielded[row] = token;
+        hasYielded[row] = true;
     }
 
     /** The step's number, counted from zero. */
@@ -175,7 +175,12 @@ public final class StepPlan {
         return pendingSamples[row];
     }
 
-    /** After the step was applied: the token the row's sequence got, or {@link #NO_TOKEN}. */
+    /** After the step was applied: whether the row's sequence got a token. */
+    public boolean hasYielded(int row) {
+        return hasYielded[row];
+    }
+
+    /** The token the row's sequence got, of a row that {@link #hasYielded} one. */
     public int yielded(int row) {
         return yielded[row];
     }

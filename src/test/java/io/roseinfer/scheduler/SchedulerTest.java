@@ -267,7 +267,20 @@ class SchedulerTest {
         Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(50));
         Sequence bad = add(scheduler, 2, 10);
         Sequence good = add(scheduler, 2, 10);
-        scheduler.apply(scheduler.plan(scheduler.newPlan()), sample -> sample == 0 ? -1 : 5);
+        StepPlan plan = scheduler.plan(scheduler.newPlan());
+        scheduler.apply(plan, new Scheduler.SampledTokens() {
+            @Override
+            public int token(int sample) {
+                return 5;
+            }
+
+            @Override
+            public boolean isUsable(int sample) {
+                return sample != 0;
+            }
+        });
+        assertThat(plan.hasYielded(0)).isFalse();
+        assertThat(plan.hasYielded(1)).isTrue();
         assertThat(bad.finishReason()).contains(FinishReason.ERROR);
         assertThat(good.finishReason()).isEmpty();
         assertThat(good.token(2)).isEqualTo(5);
@@ -282,7 +295,7 @@ class SchedulerTest {
         assertThat(scheduler.pool().held()).isEqualTo(2);
         scheduler.apply(plan, sample -> 1);
         assertThat(scheduler.pool().held()).isZero();
-        assertThat(plan.yielded(0)).isEqualTo(StepPlan.NO_TOKEN);
+        assertThat(plan.hasYielded(0)).isFalse();
         scheduler.end(sequence, FinishReason.ERROR);
         assertThat(sequence.finishReason()).contains(FinishReason.CANCELLED);
     }

@@ -8,7 +8,6 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.AdmissionListener;
 import io.roseinfer.scheduler.Scheduler;
-import io.roseinfer.scheduler.StepPlan;
 
 /**
  * The steps in flight, in a ring: plans them, carries them to a runner and takes their results in, in order, as many at a time as
@@ -24,7 +23,7 @@ public final class Pipeline {
     private final int depth;
     private final int size;
     private final Flight[] ring;
-    private final Scheduler.SampledTokens sampledTokens = this::usableToken;
+    private final Scheduler.SampledTokens sampledTokens = sampledTokens();
     private StepOutputs applied;
     private long launched;
     private long completed;
@@ -156,9 +155,19 @@ public final class Pipeline {
         return flight(completed);
     }
 
-    /** A token of the flight completed last, by its sample. */
-    private int usableToken(int sample) {
-        int token = applied.token(sample);
-        return applied.status(sample) == Status.OK && token >= 0 && token < vocabularySize ? token : StepPlan.NO_TOKEN;
+    /** The tokens of the flight completed last. A device is not trusted to stay within the vocabulary. */
+    private Scheduler.SampledTokens sampledTokens() {
+        return new Scheduler.SampledTokens() {
+            @Override
+            public int token(int sample) {
+                return applied.token(sample);
+            }
+
+            @Override
+            public boolean isUsable(int sample) {
+                int token = applied.token(sample);
+                return applied.status(sample) == Status.OK && token >= 0 && token < vocabularySize;
+            }
+        };
     }
 }
