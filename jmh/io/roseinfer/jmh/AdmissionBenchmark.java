@@ -74,7 +74,7 @@ public class AdmissionBenchmark {
     private void queue() {
         int[] prompt = new int[PROMPT_TOKENS - next % 48];
         scheduler.add(
-                new Sequence(next++, this, prompt, 1, PROMPT_TOKENS + 1, SamplingParams.greedy(), 0, new int[0], pool));
+                new Sequence(next++, this, prompt, PROMPT_TOKENS + 1, SamplingParams.greedy(), 0, new int[0], pool));
     }
 
     @Benchmark

@@ -95,7 +95,7 @@ public class SchedulerBenchmark {
     }
 
     private Sequence sequence(int id, int length, KvBlockPool pool) {
-        return new Sequence(id, this, new int[] {1}, length - 1, length, SamplingParams.greedy(), 0, new int[0], pool);
+        return new Sequence(id, this, new int[] {1}, length, SamplingParams.greedy(), 0, new int[0], pool);
     }
 
     @Benchmark

@@ -32,6 +32,11 @@ public final class EngineLimits {
         return new RunnerLimits(rows, (int) tokens, options.blockSize(), options.kvBlocks());
     }
 
+    /** Tokens at which a completion ends: as many new ones as wanted, or the model's context. */
+    static int maxLength(int promptTokens, int maxNewTokens, ModelSpec spec) {
+        return (int) Math.min(spec.contextLength(), (long) promptTokens + maxNewTokens);
+    }
+
     static void requireFit(ModelRunner runner, EngineOptions options) {
         RunnerLimits needed = runnerLimits(options, runner.spec());
         RunnerLimits given = runner.limits();

@@ -87,12 +87,12 @@ final class EngineLoop {
 
     private Sequence sequenceOf(LiveRequest request) {
         GenerationRequest wanted = request.request();
+        int[] prompt = request.buffer().promptIds();
         Sequence sequence = new Sequence(
                 request.id(),
                 request,
-                request.buffer().promptIds(),
-                wanted.maxNewTokens(),
-                runner.spec().contextLength(),
+                prompt,
+                EngineLimits.maxLength(prompt.length, wanted.maxNewTokens(), runner.spec()),
                 wanted.sampling(),
                 request.seed(),
                 wanted.ignoreEndOfText() ? NONE : endOfText,

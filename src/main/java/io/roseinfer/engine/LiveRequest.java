@@ -107,7 +107,7 @@ final class LiveRequest implements ObservedRequest {
 
     @Override
     public int promptTokens() {
-        return buffer.promptIds().length;
+        return buffer.promptTokens();
     }
 
     @Override

@@ -114,13 +114,11 @@ public final class OnlineScheduler {
         int[] endOfText = ignoreEndOfText
                 ? new int[0]
                 : runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
-        int contextLength = runner.spec().contextLength();
         Sequence sequence = new Sequence(
                 id,
                 this,
                 prompt,
-                maxNewTokens,
-                contextLength,
+                EngineLimits.maxLength(prompt.length, maxNewTokens, runner.spec()),
                 EngineLimits.servable(sampling, runner.spec()),
                 seed,
                 endOfText,

@@ -256,6 +256,11 @@ final class TokenBuffer {
         return ended ? Optional.ofNullable(ending) : Optional.empty();
     }
 
+    /** Number of the prompt's ids; 0 until it is tokenized. */
+    int promptTokens() {
+        return promptIds.length;
+    }
+
     /** The prompt's ids; of a stream that has ended or delivered a token. */
     int[] promptIds() {
         return promptIds.clone();

@@ -79,8 +79,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
      * @param id the caller's name for it
      * @param owner what the caller wants to find again when the sequence comes back in a plan; never looked into
      * @param prompt the prompt's ids, within the vocabulary
-     * @param maxNewTokens most tokens to generate
-     * @param contextLength most tokens the model can hold; the completion ends there
+     * @param maxLength tokens at which the completion ends, the prompt's included
      * @param params how tokens are chosen
      * @param seed the random stream
      * @param endOfText ids that end the completion; empty to generate on
@@ -90,8 +89,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
             long id,
             Object owner,
             int[] prompt,
-            int maxNewTokens,
-            int contextLength,
+            int maxLength,
             SamplingParams params,
             long seed,
             int[] endOfText,
@@ -99,7 +97,6 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         this.id = id;
         this.owner = owner;
         this.promptLength = prompt.length;
-        int maxLength = (int) Math.min(contextLength, (long) prompt.length + maxNewTokens);
         this.tokens = new int[maxLength];
         System.arraycopy(prompt, 0, tokens, 0, prompt.length);
         this.length = prompt.length;

@@ -39,7 +39,14 @@ class DroppedPlanTest {
 
         void add(int[] prompt, int maxNewTokens) {
             Sequence sequence = new Sequence(
-                    sequences.size(), this, prompt, maxNewTokens, 500, SamplingParams.greedy(), 0, new int[0], pool);
+                    sequences.size(),
+                    this,
+                    prompt,
+                    prompt.length + maxNewTokens,
+                    SamplingParams.greedy(),
+                    0,
+                    new int[0],
+                    pool);
             sequences.add(sequence);
             scheduler.add(sequence);
         }

@@ -108,7 +108,7 @@ class FairnessTest {
             Arrays.fill(prompt, random.nextInt(3));
             prompt[random.nextInt(promptLength)] = random.nextInt(1000);
             Sequence sequence = new Sequence(
-                    nextId++, this, prompt, maxNewTokens, 1100, SamplingParams.greedy(), 0, new int[0], pool);
+                    nextId++, this, prompt, prompt.length + maxNewTokens, SamplingParams.greedy(), 0, new int[0], pool);
             scheduler.add(sequence);
             waiting.add(sequence);
             return sequence;

@@ -34,8 +34,7 @@ class SchedulerTest {
                 nextId++,
                 this,
                 new int[promptLength],
-                maxNewTokens,
-                500,
+                promptLength + maxNewTokens,
                 SamplingParams.greedy(),
                 0,
                 new int[] {END},
@@ -188,7 +187,7 @@ class SchedulerTest {
         Sequence first = add(scheduler, 10, 3);
         Sequence second = add(scheduler, 11, 3);
         Sequence unrelated = new Sequence(
-                nextId++, this, new int[] {5, 5, 5, 5, 5, 5}, 3, 500, SamplingParams.greedy(), 0, new int[0], pool);
+                nextId++, this, new int[] {5, 5, 5, 5, 5, 5}, 9, SamplingParams.greedy(), 0, new int[0], pool);
         scheduler.add(unrelated);
         assertThat(step(scheduler)).isEqualTo("0:10 2:6");
         step(scheduler);
