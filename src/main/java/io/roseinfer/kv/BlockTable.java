@@ -28,15 +28,13 @@ public final class BlockTable {
         return blocks[index];
     }
 
-    /** Copies the ids of the first {@code count} blocks. */
-    public void copyTo(int[] target, int count) {
-        System.arraycopy(blocks, 0, target, 0, Check.index(count - 1, size, "block of a table") + 1);
-    }
-
-    /** Where the key and value of a token go: block id · block size + offset. */
-    public int slot(int token) {
-        int blockSize = pool.blockSize();
-        return blocks[token / blockSize] * blockSize + token % blockSize;
+    /**
+     * The ids of the blocks, enough of them for so many tokens. It is the table's own array, as a step copies it into a device's
+     * memory and a copy between the two would cost more than the rest of packing: not to be written to, nor kept.
+     */
+    public int[] idsFor(int tokens) {
+        Check.that(tokens <= size * pool.blockSize(), "%d tokens have but %d blocks", tokens, size);
+        return blocks;
     }
 
     /** Tokens that fit the blocks there are. */

@@ -42,7 +42,6 @@ class StepAllocationTest {
     private final Scheduler scheduler;
     private final StepObserver observer;
     private final StepRecord record = new StepRecord();
-    private final StepPacker packer = new StepPacker(BLOCK_SIZE, CONTEXT);
     private final StepPlan plan;
     private int rows;
 
@@ -71,7 +70,7 @@ class StepAllocationTest {
         observer.planning(record);
         scheduler.plan(plan);
         observer.planned(record);
-        packer.pack(plan, inputs);
+        StepPacker.pack(plan, inputs);
         observer.packed(record);
         observer.submitted(record);
         observer.awaiting(record);

@@ -1,7 +1,9 @@
 package io.roseinfer.kv;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.base.Check;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,12 +32,13 @@ class BlockTableTest {
     }
 
     @Test
-    void slots_are_distinct_and_follow_the_block_list() {
+    void more_tokens_than_the_blocks_hold_are_a_bug() {
         KvBlockPool pool = new KvBlockPool(8, 4, false);
         BlockTable table = new BlockTable(pool, 16);
-        table.grow(16);
-        for (int token = 0; token < 16; token++) {
-            assertThat(table.slot(token)).isEqualTo(table.block(token / 4) * 4 + token % 4);
-        }
+        table.grow(8);
+        assertThat(table.idsFor(8)).startsWith(table.block(0), table.block(1));
+        assertThatThrownBy(() -> table.idsFor(9))
+                .isInstanceOf(Check.Failure.class)
+                .hasMessageContaining("9 tokens have but 2 blocks");
     }
 }

@@ -17,7 +17,6 @@ import io.roseinfer.scheduler.Scheduler;
 public final class Pipeline {
     private final ModelRunner runner;
     private final Scheduler scheduler;
-    private final StepPacker packer;
     private final StepObserver observer;
     private final int vocabularySize;
     private final int depth;
@@ -37,7 +36,6 @@ public final class Pipeline {
         this.runner = runner;
         this.scheduler = scheduler;
         this.vocabularySize = runner.spec().vocabularySize();
-        this.packer = new StepPacker(runner.kv().blockSize(), runner.spec().contextLength());
         this.observer = observer;
         this.depth = runner.maxInFlight();
         // One more than can be in flight: the flight completed last is still read while the next one is planned.
@@ -112,7 +110,7 @@ public final class Pipeline {
     public void launch() {
         Flight flight = next();
         Check.that(!flight.isEmpty(), "an empty step is launched");
-        packer.pack(flight.plan(), flight.inputs());
+        StepPacker.pack(flight.plan(), flight.inputs());
         observer.packed(flight.record());
         runner.submit(flight.inputs(), flight.outputs());
         observer.submitted(flight.record());

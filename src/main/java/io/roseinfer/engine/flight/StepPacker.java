@@ -6,31 +6,20 @@ import io.roseinfer.scheduler.StepPlan;
 
 /** Makes a runner's arrays of a plan's sequences. */
 public final class StepPacker {
-    private final int blockSize;
-    private final int[] blockIds;
+    private StepPacker() {}
 
-    /**
-     * A packer for sequences of one model.
-     *
-     * @param contextLength tokens of the longest sequence
-     */
-    public StepPacker(int blockSize, int contextLength) {
-        this.blockSize = blockSize;
-        this.blockIds = new int[Math.ceilDiv(contextLength, blockSize)];
-    }
-
-    public void pack(StepPlan plan, StepInputs inputs) {
+    /** Writes a plan into the inputs, which held another step before. */
+    public static void pack(StepPlan plan, StepInputs inputs) {
         inputs.clear();
         for (int row = 0; row < plan.rows(); row++) {
             packRow(plan, row, inputs);
         }
     }
 
-    private void packRow(StepPlan plan, int row, StepInputs inputs) {
+    private static void packRow(StepPlan plan, int row, StepInputs inputs) {
         Sequence sequence = plan.sequence(row);
         int end = plan.start(row) + plan.count(row);
-        sequence.table().copyTo(blockIds, Math.ceilDiv(end, blockSize));
-        inputs.beginRow(plan.start(row), blockIds);
+        inputs.beginRow(plan.start(row), sequence.table().idsFor(end));
         for (int position = plan.start(row); position < end; position++) {
             boolean onDevice = position == end - 1 && plan.pendingSample(row) != StepPlan.KNOWN;
             inputs.addToken(onDevice ? ~plan.pendingSample(row) : sequence.token(position));
