@@ -253,6 +253,15 @@ class LauncherTest {
     }
 
     @Test
+    void launch_nativeSourceIsNewer_buildsAgain() throws Exception {
+        checkout.write("native/a.c", "");
+        checkout.built();
+        assertThat(launch(Map.of(), "doctor").err()).doesNotContain("building");
+        edit("native/a.c");
+        assertThat(launch(Map.of(), "doctor").err()).contains("roseinfer: building");
+    }
+
+    @Test
     void build_whatItsStepsSay_isShown() throws Exception {
         assertThat(launch(Map.of(), "doctor").err()).doesNotContain("CPU alone");
         checkout.write("kernels/a.cu", "");
