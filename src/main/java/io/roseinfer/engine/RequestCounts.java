@@ -25,7 +25,7 @@ public record RequestCounts(
         ended = Map.copyOf(ended);
     }
 
-    /** Of a loop alone, whose requests nobody has counted. */
+    /** Counts of a loop without an engine around it, which counts no requests. */
     static RequestCounts none(long cachedTokens) {
         return new RequestCounts(0, 0, Map.of(), 0, 0, cachedTokens);
     }

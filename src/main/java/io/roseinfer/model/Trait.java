@@ -59,7 +59,7 @@ public enum Trait {
         return spec.blocks().stream().anyMatch(block);
     }
 
-    /** What a model has of these. */
+    /** The traits that a model has. */
     public static Set<Trait> of(ModelSpec spec) {
         Set<Trait> traits = EnumSet.noneOf(Trait.class);
         for (Trait trait : values()) {

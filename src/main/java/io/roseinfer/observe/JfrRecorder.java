@@ -83,7 +83,7 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
         }
     }
 
-    /** What its duration has beyond queue, prefill and decode is tokenizing. */
+    /** A request as an event. Its duration is tokenizing, queue, prefill and decode together. */
     @Name("roseinfer.Request")
     @Label("Request")
     @Category("roseinfer")

@@ -126,7 +126,7 @@ final class Admission implements QueueView {
         }
     }
 
-    /** Whoever holds the line goes before everybody a policy has a say in. */
+    /** The policy's rank; a sequence that must be next goes before everybody the policy has a say in. */
     private long rank(Sequence sequence) {
         return sequence.mustBeNext() ? Long.MIN_VALUE : Math.max(Long.MIN_VALUE + 1, policy.rank(sequence, this));
     }

@@ -138,7 +138,7 @@ final class KernelExercises {
         }
     }
 
-    /** What blocks do to each head before attention. */
+    /** Head norms and rotary positions, which blocks apply to each head before attention. */
     private void heads(Kernels kernels, List<Runnable> calls) {
         float[] head = new float[spec.attention().headSize()];
         if (spec.attention().headNorms()) {

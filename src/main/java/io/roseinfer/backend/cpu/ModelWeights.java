@@ -28,7 +28,7 @@ record ModelWeights(
     record Linear(PackedMatrix matrix, float[] bias) {}
 
     /**
-     * What is done to every head of queries and of keys before they meet.
+     * Head norms and rotary positions of a block: applied to every head of queries and of keys before attention.
      *
      * @param queries by root mean square, if queries are normalised
      * @param keys likewise
@@ -57,7 +57,7 @@ record ModelWeights(
         layers = List.copyOf(layers);
     }
 
-    /** What a step multiplies by first. */
+    /** The first matrix a step multiplies by, to be prefetched before it begins. */
     PackedMatrix first() {
         return layers.getFirst().qkv().matrix();
     }

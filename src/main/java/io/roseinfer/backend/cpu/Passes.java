@@ -1,4 +1,4 @@
 package io.roseinfer.backend.cpu;
 
-/** What computes a step, over scratch memory that the parts share: the blocks, then the head; and what it costs. */
+/** The two passes of a step, blocks and head, which share scratch memory, with the estimate of their work and their warm-up. */
 record Passes(ForwardPass forward, HeadPass head, StepWork work, KernelWarmUp warmUp) {}

@@ -29,7 +29,7 @@ final class RunnerLoader {
     /** Weights that last-level caches do not hold. */
     private static final long LARGE_BYTES = 64L << 20;
 
-    /** What a model may have beyond the plain block. */
+    /** Traits beyond the plain block that the kernels can run. */
     private static final Set<Trait> SUPPORTED = Set.of(
             Trait.RMS_NORM,
             Trait.ROTARY_POSITIONS,

@@ -7,7 +7,7 @@ import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.ModelSpec;
 
 /**
- * What a runner is to be, settled before anything is allocated.
+ * Model, limits, KV pool, weight format and memory of a runner, settled before anything is allocated.
  *
  * @param format how the weights of the blocks are packed
  */

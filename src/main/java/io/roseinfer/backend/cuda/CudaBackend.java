@@ -92,7 +92,7 @@ public final class CudaBackend implements Backend {
         return WARM_UP_NANOS;
     }
 
-    /** Of the models loaded so far. */
+    /** Warnings about the models loaded so far. */
     @Override
     public List<String> warnings() {
         return List.copyOf(warnings);

@@ -28,7 +28,7 @@ record CudaRank(
         List<PendingStep> places) {
 
     /**
-     * What is held of the device itself.
+     * Resources of the device: context, modules, memory, stream.
      *
      * @param releases gives all of it back, once the stream is idle
      */

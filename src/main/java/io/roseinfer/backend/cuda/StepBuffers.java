@@ -38,7 +38,7 @@ final class StepBuffers {
         }
     }
 
-    /** What will be allocated: a list that is added up, to learn what is left for the KV pool, and then executed. */
+    /** Sizes of all buffers of a step: summed first, to learn what is left for the KV pool, and then allocated as listed. */
     static final class Plan {
         private final Map<Buffer, Long> sizes = new EnumMap<>(Buffer.class);
         private final int panelRows;

@@ -31,7 +31,7 @@ final class VectorAttention implements Attention {
     private static final int CACHED_TOKENS = 64;
 
     private final float[] lanes = new float[Lanes.COUNT];
-    /** What the weights of a query add up to. */
+    /** Sum of the softmax weights of each query, by which its output is divided. */
     private final float[] sums = new float[MAX_QUERIES];
     /** Scores, then weights, of up to {@link #MAX_QUERIES} queries; a row has room for {@link Lanes#COUNT} from its last token on. */
     private final float[] weights;
