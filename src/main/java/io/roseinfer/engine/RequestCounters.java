@@ -18,12 +18,12 @@ final class RequestCounters implements RequestObserver {
     private final AtomicLong promptTokens = new AtomicLong();
     private final AtomicLong generatedTokens = new AtomicLong();
 
-    /** A submission returns a stream. */
+    /** Counts a submission that returned a stream. */
     void accept() {
         submitted.incrementAndGet();
     }
 
-    /** A submission throws. */
+    /** Counts a submission that was refused with an exception. */
     void refuse() {
         refused.incrementAndGet();
     }

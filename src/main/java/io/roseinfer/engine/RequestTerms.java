@@ -30,7 +30,7 @@ public record RequestTerms(OptionalLong deadlineNanos, Optional<Duration> timeou
         if (timeout.isEmpty()) {
             return this;
         }
-        long end = nowNanos + Math.min(EngineLimits.UNLIMITED_NANOS, EngineLimits.nanos(timeout.get()));
+        long end = nowNanos + EngineLimits.nanos(timeout.get());
         return new RequestTerms(
                 OptionalLong.of(Math.min(end, deadlineNanos.orElse(Long.MAX_VALUE))), Optional.empty(), priority, tag);
     }

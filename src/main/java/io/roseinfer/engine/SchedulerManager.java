@@ -323,7 +323,7 @@ final class SchedulerManager implements AutoCloseable {
      */
     boolean close(Duration grace) {
         advance(Mode.DRAINING);
-        boolean hasStopped = awaitStop(Math.min(EngineLimits.UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(grace)));
+        boolean hasStopped = awaitStop(EngineLimits.nanos(grace));
         // An engine that died, or that somebody else has closed meanwhile, has stopped, too.
         boolean drained = hasStopped && death == null && mode.get() == Mode.DRAINING;
         close();
