@@ -4,7 +4,6 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.cli.terminal.Terminal;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
-import java.util.List;
 
 /**
  * A limit on the time that garbage collection may take while the heap is nearly full. The serial collector has none: just short of
@@ -16,34 +15,28 @@ final class HeapWatch {
     private static final long WINDOW_NANOS = 10_000_000_000L;
     private static final long INTERVAL_MILLIS = 1000;
 
-    /**
-     * A look at the heap.
-     *
-     * @param nanos when
-     * @param collectingNanos time spent collecting since the process began
-     * @param free share of the largest heap allowed that is not in use, 0 to 1
-     */
-    record Reading(long nanos, long collectingNanos, double free) {}
-
     private boolean isNearlyFull;
     private long startNanos;
     private long startCollectingNanos;
 
     /**
      * Whether the process should end: for {@value #WINDOW_NANOS} ns the heap was nearly full whenever it was looked at, and
-     * collecting took four fifths of the time.
+     * collecting took four fifths of the time. Allocates nothing, as there may be no byte left.
+     *
+     * @param collectingNanos time spent collecting since the process began
+     * @param free share of the largest heap allowed that is not in use, 0 to 1
      */
-    boolean isExhausted(Reading now) {
+    boolean isExhausted(long nowNanos, long collectingNanos, double free) {
         boolean wasNearlyFull = isNearlyFull;
-        isNearlyFull = now.free() <= NEARLY_FULL;
-        long nanos = now.nanos() - startNanos;
-        long collectingNanos = now.collectingNanos() - startCollectingNanos;
+        isNearlyFull = free <= NEARLY_FULL;
+        long nanos = nowNanos - startNanos;
+        long collected = collectingNanos - startCollectingNanos;
         boolean isComplete = isNearlyFull && wasNearlyFull && nanos >= WINDOW_NANOS;
         if (isComplete || !wasNearlyFull) {
-            startNanos = now.nanos();
-            startCollectingNanos = now.collectingNanos();
+            startNanos = nowNanos;
+            startCollectingNanos = collectingNanos;
         }
-        return isComplete && collectingNanos >= MOST_COLLECTING * nanos;
+        return isComplete && collected >= MOST_COLLECTING * nanos;
     }
 
     /** Watches the heap of this process on a thread of its own, and runs {@code end} when it is exhausted. */
@@ -53,10 +46,12 @@ final class HeapWatch {
 
     private static void watch(Clock clock, Runnable end) {
         // Loaded while there is room.
-        List<GarbageCollectorMXBean> collectors = ManagementFactory.getGarbageCollectorMXBeans();
+        GarbageCollectorMXBean[] collectors =
+                ManagementFactory.getGarbageCollectorMXBeans().toArray(GarbageCollectorMXBean[]::new);
+        Runtime runtime = Runtime.getRuntime();
         HeapWatch watch = new HeapWatch();
         try {
-            while (!watch.isExhausted(clock, collectors)) {
+            while (!watch.isExhausted(clock.nanos(), collectingNanos(collectors), free(runtime))) {
                 Thread.sleep(INTERVAL_MILLIS);
             }
             end.run();
@@ -65,22 +60,15 @@ final class HeapWatch {
         }
     }
 
-    private boolean isExhausted(Clock clock, List<GarbageCollectorMXBean> collectors) {
-        try {
-            return isExhausted(read(clock.nanos(), collectors));
-        } catch (OutOfMemoryError full) {
-            // There are others who get one now, and it ends them; if not, there is the next look.
-            return false;
+    private static long collectingNanos(GarbageCollectorMXBean... collectors) {
+        long millis = 0;
+        for (GarbageCollectorMXBean collector : collectors) {
+            millis += collector.getCollectionTime();
         }
+        return millis * 1_000_000;
     }
 
-    private static Reading read(long nanos, List<GarbageCollectorMXBean> collectors) {
-        long collectingMillis = 0;
-        for (GarbageCollectorMXBean collector : collectors) {
-            collectingMillis += collector.getCollectionTime();
-        }
-        Runtime runtime = Runtime.getRuntime();
-        double used = (double) (runtime.totalMemory() - runtime.freeMemory());
-        return new Reading(nanos, collectingMillis * 1_000_000, 1 - used / runtime.maxMemory());
+    private static double free(Runtime runtime) {
+        return 1 - (double) (runtime.totalMemory() - runtime.freeMemory()) / runtime.maxMemory();
     }
 }

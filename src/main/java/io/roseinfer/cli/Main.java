@@ -28,9 +28,12 @@ public final class Main {
 
     /** Halts, as threads that clean up at an exit would need the memory that there is not. */
     private static void endWithoutMemory(Terminal terminal) {
-        terminal.note(
-                Failures.outOfMemory("the heap is full, and collecting garbage takes four fifths of the time or more"));
-        Runtime.getRuntime().halt(Failures.OUT_OF_MEMORY);
+        try {
+            terminal.note(Failures.outOfMemory(
+                    "the heap is full, and collecting garbage takes four fifths of the time or more"));
+        } finally {
+            Runtime.getRuntime().halt(Failures.OUT_OF_MEMORY);
+        }
     }
 
     /** {@code java -jar} starts us without our libraries, which cannot be in the jar of a library. */

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A process whose live objects leave the heap just short of full, and which goes on allocating garbage. */
+/** A process whose live objects fill the heap but for as many KiB as its argument says, and which goes on allocating garbage. */
 final class FullHeapMain {
     static final int ENDED_BY_WATCH = 77;
 
@@ -29,10 +29,15 @@ final class FullHeapMain {
                 Clock.system());
         HeapWatch.start(terminal, () -> Runtime.getRuntime().halt(ENDED_BY_WATCH));
         fill();
-        LIVE.subList(LIVE.size() - 100, LIVE.size()).clear();
+        LIVE.subList(LIVE.size() - Integer.parseInt(args[0]), LIVE.size()).clear();
         byte[][] garbage = new byte[10][];
         for (int i = 0; ; i = (i + 1) % garbage.length) {
-            garbage[i] = new byte[PIECE_BYTES];
+            try {
+                garbage[i] = new byte[PIECE_BYTES];
+            } catch (OutOfMemoryError full) {
+                // On and on, as a program may that survives it.
+                garbage[i] = LIVE.getFirst();
+            }
         }
     }
 

@@ -2,7 +2,6 @@ package io.roseinfer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.cli.HeapWatch.Reading;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -14,8 +13,7 @@ class HeapWatchTest {
     /** How many seconds pass until the watch gives up; 60 if it never does. */
     private int secondsUntilExhausted(double collecting, double free) {
         return IntStream.range(0, 60)
-                .filter(second ->
-                        watch.isExhausted(new Reading(second * SECOND, (long) (second * SECOND * collecting), free)))
+                .filter(second -> watch.isExhausted(second * SECOND, (long) (second * SECOND * collecting), free))
                 .findFirst()
                 .orElse(60);
     }
@@ -37,21 +35,17 @@ class HeapWatchTest {
 
     @Test
     void room_in_the_heap_begins_the_ten_seconds_again() {
-        assertThat(watch.isExhausted(new Reading(0, 0, 0.01))).isFalse();
-        assertThat(watch.isExhausted(new Reading(9 * SECOND, 9 * SECOND, 0.2))).isFalse();
-        assertThat(watch.isExhausted(new Reading(10 * SECOND, 10 * SECOND, 0.01)))
-                .isFalse();
-        assertThat(watch.isExhausted(new Reading(19 * SECOND, 19 * SECOND, 0.01)))
-                .isFalse();
-        assertThat(watch.isExhausted(new Reading(20 * SECOND, 20 * SECOND, 0.01)))
-                .isTrue();
+        assertThat(watch.isExhausted(0, 0, 0.01)).isFalse();
+        assertThat(watch.isExhausted(9 * SECOND, 9 * SECOND, 0.2)).isFalse();
+        assertThat(watch.isExhausted(10 * SECOND, 10 * SECOND, 0.01)).isFalse();
+        assertThat(watch.isExhausted(19 * SECOND, 19 * SECOND, 0.01)).isFalse();
+        assertThat(watch.isExhausted(20 * SECOND, 20 * SECOND, 0.01)).isTrue();
     }
 
     @Test
     void an_idle_time_before_the_collecting_does_not_hide_it_for_ever() {
-        assertThat(watch.isExhausted(new Reading(0, 0, 0.01))).isFalse();
-        assertThat(watch.isExhausted(new Reading(10 * SECOND, SECOND, 0.01))).isFalse();
-        assertThat(watch.isExhausted(new Reading(20 * SECOND, 11 * SECOND, 0.01)))
-                .isTrue();
+        assertThat(watch.isExhausted(0, 0, 0.01)).isFalse();
+        assertThat(watch.isExhausted(10 * SECOND, SECOND, 0.01)).isFalse();
+        assertThat(watch.isExhausted(20 * SECOND, 11 * SECOND, 0.01)).isTrue();
     }
 }

@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The command in a JVM of its own, whose heap is too small for what it is asked. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -28,15 +30,17 @@ class SmallHeapTest {
         }
     }
 
-    @Test
-    void a_heap_that_stays_just_short_of_full_ends_the_process() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {100, 0})
+    void a_heap_that_stays_just_short_of_full_ends_the_process(int freeKib) throws Exception {
         Process process = new ProcessBuilder(
                         java(),
                         "-Xmx160m",
                         "-XX:+UseSerialGC",
                         "-cp",
                         System.getProperty("java.class.path"),
-                        FullHeapMain.class.getName())
+                        FullHeapMain.class.getName(),
+                        String.valueOf(freeKib))
                 .inheritIO()
                 .start();
         try {
