@@ -323,9 +323,7 @@ final class SchedulerManager implements AutoCloseable {
      */
     boolean close(Duration grace) {
         advance(Mode.DRAINING);
-        boolean hasStopped = awaitStop(EngineLimits.nanos(grace));
-        // An engine that died, or that somebody else has closed meanwhile, has stopped, too.
-        boolean drained = hasStopped && death == null && mode.get() == Mode.DRAINING;
+        boolean drained = awaitStop(EngineLimits.nanos(grace));
         close();
         return drained;
     }

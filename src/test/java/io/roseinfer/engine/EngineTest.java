@@ -302,20 +302,6 @@ class EngineTest {
     }
 
     @Test
-    void close_with_grace_does_not_call_it_worked_off_when_the_device_dies() {
-        Gate gate = new Gate();
-        SimOptions dying = SimOptions.defaults().withOnStep(step -> {
-            Gate.awaitQuietly(gate.open);
-            throw new DeviceFailure("device lost", false);
-        });
-        Engine engine = Models.engine(Models.options(), dying);
-        TokenStream stream = engine.submit(Models.request(5, 1));
-        gate.open.countDown();
-        assertThat(engine.close(Duration.ofMinutes(1))).isFalse();
-        assertThatThrownBy(stream::completion).hasMessageContaining("device lost");
-    }
-
-    @Test
     void an_idle_engine_parks_its_thread_and_serves_what_comes_then() {
         AtomicReference<Thread> worker = new AtomicReference<>(Thread.currentThread());
         SimOptions seen = SimOptions.defaults().withOnStep(step -> worker.set(Thread.currentThread()));
