@@ -323,7 +323,7 @@ final class SchedulerManager implements AutoCloseable {
      */
     boolean close(Duration grace) {
         advance(Mode.DRAINING);
-        boolean drained = awaitStop(EngineLimits.nanos(grace));
+        boolean drained = awaitStop(Math.min(EngineLimits.UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(grace)));
         close();
         return drained;
     }
