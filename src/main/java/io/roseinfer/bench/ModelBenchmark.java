@@ -8,6 +8,7 @@ import io.roseinfer.metrics.Summary;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -26,15 +27,26 @@ public final class ModelBenchmark {
     private final Observers observers;
 
     /**
+     * How long a point runs before it is measured: until it has run {@code runs} times and {@code nanos} have passed. The time
+     * is for the JVM, which compiles what feeds a fast device only after thousands of calls.
+     */
+    public record WarmUp(int runs, long nanos) {
+        /** At least three runs and a second. */
+        public static WarmUp defaults() {
+            return new WarmUp(3, TimeUnit.SECONDS.toNanos(1));
+        }
+    }
+
+    /**
      * What is measured, and how often.
      *
      * @param points the kinds of steps; at least one
      * @param context tokens of every row before the first decode step
      * @param decodeSteps steps of a decode run
-     * @param warmups runs before those that count, of every point
+     * @param warmUp before the runs that count, of every point
      * @param repeats runs that count, of every point
      */
-    public record Settings(List<ModelPoint> points, int context, int decodeSteps, int warmups, int repeats) {
+    public record Settings(List<ModelPoint> points, int context, int decodeSteps, WarmUp warmUp, int repeats) {
         public Settings {
             points = List.copyOf(points);
         }
@@ -109,14 +121,22 @@ public final class ModelBenchmark {
 
     private ModelTiming measure(ModelPoint point) {
         ModelSteps steps = new ModelSteps(runner, point.rows(), Math.toIntExact(settings.rowTokens(point)), observers);
-        for (int run = 0; run < settings.warmups(); run++) {
-            double unused = stepMillis(steps, point);
-        }
+        warmUp(steps, point);
         double[] stepMillis = new double[settings.repeats()];
         for (int run = 0; run < stepMillis.length; run++) {
             stepMillis[run] = stepMillis(steps, point);
         }
         return new ModelTiming(point, Summary.of(stepMillis));
+    }
+
+    private void warmUp(ModelSteps steps, ModelPoint point) {
+        long startNanos = clock.nanos();
+        int runs = 0;
+        while (runs < settings.warmUp().runs()
+                || clock.nanos() - startNanos < settings.warmUp().nanos()) {
+            double unused = stepMillis(steps, point);
+            runs++;
+        }
     }
 
     private double stepMillis(ModelSteps steps, ModelPoint point) {

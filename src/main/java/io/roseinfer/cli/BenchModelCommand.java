@@ -3,6 +3,7 @@ package io.roseinfer.cli;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.ModelBenchmark;
+import io.roseinfer.bench.ModelBenchmark.WarmUp;
 import io.roseinfer.bench.ModelPoint;
 import io.roseinfer.bench.report.ModelReport;
 import io.roseinfer.cli.flags.Choices;
@@ -25,6 +26,8 @@ import picocli.CommandLine.Option;
         showDefaultValues = true,
         sortOptions = false)
 final class BenchModelCommand implements io.roseinfer.cli.Command {
+    private static final double NANOS_PER_MILLI = 1e6;
+
     @Mixin
     private ModelFlags model = new ModelFlags();
 
@@ -67,8 +70,15 @@ final class BenchModelCommand implements io.roseinfer.cli.Command {
             names = "--warmup-runs",
             paramLabel = "<N>",
             converter = Ranges.NotNegative.class,
-            description = "Runs before those that count, of every shape.")
-    private int warmupRuns = 3;
+            description = "Runs before those that count, of every shape, at least.")
+    private int warmupRuns = WarmUp.defaults().runs();
+
+    @Option(
+            names = "--warmup-ms",
+            paramLabel = "<MS>",
+            converter = Ranges.Millis.class,
+            description = "Time that every shape runs before the runs that count, at least.")
+    private double warmupMillis = WarmUp.defaults().nanos() / NANOS_PER_MILLI;
 
     @Option(
             names = "--repeat-runs",
@@ -84,8 +94,9 @@ final class BenchModelCommand implements io.roseinfer.cli.Command {
         if (points.isEmpty()) {
             throw new BadInput("--prefill none --decode none leaves nothing to measure; name a shape for one of them");
         }
+        WarmUp warmUp = new WarmUp(warmupRuns, Math.round(warmupMillis * NANOS_PER_MILLI));
         ModelBenchmark.Settings settings =
-                new ModelBenchmark.Settings(points, context, decodeSteps, warmupRuns, repeatRuns);
+                new ModelBenchmark.Settings(points, context, decodeSteps, warmUp, repeatRuns);
         EngineOptions base = EngineOptions.defaults().withBlockSize(blockSize);
         try (LoadedModel loaded = model.load(spec -> settings.engineOptions(base, spec.contextLength()), terminal)) {
             loaded.warmUp(terminal.clock());

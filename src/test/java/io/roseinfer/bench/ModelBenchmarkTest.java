@@ -9,6 +9,7 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.ModelBenchmark.WarmUp;
 import io.roseinfer.bench.ModelPoint.Decode;
 import io.roseinfer.bench.ModelPoint.Prefill;
 import io.roseinfer.bench.report.ModelReport;
@@ -35,7 +36,7 @@ class ModelBenchmarkTest {
     private static final ModelSpec SPEC = Families.shape("gpt2").orElseThrow();
 
     private static ModelBenchmark.Settings settings(ModelPoint... points) {
-        return new ModelBenchmark.Settings(List.of(points), 5, 20, 1, 3);
+        return new ModelBenchmark.Settings(List.of(points), 5, 20, new WarmUp(1, 0), 3);
     }
 
     private static SimRunner runner(ModelBenchmark.Settings settings, SimOptions options) {
@@ -69,6 +70,20 @@ class ModelBenchmarkTest {
         assertThat(timings.get(0).tokensPerSecond()).isEqualTo(60_000);
         assertThat(timings.get(1).tokensPerSecond()).isEqualTo(3_500);
         assertThat(steps).hasValue(4 * (1 + 1 + 20));
+    }
+
+    /** On a device where a step takes 2 ms. */
+    @ParameterizedTest
+    @CsvSource({"0, 0, 0", "1, 0, 1", "0, 5000000, 3", "2, 5000000, 3", "4, 5000000, 4"})
+    void a_point_warms_up_until_both_its_runs_and_its_time_are_over(int runs, long nanos, int expected) {
+        AtomicLong steps = new AtomicLong();
+        SimOptions device = SimOptions.defaults().withOnStep(step -> steps.incrementAndGet());
+        ModelBenchmark.Settings settings =
+                new ModelBenchmark.Settings(List.of(new Prefill(1, 8)), 5, 20, new WarmUp(runs, nanos), 1);
+        try (ModelRunner runner = runner(settings, device)) {
+            new ModelBenchmark(runner, settings, () -> steps.get() * 2_000_000, Observers.NONE).run(timing -> {});
+        }
+        assertThat(steps).hasValue(expected + 1);
     }
 
     /** The simulated token is a hash of all tokens of its row, so a wrong one anywhere before shows. */
@@ -111,7 +126,8 @@ class ModelBenchmarkTest {
     @ParameterizedTest
     @CsvSource({"1000, 1025", "2147483647, 2147483672"})
     void row_longer_than_the_context_is_refused_before_a_model_is_loaded_for_it(int context, long tokens) {
-        ModelBenchmark.Settings settings = new ModelBenchmark.Settings(List.of(new Decode(1)), context, 25, 0, 1);
+        ModelBenchmark.Settings settings =
+                new ModelBenchmark.Settings(List.of(new Decode(1)), context, 25, new WarmUp(0, 0), 1);
         assertThatThrownBy(() -> settings.engineOptions(EngineOptions.defaults(), 1024))
                 .isInstanceOf(BadInput.class)
                 .hasMessage(

@@ -22,9 +22,13 @@ class BenchModelCommandTest {
                 "--decode",
                 "1,3",
                 "--decode-steps",
-                "4");
+                "4",
+                "--warmup-ms",
+                "0");
         assertThat(outcome.code()).as(outcome.err()).isZero();
-        assertThat(outcome.out()).startsWith("=== model benchmark ===\nModel: random:gpt2, dtype none\n");
+        assertThat(outcome.out())
+                .startsWith("=== model benchmark ===\nModel: random:gpt2, dtype none\n")
+                .contains("\nRuns: 5, after at least 3 and 0.0 s to warm up; medians\n");
         assertThat(outcome.out().lines().skip(6))
                 .extracting(line -> line.replaceAll("  .*", ""))
                 .containsExactly("prefill 1x32", "prefill 4x8", "decode 1", "decode 3");

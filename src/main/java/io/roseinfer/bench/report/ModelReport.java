@@ -6,6 +6,8 @@ import java.util.Locale;
 
 /** The text of {@code roseinfer bench model}: a table, medians over the runs of a point. */
 public final class ModelReport {
+    private static final double NANOS_PER_SECOND = 1e9;
+
     private ModelReport() {}
 
     /** What stands above the table, every line ended by a newline. */
@@ -17,7 +19,7 @@ public final class ModelReport {
                 Model: %s, dtype %s
                 Device: %s
                 Decode: %d steps after %d tokens
-                Runs: %d, after %d to warm up; medians
+                Runs: %d, after at least %d and %.1f s to warm up; medians
                 %-16s %10s %10s %12s
                 """,
                 model,
@@ -26,7 +28,8 @@ public final class ModelReport {
                 settings.decodeSteps(),
                 settings.context(),
                 settings.repeats(),
-                settings.warmups(),
+                settings.warmUp().runs(),
+                settings.warmUp().nanos() / NANOS_PER_SECOND,
                 "step",
                 "ms",
                 "max ms",
