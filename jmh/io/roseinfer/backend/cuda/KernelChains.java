@@ -106,7 +106,7 @@ final class KernelChains {
         }
         StepLayout layout = new StepLayout(rows, rows, rows);
         PendingStep place = on.places().get(turn);
-        long bytes = new InputPacker(spec().vocabularySize()).pack(in, layout, 1, place.staging);
+        long bytes = new InputPacker(spec().vocabularySize(), KvPages.of(16)).pack(in, layout, 1, place.staging);
         on.stream().upload(on.buffers().inputs()[turn], place.staging, bytes);
         Step step = new Step(layout, runner.kernels().of(rows, rows, rows, rows), true, choice, turn);
         on.forward().run(step);

@@ -117,14 +117,17 @@ public final class Roseinfer {
         }
     }
 
-    /** Without paged attention a sequence has one block, which is as long as the context and therefore contiguous. */
+    /**
+     * Without paged attention a sequence has one block, which is as long as the context and therefore contiguous; a multiple of 16,
+     * so that the kernels are those of paged attention.
+     */
     private static EngineOptions contiguous(EngineOptions options, ModelSpec spec) {
         if (spec.contextLength() > RunnerLimits.MAX_BLOCK_SIZE) {
             throw new BadInput(spec.name() + " has a context of " + spec.contextLength()
                     + " tokens; attention that is not paged takes up to " + RunnerLimits.MAX_BLOCK_SIZE
                     + ", so leave out --no-paged-attn");
         }
-        return options.withBlockSize(spec.contextLength());
+        return options.withBlockSize(Math.ceilDiv(spec.contextLength(), 16) * 16);
     }
 
     /** The profiler's ranges if they can be had; else a warning. */

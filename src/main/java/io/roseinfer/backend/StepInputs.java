@@ -194,11 +194,15 @@ public final class StepInputs {
         MemorySegment.copy(memory, slots, target, slotsAt, 4L * tokenCount);
     }
 
-    /** Copies what there is for each row; starts have one more, the end of the last row. */
-    public void copyRows(MemorySegment target, long rowStartsAt, long contextLengthsAt, long blockStartsAt) {
+    /** Copies where each row's tokens begin, with the end of the last row, and how long each row is. */
+    public void copyRows(MemorySegment target, long rowStartsAt, long contextLengthsAt) {
         MemorySegment.copy(memory, rowStarts, target, rowStartsAt, 4L * (rowCount + 1));
         MemorySegment.copy(memory, contextLengths, target, contextLengthsAt, 4L * rowCount);
-        MemorySegment.copy(memory, blockStarts, target, blockStartsAt, 4L * (rowCount + 1));
+    }
+
+    /** Copies where each row's blocks begin, with the end of the last row's. */
+    public void copyBlockStarts(MemorySegment target, long at) {
+        MemorySegment.copy(memory, blockStarts, target, at, 4L * (rowCount + 1));
     }
 
     /** Copies the blocks of all rows, one row's after the other's. */

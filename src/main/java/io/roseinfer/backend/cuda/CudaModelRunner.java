@@ -56,7 +56,8 @@ final class CudaModelRunner implements ModelRunner {
                 clock,
                 () -> Driver.query(on.stream().handle()),
                 (code, what) -> on.stream().check(code, what));
-        this.packer = new InputPacker(spec().vocabularySize());
+        this.packer =
+                new InputPacker(spec().vocabularySize(), KvPages.of(on.kv().blockSize()));
         this.check = new StepCheck(spec(), on.kv());
         int rows = options.graphs() ? on.limits().maxRows() : 0;
         int longestPrompt = Math.min(on.limits().maxTokens(), spec().contextLength());

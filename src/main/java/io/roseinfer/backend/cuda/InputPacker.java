@@ -23,24 +23,25 @@ final class InputPacker {
     private static final SampleRequest PADDING = new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE);
 
     private final int vocabulary;
+    private final KvPages pages;
 
-    InputPacker(int vocabulary) {
+    InputPacker(int vocabulary, KvPages pages) {
         this.vocabulary = vocabulary;
+        this.pages = pages;
     }
 
     /** Returns how many bytes were written. */
     long pack(StepInputs in, StepLayout layout, int number, MemorySegment to) {
         to.set(INT, layout.step(), number);
         tokens(in, layout, to);
-        rows(in, layout, to);
-        in.copyBlocks(to, layout.blocks());
+        int blocks = pages.copy(in, to, layout.blockStarts(), layout.blocks());
+        rows(in, layout, blocks, to);
         in.copySampleRows(to, layout.sampleRows());
-        return layout.bytes(in.blockStart(in.rows()), samples(in, layout, to));
+        return layout.bytes(blocks, samples(in, layout, blocks, to));
     }
 
     /** Returns how many tokens of requests were written for their penalties. */
-    private int samples(StepInputs in, StepLayout layout, MemorySegment to) {
-        int blocks = in.blockStart(in.rows());
+    private int samples(StepInputs in, StepLayout layout, int blocks, MemorySegment to) {
         long history = layout.history(blocks);
         int historyTokens = 0;
         for (int sample = 0; sample < in.samples(); sample++) {
@@ -84,12 +85,12 @@ final class InputPacker {
         }
     }
 
-    private static void rows(StepInputs in, StepLayout layout, MemorySegment to) {
-        in.copyRows(to, layout.rowStarts(), layout.contextLengths(), layout.blockStarts());
+    private static void rows(StepInputs in, StepLayout layout, int blocks, MemorySegment to) {
+        in.copyRows(to, layout.rowStarts(), layout.contextLengths());
         for (int row = in.rows(); row < layout.rows(); row++) {
             set(to, layout.contextLengths(), row, 0);
             set(to, layout.rowStarts(), row + 1, in.tokens() + row + 1 - in.rows());
-            set(to, layout.blockStarts(), row + 1, in.blockStart(in.rows()));
+            set(to, layout.blockStarts(), row + 1, blocks);
         }
     }
 

@@ -50,6 +50,7 @@ final class RunnerLoader {
     private final HostMemory host;
     private final ModelShape shape;
     private final TilePlans plans;
+    private final KvPages pages;
     private final Releases releases;
 
     private RunnerLoader(
@@ -62,6 +63,7 @@ final class RunnerLoader {
         CudaDevice device = target.device();
         this.weights = weights;
         this.limits = limits;
+        this.pages = KvPages.of(limits.blockSize());
         this.device = "device cuda:" + device.index();
         this.multiprocessors = device.multiprocessors();
         ElementType type = ElementType.of(options.precision(), weights.matrixType());
@@ -92,7 +94,7 @@ final class RunnerLoader {
             KernelChoice kernels = new KernelChoice(
                     loader.plans,
                     loader.shape,
-                    limits.blockSize(),
+                    loader.pages.tokens(),
                     loader.modules.target().isHopper(),
                     options.batchInvariant());
             return new CudaModelRunner(loader.build(), kernels, options, clock);
@@ -136,7 +138,8 @@ final class RunnerLoader {
             places.add(new PendingStep(
                     turn, staging, mailbox, reports, releases.add(Driver.createEvent(), Driver::destroy)));
         }
-        ForwardPass forward = new ForwardPass(shape, packed, buffers, launcher, sampling, multiprocessors, kv, places);
+        ForwardPass forward =
+                new ForwardPass(shape, packed, buffers, launcher, sampling, multiprocessors, pages.of(kv), places);
         CudaRank.Device held = new CudaRank.Device(context, modules, memory, host, stream, launcher, releases);
         return new CudaRank(held, shape, limits, kv, packed, buffers, forward, places);
     }
@@ -146,7 +149,7 @@ final class RunnerLoader {
     }
 
     private long inputBytes() {
-        long perRow = Math.ceilDiv(shape.spec().contextLength(), limits.blockSize());
+        long perRow = pages.most(shape.spec().contextLength());
         int rows = limits.maxRows();
         return new StepLayout(Math.max(limits.maxTokens(), rows), rows, rows)
                 .bytes(

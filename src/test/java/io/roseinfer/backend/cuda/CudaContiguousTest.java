@@ -18,7 +18,10 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Keys and values in one region per sequence, as long as the context, against blocks all over the pool. */
+/**
+ * Keys and values in one region per sequence, as long as the context, against blocks all over the pool. Where the context is a
+ * multiple of 16 tokens, the kernels are the same, so no near tie can turn over.
+ */
 @RequiresCuda
 class CudaContiguousTest {
 
@@ -61,7 +64,7 @@ class CudaContiguousTest {
         assertThat(tokens(golden, cuda, false)).isEqualTo(tokens(golden, cuda, true));
     }
 
-    /** One attention kernel on both sides, so that no order of adding differs and near ties cannot turn over. */
+    /** Kernels that add in one order for every batch; so do paged and contiguous keys and values. */
     @ParameterizedTest
     @CsvSource({"builtin-tiny, BF16", "builtin-tiny, FP16", "relu, BF16", "untied, FP16"})
     void contiguous_batchInvariant_givesTheTokensOfPaged(String name, Precision precision) {

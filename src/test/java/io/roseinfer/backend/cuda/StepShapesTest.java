@@ -3,6 +3,7 @@ package io.roseinfer.backend.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.cuda.launch.GemmPlan;
@@ -97,7 +98,7 @@ class StepShapesTest {
         assertThat(hopper.of(64, 64, 64, 64).attention()).isEqualTo(Attention.DECODE);
         assertThat(hopper.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL);
         assertThat(hopper.of(100, 3, 3, 2).attention()).isEqualTo(Attention.MIXED);
-        assertThat(new KernelChoice(PLANS, GPT2, 32, true, false)
+        assertThat(new KernelChoice(PLANS, GPT2, 24, true, false)
                         .of(100, 3, 3, 2)
                         .attention())
                 .isEqualTo(Attention.PREFILL);
@@ -172,8 +173,8 @@ class StepShapesTest {
             int tokens, int rows, int singles, Attention expected) {
         KernelChoice choice = new KernelChoice(PLANS, GPT2, 16, true, true);
         assertThat(choice.of(tokens, rows, rows, singles).attention()).isEqualTo(expected);
-        KernelChoice contiguous = new KernelChoice(PLANS, GPT2, 1024, true, true);
-        assertThat(contiguous.of(tokens, rows, rows, singles).attention()).isEqualTo(Attention.PREFILL);
+        KernelChoice odd = new KernelChoice(PLANS, GPT2, 24, true, true);
+        assertThat(odd.of(tokens, rows, rows, singles).attention()).isEqualTo(Attention.PREFILL);
     }
 
     @ParameterizedTest
@@ -185,9 +186,9 @@ class StepShapesTest {
     }
 
     @Test
-    void choice_blocksAsLongAsTheContext_keepsDecodeGemmsAndAttendsByThePrefillKernel() {
-        StepKernels contiguous = new KernelChoice(PLANS, GPT2, 1024, true, false).of(64, 64, 64, 64);
-        assertThat(contiguous).isEqualTo(StepKernels.decode(PLANS, 64).with(Attention.PREFILL));
+    void blocks_of_no_multiple_of_16_tokens_keep_the_decode_gemms_and_attend_by_the_prefill_kernel() {
+        StepKernels odd = new KernelChoice(PLANS, GPT2, 24, true, false).of(64, 64, 64, 64);
+        assertThat(odd).isEqualTo(StepKernels.decode(PLANS, 64).with(Attention.PREFILL));
     }
 
     @Test
@@ -234,7 +235,7 @@ class StepShapesTest {
     @CsvSource({
         "F16, 16, true, false",
         "F16, 16, true, true",
-        "BF16, 1024, true, true",
+        "BF16, 24, true, true",
         "F16, 16, false, false",
         "F32, 16, true, false"
     })
@@ -313,7 +314,7 @@ class StepShapesTest {
 
     @Test
     void pack_intoALargerBucket_fillsUpWithRowsThatTouchNothing() {
-        InputPacker packer = new InputPacker(50_257);
+        InputPacker packer = new InputPacker(50_257, KvPages.of(16));
         StepLayout layout = new StepLayout(3, 3, 3);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
         long bytes = packer.pack(oneRow(), layout, 77, memory);
@@ -331,7 +332,7 @@ class StepShapesTest {
 
     @Test
     void pack_promptIntoALongerBucket_fillsUpWithTokensOfNoRow() {
-        InputPacker packer = new InputPacker(50_257);
+        InputPacker packer = new InputPacker(50_257, KvPages.of(16));
         StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
         in.clear();
         in.beginRow(0, new int[] {9});
@@ -351,6 +352,36 @@ class StepShapesTest {
         assertThat(ints(memory, layout.sampleRows(), 1)).containsExactly(0);
     }
 
+    /** Blocks of 48 tokens: row 0 has 50 tokens in blocks 3 and 1, row 1 has 16 in block 2. */
+    @Test
+    void blocks_of_several_pages_go_up_as_the_pages_that_the_row_has_tokens_in() {
+        StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 48, 0), 2);
+        in.clear();
+        in.beginRow(49, new int[] {3, 1});
+        in.addToken(7);
+        in.endRow();
+        in.beginRow(15, new int[] {2});
+        in.addToken(8);
+        in.endRow();
+        StepLayout layout = new StepLayout(3, 3, 3);
+        MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
+        long bytes = new InputPacker(50_257, KvPages.of(48)).pack(in, layout, 1, memory);
+        assertThat(bytes).isEqualTo(layout.blocks() + 4 * 5);
+        assertThat(ints(memory, layout.blockStarts(), 4)).containsExactly(0, 4, 5, 5);
+        assertThat(ints(memory, layout.blocks(), 5)).containsExactly(9, 10, 11, 3, 6);
+        assertThat(ints(memory, layout.slots(), 2))
+                .as("the same slots, counted in pages")
+                .containsExactly(3 * 16 + 1, 6 * 16 + 15);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"16, 16, 1", "32, 16, 2", "1024, 16, 64", "24, 24, 1", "8, 8, 1"})
+    void a_block_of_a_multiple_of_16_tokens_is_a_run_of_pages_of_16(int blockSize, int tokens, int perBlock) {
+        KvPages pages = KvPages.of(blockSize);
+        assertThat(pages).isEqualTo(new KvPages(tokens, perBlock));
+        assertThat(pages.of(new KvGeometry(blockSize, 10, 1L << 20)).bytes()).isEqualTo(10L << 20);
+    }
+
     /** Rows of three tokens, the last of which is on the device; a request with penalties stands between two without. */
     @Test
     void pack_requestWithPenalties_bringsItsTokens() {
@@ -367,7 +398,7 @@ class StepShapesTest {
         StepLayout layout = new StepLayout(4, 4, 4);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
         memory.fill((byte) 0x55);
-        long bytes = new InputPacker(50_257).pack(in, layout, 1, memory);
+        long bytes = new InputPacker(50_257, KvPages.of(16)).pack(in, layout, 1, memory);
 
         assertThat(bytes).isEqualTo(layout.history(3) + 12);
         long request = layout.requests() + StepLayout.REQUEST_BYTES;

@@ -13,6 +13,7 @@ import java.util.Set;
  * those of one order: on Hopper {@link StepKernels#invariant}, elsewhere the generic ones.
  *
  * @param plans the tiles on Hopper
+ * @param blockSize tokens of a KV block as the kernels see it
  * @param hopper whether the device runs the kernels of sm_90a
  * @param batchInvariant whether a row's bits may not depend on what else is in its step
  */
