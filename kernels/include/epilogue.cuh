@@ -1,5 +1,5 @@
 #pragma once
-// What becomes of a GEMM's sums: the four epilogues of the model, shared by every GEMM kernel.
+// The epilogues of a GEMM: the four that the model needs, shared by every GEMM kernel.
 //
 // A GEMM hands over four neighbouring outputs (m, n … n + 3) of one row at a time, bias added, in float. A decode step is a chain
 // of such ends, so nothing is left for the end that can be done before: an epilogue keeps a Context per item, which `early` fills
@@ -15,7 +15,7 @@ namespace rose {
 // stream as it is and correct its sums at the end. The moments (Σ x, Σ x²) of each row come in parts: whoever writes a stretch of a
 // row to the residual stream leaves its part in moments[part][row].
 
-// What the correction needs of one row: x − mean, times inverse.
+// One row's moments for the correction: x − mean, times inverse.
 struct RowNorm {
     float mean;
     float inverse;

@@ -27,7 +27,7 @@ struct WideHead {
     static constexpr int WEIGHT_BYTES = COLUMNS * PANEL_BYTES;
     static constexpr int STAGE_BYTES = WEIGHT_BYTES + ROWS * PANEL_BYTES;
 
-    // What is added to a strip's products.
+    // The terms that are added to a strip's products.
     struct Terms {
         alignas(16) float bias[COLUMNS];
         alignas(16) float columnSums[COLUMNS];

@@ -59,7 +59,7 @@ __device__ __forceinline__ u64 running_sum(u64 v, u64& total) {
     return threadIdx.x < 32 ? v : v + before;
 }
 
-// What one thread knows and all need.
+// Hands two values of the one thread whose `mine` is true to all threads of the block.
 __device__ __forceinline__ ulonglong2 tell_block(bool mine, u64 x, u64 y) {
     __shared__ ulonglong2 told;
     __syncthreads();

@@ -167,7 +167,7 @@ static std::vector<float> decode_logits(Kernels& kernels, const Case<T>& c, cons
     return logits;
 }
 
-// What must hold to the bit: padding rows change nothing, and with one cluster size and the tiles up to 64 rows, which all sum in
+// Bit equalities: padding rows change nothing, and with one cluster size and the tiles up to 64 rows, which all sum in
 // one order, neither do the neighbours nor the height of the tile. A row of NaN is reported as such.
 template <class T>
 static void check_bits(Kernels& kernels, const Case<T>& c) {

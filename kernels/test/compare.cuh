@@ -1,5 +1,5 @@
 #pragma once
-// What the checks share: comparisons that count failures, the reference forward pass over whole sequences, and a prepared step
+// Shared by the checks: comparisons that count failures, the reference forward pass over whole sequences, and a prepared step
 // whose past is already in a pool full of NaN.
 #include <cmath>
 #include <cstring>

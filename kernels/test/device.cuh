@@ -1,5 +1,5 @@
 #pragma once
-// What the harness needs of the device: checked calls, arrays, kernels loaded by name from files as the Java runtime loads them,
+// The device as the harness uses it: checked calls, arrays, kernels loaded by name from files as the Java runtime loads them,
 // and seeded random data.
 #include <cuda_runtime.h>
 #include <cstdint>

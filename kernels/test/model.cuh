@@ -186,7 +186,7 @@ public:
         inputs_.upload(packed);
     }
 
-    // What a step is made of, in order; single kernels are also timed through these.
+    // The kernels of a step, in order; single kernels are also timed through these.
     void embed(const Plan& plan) {
         kernels_("embed_" + type(), {dim3(tokens_), 128, 0, 1, false}, in(tokenIds_), in(positions_), in(sampled.get()),
                  in(model_.tokens.get()), in(model_.places.get()), x.get(), plan.fusedNorm ? xPanels.get() : nullptr,

@@ -86,7 +86,7 @@ static void fill_pool(Runner<T>& runner) {
     CHECK_CUDA(cudaDeviceSynchronize());
 }
 
-// What a step is timed with: rows of one token at context 132, or, written ROWSxLENGTH, whole prompts.
+// The rows that a step is timed with: rows of one token at context 132, or, written ROWSxLENGTH, whole prompts.
 struct Load {
     int rows, context, news;
 

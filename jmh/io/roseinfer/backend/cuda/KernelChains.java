@@ -142,7 +142,7 @@ final class KernelChains {
         };
     }
 
-    /** Of a product: its weights and both activations once, or its arithmetic. */
+    /** A product's floor: its weights and both activations moved once, or its arithmetic, whichever takes longer. */
     private double floor(Projection matrix) {
         double elements = (double) matrix.inputs() * matrix.outputs();
         double bytes = on.shape().type().bytes() * (elements + rows * (matrix.inputs() + (double) matrix.outputs()));

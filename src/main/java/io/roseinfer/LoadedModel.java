@@ -99,7 +99,7 @@ public final class LoadedModel implements AutoCloseable {
         return warmUpNanos;
     }
 
-    /** What a person should know before trusting a result or a speed; usually nothing. */
+    /** Warnings to read before trusting a result or a speed; usually none. */
     public List<String> warnings() {
         return warnings;
     }

@@ -24,7 +24,7 @@ public interface Backend extends AutoCloseable {
         return Optional.empty();
     }
 
-    /** What the user must hear before anything runs: why this will be slower than the device can be. */
+    /** Reasons why runs will be slower than the device can be, for the user to see before anything runs. */
     default List<String> warnings() {
         return List.of();
     }

@@ -5,7 +5,7 @@ package io.roseinfer.backend;
  * and positions are never narrowed. Not every device has every precision.
  */
 public enum Precision {
-    /** What the device recommends for the checkpoint at hand. */
+    /** The precision that the device recommends for the checkpoint at hand. */
     AUTO,
     FP32,
     BF16,

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** What the file system refused, in words. */
+/** A file system's refusal, in words. */
 public final class FileFailure {
     private FileFailure() {}
 

@@ -65,7 +65,7 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
-    /** What was asked for does not fit in memory. Exit code 5. */
+    /** The request does not fit in memory. Exit code 5. */
     public static final class InsufficientMemory extends RoseException {
         public InsufficientMemory(String message) {
             super(5, message);

@@ -11,7 +11,7 @@ public interface RunListener {
     /** A run is over. */
     void finished(Phase phase, RunResult result);
 
-    /** What a run is for. */
+    /** The purpose of a run. */
     enum Phase {
         /** Brings the machine to its working temperature; its numbers are thrown away. */
         WARMUP,

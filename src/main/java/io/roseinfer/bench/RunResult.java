@@ -55,7 +55,7 @@ public record RunResult(
         return requests.stream().map(RequestResult::stamps).toList();
     }
 
-    /** What the run's decode steps cost the engine's thread. */
+    /** Cost of the run's decode steps for the engine's thread. */
     public HostTime hostTime() {
         return HostTime.of(steps.stream()
                 .filter(step -> step.get(Fact.START_NANOS) >= startNanos)

@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** What {@code doctor} finds, a line each, and what to do about it. A finding that fails is a line like any other. */
+/** The findings of {@code doctor}, a line each, and what to do about them. A finding that fails is a line like any other. */
 final class DoctorReport {
     private final Formatter lines = new Formatter(Locale.ROOT);
     private final Set<String> advice = new LinkedHashSet<>();

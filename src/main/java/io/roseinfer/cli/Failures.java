@@ -11,7 +11,7 @@ import picocli.CommandLine.OverwrittenOptionException;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** What goes wrong, told in one line, and the exit code it has. A stack trace appears with {@code --trace} only. */
+/** Failures of commands: one line on stderr and an exit code for each. A stack trace appears with {@code --trace} only. */
 final class Failures {
     private static final int BUG = 1;
     private static final int USAGE = 2;
@@ -74,7 +74,7 @@ final class Failures {
                 .findFirst();
     }
 
-    /** What to do about memory that has run out, in one line. */
+    /** Advice for memory that has run out, in one line. */
     static String outOfMemory(String seen) {
         return "out of memory (" + seen + "): give the JVM more with ROSEINFER_JAVA_OPTS=-Xmx<n>g, or ask for"
                 + " less with --kv-blocks, --max-batch-size or a smaller model";

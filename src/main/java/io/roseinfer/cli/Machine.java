@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What can be found out about this machine without asking a driver: from the JVM and from the kernel's files. */
+/** Facts about this machine that need no driver: from the JVM and from the kernel's files. */
 final class Machine {
     private static final Pattern CPU_NAME = Pattern.compile("(?m)^model name\\s*:\\s*(.+)$");
     private static final Pattern GPU_NAME = Pattern.compile("(?m)^Model:\\s*(.+)$");
@@ -33,7 +33,7 @@ final class Machine {
         return new Machine(Path.of("/proc"));
     }
 
-    /** What a results file says about where it was measured. */
+    /** The environment section of a results file. */
     Environment environment(LoadedModel loaded, Terminal terminal) {
         return new Environment(
                 jdk(),

@@ -4,7 +4,7 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.tokenizer.Tokenizer;
 
-/** What prompts of text need. */
+/** The tokenizer for prompts of text. */
 final class TextPrompts {
     private TextPrompts() {}
 

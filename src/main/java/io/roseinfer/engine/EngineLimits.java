@@ -11,7 +11,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** What an engine's options ask of a runner, and what a runner's limits mean for a request. */
+/** The limits that an engine's options ask of a runner, and those that a runner sets for a request. */
 public final class EngineLimits {
     /** 146 years, which can be added to any reading of a clock. */
     static final long UNLIMITED_NANOS = Long.MAX_VALUE / 2;

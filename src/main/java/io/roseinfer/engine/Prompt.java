@@ -3,7 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 
-/** What a completion continues: text, or token ids that need no tokenizer. */
+/** The prompt that a completion continues: text, or token ids that need no tokenizer. */
 public sealed interface Prompt {
 
     /** Text, tokenized by the model's own tokenizer. */

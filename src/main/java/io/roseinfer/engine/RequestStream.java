@@ -135,7 +135,7 @@ final class RequestStream implements TokenStream {
         return buffer.isLast(index) ? rest(index) : show(buffer.certainChars(index));
     }
 
-    /** What is still to be shown now that no token follows this one; nothing the second time. */
+    /** The text held back until it was known that no token follows; empty the second time. */
     private String rest(int index) {
         if (detokenizer == null) {
             return "";

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * died of having no memory left.
  */
 final class SchedulerManager implements AutoCloseable {
-    /** What the worker is to do; it only moves down this list. */
+    /** The worker's orders; they only move down this list. */
     private enum Mode {
         SERVING,
         /** Accepts nothing more and works off what there is. */

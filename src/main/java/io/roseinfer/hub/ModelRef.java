@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What the text after {@code --model} means. */
+/** The meaning of the text after {@code --model}. */
 public sealed interface ModelRef {
     /** The models shipped in the jar. */
     List<String> BUILTIN_NAMES = List.of("tiny");

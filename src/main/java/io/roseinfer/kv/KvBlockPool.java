@@ -10,7 +10,7 @@ import io.roseinfer.base.Check;
  * <p>All operations are O(1) and allocate nothing.
  */
 public final class KvBlockPool {
-    /** What {@link #allocate} answers when every block is held. */
+    /** The answer of {@link #allocate} when every block is held. */
     public static final int NONE = -1;
 
     private final int[] references;
@@ -36,7 +36,7 @@ public final class KvBlockPool {
         cache = new PrefixCache(cachePrefixes ? blocks : 0, blockSize);
     }
 
-    /** What the pool's blocks contain. */
+    /** Contents of the pool's blocks. */
     public PrefixCache cache() {
         return cache;
     }

@@ -12,7 +12,7 @@ import java.util.Locale;
  * a log hands out are copies, which nobody writes.
  */
 public final class StepRecord {
-    /** What is known of a step. The order is that of {@link #copyOf}. */
+    /** The facts of a step. The order is that of {@link #copyOf}. */
     public enum Fact {
         /** The step's number, counted from zero. */
         STEP("Step"),
@@ -123,7 +123,7 @@ public final class StepRecord {
         return awaitedNanos() + get(Fact.APPLY_NANOS);
     }
 
-    /** What it cost the thread that drives the device, waiting left out. */
+    /** Nanoseconds that it cost the thread that drives the device, waiting left out. */
     public long hostNanos() {
         return get(Fact.PLAN_NANOS) + get(Fact.PACK_NANOS) + get(Fact.SUBMIT_NANOS) + get(Fact.APPLY_NANOS);
     }
@@ -138,7 +138,7 @@ public final class StepRecord {
         return Arrays.hashCode(values);
     }
 
-    /** Such as {@code step 3, start_nanos 120, …}. */
+    /** All facts in words, such as {@code step 3, start_nanos 120, …}. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();

@@ -65,7 +65,7 @@ public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions posit
      * @param epsilon added to the variance, or the mean square, under the root
      */
     public record Norm(Kind kind, float epsilon) {
-        /** What a row is divided by, and whether its mean is taken off before. */
+        /** The divisor of a row, and whether its mean is subtracted first. */
         public enum Kind {
             /** (x - mean(x)) / √(variance(x) + ε) · gain + bias. */
             LAYER,

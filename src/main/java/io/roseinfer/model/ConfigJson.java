@@ -54,7 +54,7 @@ public final class ConfigJson {
         return json;
     }
 
-    /** What to throw about a field of this file. */
+    /** The exception to throw about a field of this file. */
     public BadModel refusal(String complaint) {
         return new BadModel(source + ": " + complaint);
     }
@@ -151,7 +151,7 @@ public final class ConfigJson {
         return Optional.of(new ConfigJson(source + ": " + field, json.get(field), warnings));
     }
 
-    /** What is added under the root of a norm: above 0, at most 1. */
+    /** The epsilon under the root of a norm: above 0, at most 1. */
     public float epsilon(String field, float ifAbsent) {
         JsonNode value = json.path(field);
         if (value.isMissingNode()) {

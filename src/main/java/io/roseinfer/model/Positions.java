@@ -23,7 +23,7 @@ public sealed interface Positions {
         }
     }
 
-    /** What a model that was trained on short contexts does to the frequencies f of its rotary positions for longer ones. */
+    /** Scaling of the frequencies f of rotary positions, for contexts longer than those trained on. */
     sealed interface Scaling {
 
         /** Nothing. */

@@ -12,7 +12,7 @@ public interface TensorFinder {
     /** The tensor of this name, which must have this shape. What is missing or does not fit is reported when all has been looked up. */
     StoredTensor find(String name, long... shape);
 
-    /** What messages call the tensors' source. */
+    /** Name of the tensors' source in messages. */
     String description();
 
     /** A finder that takes names with this prefix for those without, where only these are there. */

@@ -75,7 +75,7 @@ public record Weights(
         return new Weights(description, embedding, positions, blocks.subList(0, layers), norm, head);
     }
 
-    /** What activations are multiplied by, so that it is held in the precision asked for; the embedding, tied or not, included. */
+    /** The matrices that activations are multiplied by, which are held in the precision asked for; the embedding, tied or not, included. */
     private Stream<Matrix> products() {
         return Stream.concat(
                 Stream.of(embedding, head),

@@ -52,7 +52,7 @@ public non-sealed interface StepObserver extends Observer {
     /** The oldest step in flight has come back, or is lost. */
     default void awaited(StepRecord step) {}
 
-    /** What it sampled has been taken in, and all its facts are known. */
+    /** Called when the step's samples have been taken in and all its facts are known. */
     default void applied(StepRecord step) {}
 
     /** Tokens and endings are being handed to their streams. */

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What often sits in a file that is named {@code .safetensors} and is none: recognised by its first bytes. */
+/** Formats often found in a file that is named {@code .safetensors} and is none, recognised by their first bytes. */
 enum Lookalike {
     LFS_POINTER("a git-LFS pointer, not the file it points to; run `git lfs pull` where it was cloned"),
     HTML("an HTML page, probably a login or error page saved by a download; download the file itself"),
@@ -25,7 +25,7 @@ enum Lookalike {
         this.description = description;
     }
 
-    /** What it is and what to do, to follow "is". */
+    /** The format and what to do about it, to follow "is" in a message. */
     String description() {
         return description;
     }

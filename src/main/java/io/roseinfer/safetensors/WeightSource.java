@@ -44,7 +44,7 @@ public interface WeightSource extends AutoCloseable {
         }
     }
 
-    /** What messages call this source: a path, or {@code random:NAME (seed 0)}. */
+    /** Name of this source in messages: a path, or {@code random:NAME (seed 0)}. */
     String description();
 
     /** All tensor names, in file order; unmodifiable. */

@@ -12,7 +12,7 @@ import java.util.Arrays;
  * depends on its logits, its request and {@code contextLength} alone.
  */
 public final class Sampler {
-    /** What {@link #sample} answers when a row has no usable logit. */
+    /** The answer of {@link #sample} for a row without a usable logit. */
     public static final int NO_TOKEN = -1;
 
     private final int vocabulary;

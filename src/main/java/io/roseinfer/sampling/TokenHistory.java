@@ -2,7 +2,7 @@ package io.roseinfer.sampling;
 
 /** The tokens a request has so far, prompt first, as penalties need to see them. */
 public interface TokenHistory {
-    /** Of a request without penalties, which has nobody look at its tokens. */
+    /** The history of a request without penalties, whose tokens nobody looks at. */
     TokenHistory NONE = new TokenHistory() {
         @Override
         public int promptLength() {

@@ -50,7 +50,7 @@ public final class Detokenizer {
         return take();
     }
 
-    /** What {@link #flush} would return now; the stream goes on. */
+    /** The text that {@link #flush} would return now; the stream goes on. */
     public String unfinished() {
         return decoder.unfinished();
     }

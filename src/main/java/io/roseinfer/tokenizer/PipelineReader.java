@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  */
 final class PipelineReader {
 
-    /** What happens to plain text before its bytes are merged. */
+    /** The steps that plain text goes through before its bytes are merged. */
     record PreTokenizer(boolean addPrefixSpace, WordSplitter splitter) {
 
         /** GPT-2's own, which takes nothing from {@code tokenizer.json}; a warning where that says otherwise. */

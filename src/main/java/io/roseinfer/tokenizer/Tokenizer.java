@@ -25,7 +25,7 @@ public interface Tokenizer {
      */
     int[] encodeOrdinary(String text);
 
-    /** What each id stands for. */
+    /** The bytes that each id stands for. */
     Vocabulary vocabulary();
 
     /** The tokens that are looked for in the text before it is cut into words, in the order of their ids. */
@@ -34,10 +34,10 @@ public interface Tokenizer {
     /** The id that ends a text, {@code <|endoftext|>} unless the files name another, if the vocabulary has one. */
     OptionalInt endOfText();
 
-    /** What was odd, but not wrong, about the files this tokenizer came from; one line each, usually none. */
+    /** Warnings about the files this tokenizer came from, which were odd but not wrong; one line each, usually none. */
     List<String> warnings();
 
-    /** What messages call this tokenizer: a path, or {@code the built-in GPT-2 vocabulary}. */
+    /** Name of this tokenizer in messages: a path, or {@code the built-in GPT-2 vocabulary}. */
     String description();
 
     /** One more than the largest id, holes included. */

@@ -22,11 +22,11 @@ record TokenizerConfig(
         List<AddedToken> addedTokens,
         SpecialTokens specialTokens) {
 
-    /** What holds in a directory without the file. */
+    /** The settings of a directory without the file. */
     static final TokenizerConfig GPT2 =
             new TokenizerConfig(true, false, false, false, List.of(), SpecialTokens.NONE.withGpt2Defaults());
 
-    /** What holds for a {@code tokenizer.json} by itself: nothing but what it says. */
+    /** The settings of a {@code tokenizer.json} by itself, which adds nothing to what it says. */
     static final TokenizerConfig NONE = new TokenizerConfig(false, false, false, false, List.of(), SpecialTokens.NONE);
 
     private static final Set<String> GPT2_CLASSES = Set.of("GPT2Tokenizer", "GPT2TokenizerFast");

@@ -37,7 +37,7 @@ final class Utf8Decoder {
         }
     }
 
-    /** What {@link #finish} would append. */
+    /** The text that {@link #finish} would append. */
     String unfinished() {
         return missing > 0 ? UNFINISHED : "";
     }

@@ -48,7 +48,7 @@ final class AvailableMemory {
                 .findFirst();
     }
 
-    /** What is left in each group that has a limit, from the process's own up to the one that holds all. */
+    /** Bytes left in each control group that has a limit, from the process's own up to the root. */
     private LongStream rooms() {
         Path mount = root.resolve(CGROUPS);
         return lines(root.resolve("proc/self/cgroup"))

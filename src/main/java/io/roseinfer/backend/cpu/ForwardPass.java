@@ -91,7 +91,7 @@ final class ForwardPass {
         workers[worker].meetAfter(operator, team, worker, next);
     }
 
-    /** What the step multiplies by after a layer. */
+    /** The weights that the step multiplies by after a layer, to be prefetched. */
     private PackedMatrix after(int layer) {
         return layer + 1 < spec.layers() ? weights.layers().get(layer + 1).qkv().matrix() : weights.head();
     }

@@ -71,7 +71,7 @@ public final class CudaBackend implements Backend {
         return "cuda";
     }
 
-    /** Such as {@code NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a kernels by nvcc 13.0}. */
+    /** Device and kernels in words, such as {@code NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a kernels by nvcc 13.0}. */
     @Override
     public String description() {
         return device.description() + "; " + target.suffix() + " kernels by nvcc " + images.toolkit();
@@ -82,7 +82,7 @@ public final class CudaBackend implements Backend {
         return Optional.of(device.name());
     }
 
-    /** Such as {@code driver for CUDA 13.0, runtime 13.0}. */
+    /** Versions in words, such as {@code driver for CUDA 13.0, runtime 13.0}. */
     public String versions() {
         return "driver for CUDA " + system.driverVersion() + ", runtime " + system.runtimeVersion();
     }

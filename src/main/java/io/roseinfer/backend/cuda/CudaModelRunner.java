@@ -257,7 +257,7 @@ final class CudaModelRunner implements ModelRunner {
         return on.memory().uses();
     }
 
-    /** What the runner holds of the device; benchmarks launch its kernels one by one. */
+    /** The runner's share of the device; benchmarks launch its kernels one by one. */
     CudaRank rank() {
         return on;
     }

@@ -33,7 +33,7 @@ final class ForwardPass {
         DRAW
     }
 
-    /** What a step is made of behind the embedding, in its order; all but the last once per block. */
+    /** The kernels of a step after the embedding, in launch order; all but the last run once per block. */
     enum Part {
         QKV,
         ATTENTION,
@@ -47,7 +47,7 @@ final class ForwardPass {
     private static final List<Part> BLOCK =
             List.of(Part.QKV, Part.ATTENTION, Part.ATTENTION_OUTPUT, Part.MLP_INNER, Part.MLP_OUTPUT);
 
-    /** What a GEMM does with its sums. */
+    /** The epilogues of a GEMM. */
     private enum Gemm {
         QKV("qkv"),
         RESIDUAL("residual"),

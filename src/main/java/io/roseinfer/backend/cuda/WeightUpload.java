@@ -28,7 +28,7 @@ final class WeightUpload {
     private static final int THREADS = 256;
     private static final int WARP = 32;
 
-    /** What a matrix's padded axis is made of. */
+    /** The axis of a matrix that consists of heads, and is padded head by head. */
     private enum Heads {
         NEITHER,
         OUTPUTS,

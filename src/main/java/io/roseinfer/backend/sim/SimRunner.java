@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * was poisoned, makes the row fail as NaN would.
  */
 public final class SimRunner implements ModelRunner {
-    /** What an unwritten slot holds. */
+    /** Content of an unwritten slot. */
     public static final int POISON = Integer.MIN_VALUE;
 
     private static final int DEFAULT_BLOCKS = 4096;

@@ -10,7 +10,7 @@ public final class ModelReport {
 
     private ModelReport() {}
 
-    /** What stands above the table, every line ended by a newline. */
+    /** The lines above the table, each ended by a newline. */
     public static String header(String model, String dtype, String device, ModelBenchmark.Settings settings) {
         return String.format(
                 Locale.ROOT,

@@ -9,7 +9,7 @@ import java.util.Locale;
 public final class StepCostReport {
     private StepCostReport() {}
 
-    /** What stands above the table, every line ended by a newline. */
+    /** The lines above the table, each ended by a newline. */
     public static String header(EngineOptions options, int steps) {
         return String.format(
                 Locale.ROOT,

@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
 
 /** Which model, on which device. The one class that talks to the composition root. */
 public final class ModelFlags {
-    /** What may follow {@code random:}, for the help. */
+    /** The names that may follow {@code random:}, for the help. */
     static final class RandomShapes implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {
@@ -124,7 +124,7 @@ public final class ModelFlags {
         return model;
     }
 
-    /** What runs, once the device is known, told where a flag asked for something else. */
+    /** The features in force once the device is known; a note is printed where a flag asked for something else. */
     public record Features(boolean pagedAttention, boolean cudaGraph, boolean nvtx, boolean batchInvariant) {}
 
     /** Loads the model, for engines of these options. What the user should hear about it goes to {@code err}. */
@@ -195,7 +195,7 @@ public final class ModelFlags {
         return loaded.device() + (loaded.gpu().isPresent() && index() > 0 ? ":" + index() : "");
     }
 
-    /** What is in force on a device, with one note for each flag that has no effect there. */
+    /** The features in force on a device, with one note for each flag that has no effect there. */
     public Features features(LoadedModel loaded, Terminal terminal) {
         String deviceName = loaded.device();
         boolean onCuda = deviceName.equals(Choices.word(Device.CUDA));

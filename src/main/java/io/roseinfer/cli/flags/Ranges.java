@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** What a flag's value may be. A refusal here is reported with the flag's name. */
+/** Allowed values of flags. A refusal here is reported with the flag's name. */
 public final class Ranges {
     private static final int MOST_THREADS = 1024;
     private static final double LONGEST_MILLIS = 3_600_000;

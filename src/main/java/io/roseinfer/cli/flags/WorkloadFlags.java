@@ -10,7 +10,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/** What a benchmark's requests ask for. */
+/** The flags that say what a benchmark's requests ask for. */
 public final class WorkloadFlags {
     @Option(
             names = "--prompt",

@@ -30,7 +30,7 @@ public final class HubCache {
                 .findFirst();
     }
 
-    /** What keeps the cache from answering, in words: nothing there, or files missing from a snapshot. */
+    /** The reason why the cache cannot answer, in words: nothing there, or files missing from a snapshot. */
     public String whatIsMissing(HubId id) {
         List<Snapshot> snapshots = snapshots(id);
         String where = FileFailure.shown(cacheDirectory);

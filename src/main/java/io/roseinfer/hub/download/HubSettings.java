@@ -104,12 +104,12 @@ public final class HubSettings {
         return offline;
     }
 
-    /** What stands between here and the hub. */
+    /** The proxies between here and the hub. */
     public HubProxies proxies() {
         return proxies;
     }
 
-    /** What is wrong with the settings, each with what to do about it; empty if all can be used. Never throws. */
+    /** Faults of the settings, each with what to do about it; empty if all can be used. Never throws. */
     public List<String> problems() {
         return Stream.of(cacheDirectory, endpoint, token, Setting.read(proxies::selector))
                 .flatMap(setting -> setting.refusal().stream())

@@ -119,7 +119,7 @@ public record ModelFiles(
         }
     }
 
-    /** What the configuration files say. */
+    /** The content of the configuration files. */
     private record Configured(Family family, ModelSpec spec) {
         static Configured read(String name, String source, byte[] utf8, List<String> warnings) {
             ConfigJson config = new ConfigJson(source, utf8, warnings);

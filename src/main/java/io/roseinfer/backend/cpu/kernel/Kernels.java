@@ -6,7 +6,7 @@ public record Kernels(PanelProduct product, Attention attention, RowMath rows) {
     /** Makes sets of kernels of one kind. */
     public interface Factory {
 
-        /** What reports call them: {@code scalar}, {@code 512-bit vector}. */
+        /** Name in reports: {@code scalar}, {@code 512-bit vector}. */
         String name();
 
         /** Whether they gain only where weights come from memory, in a model that no cache holds. */

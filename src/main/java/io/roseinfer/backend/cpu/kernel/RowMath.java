@@ -2,7 +2,7 @@ package io.roseinfer.backend.cpu.kernel;
 
 import io.roseinfer.model.Activation;
 
-/** What is done to one row of activations at a time. */
+/** Operations on one row of activations at a time. */
 public interface RowMath {
 
     /**

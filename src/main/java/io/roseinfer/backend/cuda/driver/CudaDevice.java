@@ -13,7 +13,7 @@ import java.util.Locale;
  */
 public record CudaDevice(int index, String name, int major, int minor, int multiprocessors, long memoryBytes) {
 
-    /** Such as {@code NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB}. */
+    /** The device in words, such as {@code NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB}. */
     public String description() {
         return String.format(
                 Locale.ROOT,

@@ -65,7 +65,7 @@ public final class CudaLibrary {
         }
     }
 
-    /** What is missing, as the loader tells it in its innermost cause, and where to get it. */
+    /** The missing library, as the loader's innermost cause names it, and where to get it. */
     static String explain(Throwable failure) {
         Throwable cause = failure;
         StringBuilder all = new StringBuilder();

@@ -215,7 +215,7 @@ public final class Driver {
         return cuEventRecord(event, stream);
     }
 
-    /** What is put into the stream from now on waits for the event. */
+    /** Makes all work queued on the stream after this call wait for the event. */
     static int await(CUevent_st event, CUstream_st stream) {
         return cuStreamWaitEvent(stream, event, 0);
     }

@@ -105,7 +105,7 @@ public final class DriverStatus {
 
     private DriverStatus() {}
 
-    /** Such as {@code illegal address (CUDA error 700)}. */
+    /** An error in words, such as {@code illegal address (CUDA error 700)}. */
     public static String describe(int code) {
         Meaning meaning = MEANINGS.get(code);
         if (meaning != null && code < 0) {
@@ -124,7 +124,7 @@ public final class DriverStatus {
         return code == OUT_OF_MEMORY ? outOfMemory("device cuda", what) : unavailable(what, code);
     }
 
-    /** What the device had no memory for, and what to do. */
+    /** An error that says what the device had no memory for, and what to do. */
     public static InsufficientMemory outOfMemory(String device, String what) {
         return new InsufficientMemory(device + ": " + what + ": " + describe(OUT_OF_MEMORY) + "; " + MEMORY_ADVICE);
     }

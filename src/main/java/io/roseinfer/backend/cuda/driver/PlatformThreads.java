@@ -40,7 +40,7 @@ public final class PlatformThreads {
         }
     }
 
-    /** What the supplier threw: a supplier throws nothing that is checked. */
+    /** The supplier's exception, unchecked: a supplier cannot throw any other. */
     private static RuntimeException unchecked(ExecutionException failed) {
         if (failed.getCause() instanceof Error error) {
             throw error;

@@ -22,14 +22,14 @@ public record GemmPlan(int batch, int cluster, int maxStages) {
     private static final int MIN_STAGES = 2;
     private static final int MAX_STAGES = 16;
 
-    /** What a launch of a Hopper tile looks like. */
+    /** Launch configuration of a Hopper tile. */
     public record Tile(int columns, int threads, int stages, int sharedBytes) {}
 
     public boolean generic() {
         return batch == 0;
     }
 
-    /** What the kernel's name ends in. */
+    /** Suffix of the kernel's name. */
     public String suffix() {
         return generic() ? "generic" : "b" + batch;
     }

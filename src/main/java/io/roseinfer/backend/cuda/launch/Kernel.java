@@ -25,7 +25,7 @@ public final class Kernel {
         return name;
     }
 
-    /** What is being done when a launch fails. */
+    /** The action that an error message names when a launch fails. */
     String launching() {
         return launching;
     }

@@ -54,7 +54,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
         arguments = Map.copyOf(arguments);
     }
 
-    /** What this build carries; empty if it was made without nvcc. */
+    /** The kernels of this build; empty if it was made without nvcc. */
     public static Optional<KernelImages> find() {
         try (InputStream manifest = KernelImages.class.getResourceAsStream(FOLDER + "manifest.properties")) {
             if (manifest == null) {
@@ -69,7 +69,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
         }
     }
 
-    /** Such as {@code PTX for sm_80, sm_90, sm_90a, machine code for sm_90a, made by nvcc 13.0}. */
+    /** The images in words, such as {@code PTX for sm_80, sm_90, sm_90a, machine code for sm_90a, made by nvcc 13.0}. */
     public String description() {
         String compiled = targets(true);
         return "PTX for " + targets(false) + (compiled.isEmpty() ? "" : ", machine code for " + compiled)
@@ -85,7 +85,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
                 .collect(Collectors.joining(", "));
     }
 
-    /** What this build carries, or the message for who asked for it. */
+    /** The kernels of this build, or the error for a caller that needs them. */
     public static KernelImages require() {
         return find().orElseThrow(
                         () -> new BackendUnavailable(
@@ -132,7 +132,7 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
                 .toList();
     }
 
-    /** What a module may be loaded from, best first: its machine code, if there is some, then the PTX itself. */
+    /** The files that a module may be loaded from, best first: its machine code, if there is some, then the PTX itself. */
     List<File> forms(File ptx) {
         return files.stream()
                 .filter(file ->

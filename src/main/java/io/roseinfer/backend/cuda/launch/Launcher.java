@@ -36,7 +36,7 @@ public final class Launcher {
 
     private Kernel kernel;
     private int arguments;
-    /** What the arguments are, as {@link Signature#kinds} has it. */
+    /** Kinds of the arguments so far, encoded as in {@link Signature#kinds}. */
     private long kinds;
 
     private int gridX;

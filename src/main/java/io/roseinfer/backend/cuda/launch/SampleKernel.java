@@ -11,7 +11,7 @@ public record SampleKernel(boolean held, int sharedBytes) {
     /** Histogram and list of {@code ranking.cuh}. */
     private static final int RANKING_BYTES = 20 * 1024;
 
-    /** What a block on Hopper may have, less what the kernel has besides. */
+    /** Bytes of shared memory that a block may have on Hopper, less the kernel's static shared memory. */
     private static final int MOST_SHARED_BYTES = 232_448 - 2048;
 
     public static SampleKernel of(int vocabulary, boolean hopper) {

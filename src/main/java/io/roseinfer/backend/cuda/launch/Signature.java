@@ -111,7 +111,7 @@ record Signature(String kernel, int line, List<Argument> arguments) {
                 + arguments.get(argument).kind().bytes + " bytes";
     }
 
-    /** Such as {@code embed_f16, argument 9 (width)}; counted from 1. */
+    /** An argument in words, such as {@code embed_f16, argument 9 (width)}; counted from 1. */
     private String place(int argument) {
         String name =
                 argument < arguments.size() ? " (" + arguments.get(argument).name() + ")" : "";
@@ -122,7 +122,7 @@ record Signature(String kernel, int line, List<Argument> arguments) {
         return Contract.refusal(Signatures.FILE, line, place(argument) + " " + message);
     }
 
-    /** What is wrong with a launch whose {@link #kinds} are not this kernel's: a bug of who launched it. */
+    /** The error message for a launch whose {@link #kinds} are not this kernel's: a bug of the caller. */
     IllegalStateException misuse(long kinds) {
         int count = (63 - Long.numberOfLeadingZeros(kinds)) / 2;
         for (int i = 0; i < Math.min(count, arguments.size()); i++) {

@@ -113,7 +113,7 @@ public final class DeviceMemory {
         return source.freeBytes();
     }
 
-    /** What is held, largest first. */
+    /** The allocations held, largest first. */
     public List<MemoryUse> uses() {
         Map<String, Long> bytes = new LinkedHashMap<>();
         allocations.forEach(a -> bytes.merge(a.name(), a.bytes(), Long::sum));
@@ -137,7 +137,7 @@ public final class DeviceMemory {
         return leaks;
     }
 
-    /** What needs how much, and what there is. */
+    /** A message that lists what needs how much, and what there is. */
     private InsufficientMemory refused(String name, long bytes) {
         StringBuilder held = new StringBuilder();
         uses().stream()

@@ -37,7 +37,7 @@ public enum ElementType {
         };
     }
 
-    /** What kernel names end in. */
+    /** Suffix of kernel names. */
     public String suffix() {
         return switch (this) {
             case F32 -> "f32";

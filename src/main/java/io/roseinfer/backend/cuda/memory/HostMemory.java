@@ -92,7 +92,7 @@ public final class HostMemory {
                 + DriverStatus.describe(code);
     }
 
-    /** What the user should hear of: each kind of memory that is slower than it could be. */
+    /** Warnings for the user: one for each kind of memory that is slower than it could be. */
     public List<String> warnings() {
         return List.copyOf(warnings);
     }

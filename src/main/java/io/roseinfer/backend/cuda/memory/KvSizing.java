@@ -6,7 +6,7 @@ import io.roseinfer.base.RoseException.InsufficientMemory;
 
 /** How many KV blocks a runner gets. */
 public final class KvSizing {
-    /** What is left alone of the free memory: graphs and the driver need some of it. */
+    /** Share of the free memory that is left alone: graphs and the driver need some of it. */
     private static final double RESERVED = 0.08;
 
     private KvSizing() {}

@@ -131,7 +131,7 @@ final class Nvtx {
         return new Functions(push, pop);
     }
 
-    /** What the profiler put into the slots. */
+    /** The functions that the profiler put into the slots. */
     private record Functions(MethodHandle pushing, MethodHandle popping) implements RangeStack {
         @Override
         @SuppressWarnings("UnusedVariable") // the depth, which nobody asks for, but invokeExact wants it taken

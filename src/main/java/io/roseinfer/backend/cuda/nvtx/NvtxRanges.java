@@ -16,7 +16,7 @@ import java.util.Optional;
  * JNI library, or without that by way of {@link Nvtx}. Ranges nest, per thread. Beginning and ending one allocates nothing.
  */
 public final class NvtxRanges implements StepObserver, RequestObserver {
-    /** What a range is about. */
+    /** The kinds of ranges. */
     private enum Range {
         /** Accepting a request, on the caller's thread. */
         SUBMIT("submit"),
