@@ -1,13 +1,18 @@
 package io.roseinfer.bench.report;
 
+import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.util.UUID;
 import java.util.function.Consumer;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
@@ -17,9 +22,9 @@ import tools.jackson.databind.JsonNode;
 /**
  * A file that a flag such as {@code --json} writes; a name that ends in {@code .gz} or {@code .zst} is compressed.
  *
- * <p>A document is written to a file beside it that then takes its name, so that whoever reads it finds a whole document, the
- * old or the new one, and a failure leaves the old one. A pipe, a device and a file in a directory without write permission are
- * written in place.
+ * <p>A document is written to a file beside it that then takes its name, its rights and its owner, so that whoever reads it finds a
+ * whole document, the old or the new one, and a failure leaves the old one. A pipe, a device, a file in a directory without write
+ * permission and one whose owner no other file can be given are written in place.
  */
 public final class ResultFile {
     private static final Path DEVICES = Path.of("/dev");
@@ -61,12 +66,21 @@ public final class ResultFile {
         try {
             return new ResultFile(flag, path, target(path, folder), compression);
         } catch (IOException e) {
-            throw new BadInput(flag + " " + path + " cannot be written: " + e, e);
+            throw new BadInput(flag + " " + path + " cannot be written: " + FileFailure.reason(e), e);
         }
     }
 
-    /** The file behind links; a device such as {@code /dev/stdout} is itself. */
+    /**
+     * The file behind links; a device such as {@code /dev/stdout} is itself.
+     *
+     * @throws IOException if there can be no file of that name, as one that is too long
+     */
     private static Path target(Path path, Path folder) throws IOException {
+        try {
+            Files.getLastModifiedTime(path);
+        } catch (NoSuchFileException nothingThereYet) {
+            // A file of that name can be made.
+        }
         boolean device = Files.exists(path) && !Files.isRegularFile(path);
         if (device || folder.startsWith(DEVICES)) {
             return path;
@@ -114,14 +128,41 @@ public final class ResultFile {
                 && (Files.notExists(target) || Files.isRegularFile(target));
     }
 
+    /** The name of the file beside says nothing of the target's, which may be as long as a name can be. */
     private void replace(Consumer<JsonGenerator> document) throws IOException {
-        Path beside = target.resolveSibling(
-                "." + target.getFileName() + "." + ProcessHandle.current().pid() + ".part");
+        Path beside = target.resolveSibling(".roseinfer." + UUID.randomUUID() + ".part");
         try {
-            writeTo(beside, document);
-            Files.move(beside, target, StandardCopyOption.ATOMIC_MOVE);
+            Files.createFile(beside);
+            if (takesAfter(beside, target)) {
+                writeTo(beside, document);
+                Files.move(beside, target, StandardCopyOption.ATOMIC_MOVE);
+            } else {
+                writeTo(target, document);
+            }
         } finally {
             Files.deleteIfExists(beside);
+        }
+    }
+
+    /** Gives an empty file the owner and the rights of the one that it will replace, if there is one; false if it cannot have them. */
+    private static boolean takesAfter(Path file, Path replaced) {
+        PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
+        if (view == null || Files.notExists(replaced)) {
+            return true;
+        }
+        try {
+            PosixFileAttributes wanted = Files.readAttributes(replaced, PosixFileAttributes.class);
+            PosixFileAttributes made = view.readAttributes();
+            if (!made.owner().equals(wanted.owner())) {
+                view.setOwner(wanted.owner());
+            }
+            if (!made.group().equals(wanted.group())) {
+                view.setGroup(wanted.group());
+            }
+            view.setPermissions(wanted.permissions());
+            return true;
+        } catch (IOException refused) {
+            return false;
         }
     }
 

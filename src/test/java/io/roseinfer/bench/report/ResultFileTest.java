@@ -2,6 +2,7 @@ package io.roseinfer.bench.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.github.luben.zstd.ZstdInputStream;
 import io.roseinfer.base.RoseException.BadInput;
@@ -9,11 +10,16 @@ import io.roseinfer.base.StrictJson;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -80,6 +86,46 @@ class ResultFileTest {
     void name_without_a_compressed_suffix_is_text(String name) throws IOException {
         Path file = folder.resolve(name);
         ResultFile.at("--json", file).write(DOCUMENT);
+        assertThat(file).hasContent("{\"schema\":1}\n");
+    }
+
+    @Test
+    void name_as_long_as_a_name_can_be_is_written() throws IOException {
+        Path file = folder.resolve("r".repeat(255));
+        ResultFile.at("--json", file).write(DOCUMENT);
+        assertThat(file).hasContent("{\"schema\":1}\n");
+    }
+
+    @Test
+    void name_that_is_too_long_is_refused_before_the_run() {
+        assertThatThrownBy(() -> ResultFile.at("--json", folder.resolve("r".repeat(256))))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContainingAll("--json", "cannot be written", "too long");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rw-------", "rw-rw-rw-", "rwxr-x---"})
+    @DisabledOnOs(OS.WINDOWS)
+    void file_that_is_replaced_keeps_its_rights(String rights) throws IOException {
+        Path file = Files.writeString(folder.resolve("run.json"), "an older result");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(rights));
+        ResultFile.at("--json", file).write(DOCUMENT);
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo(rights);
+    }
+
+    /** A number without a name, which nobody but root can give a file to. */
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs numbered owners")
+    void file_that_is_replaced_keeps_its_owner() throws IOException {
+        Path file = Files.writeString(folder.resolve("run.json"), "an older result");
+        try {
+            Files.setAttribute(file, "unix:uid", 54321);
+        } catch (FileSystemException refused) {
+            abort("only root can give files away");
+        }
+        ResultFile.at("--json", file).write(DOCUMENT);
+        assertThat(Files.getAttribute(file, "unix:uid")).isEqualTo(54321);
         assertThat(file).hasContent("{\"schema\":1}\n");
     }
 
