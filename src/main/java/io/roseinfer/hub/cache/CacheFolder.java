@@ -119,9 +119,7 @@ public final class CacheFolder {
         Path ref = folder.resolve("refs").resolve(branch);
         try {
             Files.createDirectories(ref.resolveSibling(""));
-            Path draft = draft(ref);
-            Files.writeString(draft, commit, StandardCharsets.US_ASCII);
-            replace(draft, ref);
+            replace(ref, draft -> Files.writeString(draft, commit, StandardCharsets.US_ASCII));
         } catch (IOException e) {
             throw FileFailure.writing(ref, e);
         }
@@ -142,13 +140,7 @@ public final class CacheFolder {
                 return;
             }
             Files.createDirectories(directory);
-            Path draft = draft(entry);
-            try {
-                volume.link(draft, directory.relativize(blob));
-            } catch (IOException | UnsupportedOperationException noLinksHere) {
-                Files.copy(blob, draft);
-            }
-            replace(draft, entry);
+            replace(entry, draft -> linkOrCopy(draft, directory.relativize(blob), blob));
         } catch (IOException e) {
             throw FileFailure.writing(entry, e);
         }
@@ -174,11 +166,28 @@ public final class CacheFolder {
         return folder.resolve(".no_exist").resolve(commit).resolve(file);
     }
 
-    private static Path draft(Path target) {
-        return target.resolveSibling("." + target.getFileName() + "." + UUID.randomUUID());
+    private void linkOrCopy(Path draft, Path relative, Path blob) throws IOException {
+        try {
+            volume.link(draft, relative);
+        } catch (IOException | UnsupportedOperationException noLinksHere) {
+            Files.copy(blob, draft);
+        }
     }
 
-    private static void replace(Path draft, Path target) throws IOException {
-        Files.move(draft, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    /** Makes a file at the path that it is given. */
+    @FunctionalInterface
+    private interface Making {
+        void at(Path draft) throws IOException;
+    }
+
+    /** Makes a file beside the target that then takes its name; where either fails, nothing is left of it. */
+    private static void replace(Path target, Making file) throws IOException {
+        Path draft = target.resolveSibling("." + target.getFileName() + "." + UUID.randomUUID());
+        try {
+            file.at(draft);
+            Files.move(draft, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(draft);
+        }
     }
 }
