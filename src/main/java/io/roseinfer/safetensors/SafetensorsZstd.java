@@ -38,7 +38,7 @@ final class SafetensorsZstd {
     private final String shown;
     private final InputStream plain;
 
-    private SafetensorsZstd(String shown, InputStream plain) {
+    SafetensorsZstd(String shown, InputStream plain) {
         this.shown = shown;
         this.plain = plain;
     }
@@ -104,17 +104,17 @@ final class SafetensorsZstd {
             throw new BadModel(shown + ": the header describes " + header.dataBytes()
                     + " bytes of data, more than a thousand times the file; the file is damaged or hostile");
         }
-        return new SafetensorsSource(shown, header, data(header));
+        return new SafetensorsSource(shown, header, data(header, Arena.ofShared()));
     }
 
-    private SharedBytes data(SafetensorsHeader header) throws IOException {
-        Arena owner = Arena.ofShared();
+    /** Decompresses the data into memory of an arena, which is closed unless it is handed on with all of it. */
+    SharedBytes data(SafetensorsHeader header, Arena owner) throws IOException {
         try {
             MemorySegment data = allocate(owner, header.dataBytes());
             long filled = fill(data);
             header.requireDataBytes(shown, filled < data.byteSize() ? filled : filled + trailing());
             return new SharedBytes(owner, data);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             owner.close();
             throw e;
         }

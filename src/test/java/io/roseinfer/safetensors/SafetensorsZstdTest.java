@@ -10,6 +10,7 @@ import io.roseinfer.tensor.Tensor;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -94,6 +95,23 @@ class SafetensorsZstdTest {
             source.close();
             assertThat(a.get(9)).isEqualTo(RawSafetensors.valueOf("a", 9));
         }
+    }
+
+    @Test
+    void heap_that_runs_out_while_reading_gives_the_native_memory_back() {
+        InputStream full = new InputStream() {
+            @Override
+            public int read() {
+                throw new OutOfMemoryError("a full heap");
+            }
+        };
+        byte[] json = "{\"a\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,16]}}"
+                .getBytes(StandardCharsets.UTF_8);
+        SafetensorsHeader header = SafetensorsHeader.parse("weights", json);
+        Arena owner = Arena.ofShared();
+        assertThatThrownBy(() -> new SafetensorsZstd("weights", full).data(header, owner))
+                .isInstanceOf(OutOfMemoryError.class);
+        assertThat(owner.scope().isAlive()).isFalse();
     }
 
     @Test
