@@ -1,12 +1,12 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.RoseException.BadModel;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -62,9 +62,9 @@ final class AddedTokens {
         return tokens.stream().sorted(Comparator.comparingInt(AddedToken::id)).toList();
     }
 
-    private List<AddedToken> both(List<AddedToken> first, List<AddedToken> second) {
-        List<AddedToken> all = new ArrayList<>(first);
-        second.stream().filter(token -> !all.contains(token)).forEach(all::add);
+    private Collection<AddedToken> both(List<AddedToken> first, List<AddedToken> second) {
+        Set<AddedToken> all = new LinkedHashSet<>(first);
+        all.addAll(second);
         requireDistinctIds(all);
         return all;
     }
@@ -121,7 +121,7 @@ final class AddedTokens {
         }
     }
 
-    private void requireDistinctIds(List<AddedToken> tokens) {
+    private void requireDistinctIds(Collection<AddedToken> tokens) {
         Map<Integer, String> names = new HashMap<>();
         vocabulary.forEach((token, id) -> names.putIfAbsent(id, token));
         for (AddedToken token : tokens) {

@@ -1,0 +1,31 @@
+package io.roseinfer.tokenizer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class AddedTokensTest {
+    private static final int EACH = 400_000;
+
+    private static List<AddedToken> tokens(int first) {
+        return IntStream.range(first, first + EACH)
+                .mapToObj(id -> AddedToken.special(id, "<" + id + ">"))
+                .toList();
+    }
+
+    /** Comparing each with each would take hours. */
+    @Test
+    @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void tokens_of_two_large_files_are_put_together() {
+        TokenizerConfig older =
+                new TokenizerConfig(true, false, false, false, tokens(EACH), SpecialTokens.NONE);
+        List<AddedToken> all = AddedTokens.of("files", Map.of(), tokens(0), older, new ArrayList<>());
+        assertThat(all).hasSize(2 * EACH);
+    }
+}
