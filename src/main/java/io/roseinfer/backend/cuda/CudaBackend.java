@@ -12,12 +12,15 @@ import io.roseinfer.backend.cuda.launch.GridLimits;
 import io.roseinfer.backend.cuda.launch.KernelImages;
 import io.roseinfer.backend.cuda.launch.KernelTarget;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Runs models on one NVIDIA GPU. */
 public final class CudaBackend implements Backend {
@@ -56,12 +59,16 @@ public final class CudaBackend implements Backend {
         return CudaLibrary.hasDriver();
     }
 
-    /** Why the first device cannot be used here, if it cannot. */
-    public static Optional<BackendUnavailable> refusal() {
+    /** Why the first device cannot be used here, if it cannot: it is not available, or has no memory left to be set up with. */
+    public static Optional<RoseException> refusal() {
+        return refusal(() -> open(CudaOptions.defaults(), Clock.system()));
+    }
+
+    static Optional<RoseException> refusal(Supplier<CudaBackend> opening) {
         try {
-            open(CudaOptions.defaults(), Clock.system()).close();
+            opening.get().close();
             return Optional.empty();
-        } catch (BackendUnavailable e) {
+        } catch (BackendUnavailable | InsufficientMemory e) {
             return Optional.of(e);
         }
     }

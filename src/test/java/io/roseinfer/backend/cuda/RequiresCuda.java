@@ -1,6 +1,6 @@
 package io.roseinfer.backend.cuda;
 
-import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -26,7 +26,7 @@ public @interface RequiresCuda {
             return decide(CudaBackend.refusal(), "1".equals(System.getenv("ROSEINFER_REQUIRE_CUDA")));
         }
 
-        static ConditionEvaluationResult decide(Optional<BackendUnavailable> refusal, boolean required) {
+        static ConditionEvaluationResult decide(Optional<? extends RoseException> refusal, boolean required) {
             return refusal.isPresent() && !required
                     ? ConditionEvaluationResult.disabled(
                             "skipped: no CUDA device", refusal.get().getMessage())
