@@ -14,6 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The JNI library: that builds make it where they can, and what is said where it is not in use. */
 @EnabledOnOs(OS.LINUX)
@@ -40,6 +42,14 @@ class NativeLibraryTest {
     void build_withACompiler_makesTheLibraryAndSaysNothing() throws Exception {
         CLibrary.compile(folder, "injection.c", "compiler-is-there.so");
         assertThat(build(Map.of())).isEmpty();
+        assertThat(built()).exists();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"env cc", "cc -g"})
+    void compiler_with_a_launcher_or_a_flag_makes_the_library(String compiler) throws Exception {
+        CLibrary.compile(folder, "injection.c", "compiler-is-there.so");
+        assertThat(build(Map.of("CC", compiler))).isEmpty();
         assertThat(built()).exists();
     }
 
