@@ -1,0 +1,163 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** The files that {@code --json} and {@code --timeline} name: when they are written, and what is in the way. */
+class BenchStreamingFilesTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void bench_jsonZst_isTheSameDocumentCompressed() throws IOException {
+        JsonNode document = SimBench.results(folder, "run.json.zst", "--num-requests", "2", "--repeat-runs", "3");
+        assertThat(document.at("/schema").intValue()).isEqualTo(1);
+        assertThat(document.at("/runs")).hasSize(3);
+    }
+
+    @Test
+    void pipe_gets_one_document_of_all_runs() throws Exception {
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        // Opened both ways, a pipe waits neither for a reader nor for a writer.
+        try (RandomAccessFile reader = new RandomAccessFile(pipe.toFile(), "rw")) {
+            Outcome outcome = SimBench.run(
+                    "--json", pipe.toString(), "--num-requests", "1", "--max-new-tokens", "1", "--repeat-runs", "2");
+            assertThat(outcome.code()).as(outcome.err()).isZero();
+            byte[] written = new byte[1 << 16];
+            JsonNode document = StrictJson.parse(Arrays.copyOf(written, reader.read(written)));
+            assertThat(document.get("runs").size()).isEqualTo(2);
+        }
+    }
+
+    /** Keeps what is printed, and what is in a file when a certain line is. */
+    private static final class Watching extends StringWriter {
+        private final Path file;
+        private final String line;
+        private String seen = "nothing";
+
+        Watching(Path file, String line) {
+            this.file = file;
+            this.line = line;
+        }
+
+        @Override
+        public void write(String text, int from, int length) {
+            super.write(text, from, length);
+            if (text.startsWith(line, from)) {
+                try {
+                    seen = Files.exists(file) ? Files.readString(file) : "no file";
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--json, '\"submit_wall_s\"'", "--timeline, '\"process_name\"'"})
+    void run_that_is_over_is_in_the_file_while_the_next_one_runs(String flag, String oncePerRun) {
+        Path file = folder.resolve("run.json");
+        Watching out = new Watching(file, "=== run 3/3");
+        Outcome outcome = CliRunner.run(
+                out,
+                Map.of(),
+                "bench",
+                "--model=random:gpt2",
+                "--device=sim",
+                "--num-requests=2",
+                "--warmup-runs=1",
+                "--repeat-runs=3",
+                flag,
+                file.toString());
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(out.seen.split(oncePerRun, -1)).hasSize(1 + 2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"trace.json", "trace.json.zst", "trace.json.gz"})
+    void bench_timeline_isATraceOfAllRunsAndPrintsNoOtherLine(String name) throws IOException {
+        Path file = folder.resolve(name);
+        Outcome outcome = SimBench.run("--timeline", file.toString(), "--num-requests", "3", "--repeat-runs", "2");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.out()).doesNotContainIgnoringCase("timeline", "trace");
+        JsonNode trace = SimBench.read(file);
+        assertThat(trace.at("/dropped_steps").intValue()).isZero();
+        assertThat(SimBench.elements(trace.at("/traceEvents"))
+                        .filter(event -> event.at("/name").stringValue().equals("thread_name"))
+                        .map(event -> event.at("/pid").intValue() + " "
+                                + event.at("/args/name").stringValue()))
+                .containsExactly(
+                        "1 engine",
+                        "1 request 0",
+                        "1 request 1",
+                        "1 request 2",
+                        "2 engine",
+                        "2 request 0",
+                        "2 request 1",
+                        "2 request 2");
+    }
+
+    @Test
+    void bench_timelineInNoDirectory_isRefusedBeforeTheRun() {
+        Outcome outcome = SimBench.run("--timeline", folder.resolve("none/trace.json").toString());
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.out()).isEmpty();
+        assertThat(outcome.err())
+                .contains("--timeline")
+                .contains("create it first")
+                .hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"run.json", "./run.json", "link/run.json"})
+    void one_file_for_json_and_timeline_is_refused_however_it_is_named(String name) throws IOException {
+        Files.createSymbolicLink(folder.resolve("link"), folder);
+        Outcome outcome = SimBench.run("--json", folder + "/run.json", "--timeline", folder + "/" + name);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--json and --timeline both name").hasLineCount(1);
+        assertThat(folder.resolve("run.json")).doesNotExist();
+    }
+
+    /** Where Java may unpack no library, as on a system whose temporary files may not be run. */
+    @Test
+    void zstd_that_cannot_be_loaded_is_told_before_the_run_and_leaves_the_older_result() throws Exception {
+        Path file = Files.writeString(folder.resolve("run.json.zst"), "an older result");
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Djava.io.tmpdir=" + folder.resolve("none"),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Main.class.getName(),
+                        "bench",
+                        "--device=sim",
+                        "--model=random:gpt2",
+                        "--json=" + file)
+                .redirectError(folder.resolve("stderr").toFile())
+                .start();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).isEqualTo(2);
+        assertThat(out).isEmpty();
+        assertThat(folder.resolve("stderr")).content().contains("zstd", ".gz");
+        assertThat(file).hasContent("an older result");
+    }
+}

@@ -1,0 +1,76 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the streaming benchmark refuses: in one line, with the code for it, before anything runs. */
+class BenchStreamingRefusalTest {
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @CsvSource({
+        "--unique-prompts, --unique-prompts",
+        "--prompt=a, mutually exclusive",
+        "--prompt-repeats=2000000000, 2000000000 tokens"
+    })
+    void prompt_ids_with_what_is_for_text_are_refused(String flag, String message) {
+        Outcome outcome = SimBench.run("--prompt-ids=1", flag);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains(message).hasLineCount(1);
+    }
+
+    @Test
+    void bench_promptLongerThanTheContext_isRefusedInOneLine() {
+        Outcome outcome = SimBench.run("--prompt-repeats", "2000");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("context").hasLineCount(1);
+        assertThat(outcome.out()).isEmpty();
+    }
+
+    /** A device that is nowhere: without CUDA there is none at all, and no machine has as many. */
+    @Test
+    void cuda_device_that_is_not_there_is_code_four() {
+        Outcome outcome = CliRunner.run("bench", "--device", "cuda:999", "--model", "random:gpt2");
+        assertThat(outcome.code()).isEqualTo(4);
+        assertThat(outcome.err()).contains("cuda").hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"./no-such-folder", "pom.xml"})
+    void bench_modelThatIsNotThere_isCodeThree(String model) {
+        Outcome outcome = CliRunner.run("bench", "--offline", "--model", model);
+        assertThat(outcome.code()).isEqualTo(3);
+        assertThat(outcome.err()).contains("model").hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"builtin:huge", "random:gpt9", "not an id"})
+    void bench_referenceThatIsNone_isCodeTwo(String model) {
+        Outcome outcome = CliRunner.run("bench", "--model", model);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("allowed are").hasLineCount(1);
+    }
+
+    @Test
+    void bench_modelWithoutFiles_isCodeThree() {
+        Outcome outcome = CliRunner.run("bench", "--model", folder.toString());
+        assertThat(outcome.code()).isEqualTo(3);
+        assertThat(outcome.err()).contains(folder.getFileName().toString()).hasLineCount(1);
+    }
+
+    @Test
+    void bench_profileOpsWhereThereAreNone_saysWhereThereAre() {
+        Outcome outcome = SimBench.run("--profile-ops");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).hasLineCount(1).contains("--profile-ops", "sim", "--device cpu");
+        assertThat(outcome.out()).isEmpty();
+    }
+}
