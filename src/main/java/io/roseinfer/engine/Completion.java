@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.scheduler.FinishReason;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -26,6 +27,17 @@ public record Completion(
         int cachedTokens,
         RequestTimeline timeline,
         Optional<Object> tag) {
+
+    /**
+     * The time to the first token, as the benchmark counts it: from entering the submit call until the engine had the token, whenever
+     * it was read. Empty if there was none.
+     */
+    public Optional<Duration> ttft() {
+        long[] tokens = timeline.tokenNanos();
+        return tokens.length == 0
+                ? Optional.empty()
+                : Optional.of(Duration.ofNanos(tokens[0] - timeline.submittedNanos()));
+    }
 
     /** The generated token ids. */
     public int[] ids() {

@@ -17,6 +17,7 @@ import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -92,6 +93,11 @@ public final class Engine implements AutoCloseable {
             EngineOptions options,
             Clock clock,
             Observers observers) {
+        Objects.requireNonNull(runner, "runner");
+        Objects.requireNonNull(tokenizer, "tokenizer");
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(clock, "clock");
+        Objects.requireNonNull(observers, "observers");
         EngineLimits.requireFit(runner, options);
         Engine engine = new Engine(runner, tokenizer, options, clock, observers);
         engine.start();
@@ -110,7 +116,7 @@ public final class Engine implements AutoCloseable {
 
     /** Makes {@link #close} run an action at its end, to free what the engine runs on; returns this engine. */
     public Engine closingAfterwards(Runnable action) {
-        afterClose = action;
+        afterClose = Objects.requireNonNull(action, "action");
         return this;
     }
 
@@ -123,9 +129,11 @@ public final class Engine implements AutoCloseable {
      * @throws EngineStopped if the engine is closed or has failed
      */
     public TokenStream submit(GenerationRequest request) {
+        Objects.requireNonNull(request, "request");
+        long startNanos = clock.nanos();
         observers.submitting();
         try {
-            TokenStream stream = accept(request);
+            TokenStream stream = accept(request, startNanos);
             counters.accept();
             return stream;
         } catch (RuntimeException | Error e) {
@@ -136,13 +144,14 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    private TokenStream accept(GenerationRequest asked) {
+    private TokenStream accept(GenerationRequest asked, long startNanos) {
         GenerationRequest servable = asked.withSampling(EngineLimits.servable(asked.sampling(), spec()));
         GenerationRequest request =
                 servable.terms().timeout().isPresent() ? servable.startingAt(clock.nanos()) : servable;
         requireTokenizer(request);
         manager.reserve();
         LiveRequest live = newRequest(request);
+        live.buffer().submitted(startNanos);
         try {
             observers.accepted(live);
             TokenStream stream = streamOf(live);
@@ -295,6 +304,7 @@ public final class Engine implements AutoCloseable {
      * @return whether everything was worked off in time
      */
     public boolean close(Duration grace) {
+        Objects.requireNonNull(grace, "grace");
         try {
             return manager.close(grace);
         } finally {

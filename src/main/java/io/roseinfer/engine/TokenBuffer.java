@@ -32,6 +32,7 @@ final class TokenBuffer {
     private int written;
     private int last = -1;
     private int[] promptIds = {};
+    private long submittedNanos;
     private long tokenizedNanos;
     private long admittedNanos;
     private boolean admitted;
@@ -62,6 +63,11 @@ final class TokenBuffer {
     }
 
     // The engine's side.
+
+    /** Notes when the request came; before anybody else knows of it. */
+    void submitted(long nanos) {
+        submittedNanos = nanos;
+    }
 
     void tokenized(int[] prompt, long nanos) {
         promptIds = prompt;
@@ -273,6 +279,7 @@ final class TokenBuffer {
 
     RequestTimeline timeline() {
         return new RequestTimeline(
+                submittedNanos,
                 tokenizedNanos,
                 admitted ? admittedNanos : finishedNanos,
                 Arrays.copyOf(stamps, published),

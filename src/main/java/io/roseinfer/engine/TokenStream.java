@@ -44,10 +44,13 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      */
     Completion completion();
 
-    /** Why the request ended; empty while it runs. Never waits. */
+    /**
+     * Why the request ended; empty while it runs. Never waits: right after {@link #close} it may still be empty, because the engine ends
+     * the request between two steps. {@link #completion} waits for that.
+     */
     Optional<FinishReason> finishReason();
 
-    /** Ends the request if it still runs. Harmless afterwards. */
+    /** Asks the engine to end the request if it still runs, and does not wait until it has. Harmless afterwards. */
     @Override
     void close();
 }

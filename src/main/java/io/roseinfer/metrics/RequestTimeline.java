@@ -3,9 +3,11 @@ package io.roseinfer.metrics;
 /**
  * When the things happened that the engine did for one request, in nanoseconds of the engine's clock.
  *
+ * @param submittedNanos the submit call was entered
  * @param tokenizedNanos the prompt was token ids
  * @param admittedNanos its batch was handed to the scheduler for prefill; equals {@code finishedNanos} if that never happened
  * @param tokenNanos one stamp per generated token, when the engine had it; tokens of one step share theirs
  * @param finishedNanos the engine was done with the request
  */
-public record RequestTimeline(long tokenizedNanos, long admittedNanos, long[] tokenNanos, long finishedNanos) {}
+public record RequestTimeline(
+        long submittedNanos, long tokenizedNanos, long admittedNanos, long[] tokenNanos, long finishedNanos) {}

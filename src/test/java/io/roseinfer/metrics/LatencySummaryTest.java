@@ -16,7 +16,9 @@ class LatencySummaryTest {
         }
         long submitted = startMs * MS;
         return new RequestStamps(
-                submitted, submitted + MS, new RequestTimeline(submitted, submitted + 2 * MS, tokens, finishMs * MS));
+                submitted,
+                submitted + MS,
+                new RequestTimeline(submitted, submitted, submitted + 2 * MS, tokens, finishMs * MS));
     }
 
     @Test

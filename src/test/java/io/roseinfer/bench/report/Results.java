@@ -22,6 +22,7 @@ final class Results {
             int id, int promptTokens, long startUs, long endUs, long tokenizedUs, long admittedUs, long... tokenUs) {
         long finishUs = tokenUs[tokenUs.length - 1] + 50;
         RequestTimeline timeline = new RequestTimeline(
+                nanos(startUs),
                 nanos(tokenizedUs),
                 nanos(admittedUs),
                 LongStream.of(tokenUs).map(Results::nanos).toArray(),

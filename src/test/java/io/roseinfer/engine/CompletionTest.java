@@ -1,0 +1,45 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.scheduler.FinishReason;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class CompletionTest {
+
+    /** On a clock that stands still but for the steps, of five milliseconds each. */
+    @Test
+    void time_to_first_token_is_from_the_submit_call_to_the_end_of_the_step_with_the_token() {
+        AtomicLong nowNanos = new AtomicLong(1_000_000_000);
+        SimOptions sim = SimOptions.defaults().withOnStep(step -> nowNanos.addAndGet(5_000_000));
+        EngineOptions options = Models.options();
+        try (Engine engine =
+                Engine.open(Models.runner(options, sim), Optional.empty(), options, nowNanos::get)) {
+            Completion completion = engine.generate(Models.request(3, 1, 2));
+            assertThat(completion.ttft()).contains(Duration.ofMillis(5));
+        }
+    }
+
+    @Test
+    void time_to_first_token_is_empty_without_a_token() {
+        RequestTimeline timeline = new RequestTimeline(1, 2, 3, new long[0], 3);
+        Completion cancelled = new Completion(
+                new int[] {1},
+                List.of(),
+                Optional.empty(),
+                FinishReason.CANCELLED,
+                Optional.empty(),
+                0,
+                timeline,
+                Optional.empty());
+        assertThat(cancelled.ttft()).isEmpty();
+    }
+}
