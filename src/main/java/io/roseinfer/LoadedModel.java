@@ -11,6 +11,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /** A model on a device. It can serve one engine at a time, one after another. */
@@ -86,7 +87,7 @@ public final class LoadedModel implements AutoCloseable {
      * No engine may be open. What a model generates does not depend on it.
      */
     public void warmUp(Clock clock) {
-        long startNanos = clock.nanos();
+        long startNanos = Objects.requireNonNull(clock, "clock").nanos();
         runner.warmUp(MOST_KERNEL_NANOS);
         if (backend.warmUpNanos() > 0) {
             EngineWarmUp.run(runner, options, clock, backend.warmUpNanos(), profiler);
@@ -106,7 +107,7 @@ public final class LoadedModel implements AutoCloseable {
 
     /** The same options with the block size the model was loaded with, which attention that is not paged sets. */
     public EngineOptions fitting(EngineOptions options) {
-        return options.withBlockSize(runner.kv().blockSize());
+        return Objects.requireNonNull(options, "options").withBlockSize(runner.kv().blockSize());
     }
 
     /** Serves with options that ask for no more than the model was loaded for. Closing the engine leaves the model loaded. */

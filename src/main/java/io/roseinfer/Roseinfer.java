@@ -29,6 +29,7 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -58,6 +59,7 @@ public final class Roseinfer {
      * {@code io.roseinfer}.
      */
     public static Engine open(Settings settings) {
+        Objects.requireNonNull(settings, "settings");
         System.Logger log = System.getLogger("io.roseinfer");
         LoadedModel model = load(settings, warningsOnly(warning -> log.log(Level.WARNING, Printable.line(warning))));
         model.warnings().forEach(warning -> log.log(Level.WARNING, Printable.line(warning)));
@@ -88,6 +90,7 @@ public final class Roseinfer {
      * @param downloads hears how a download comes along
      */
     public static LoadedModel load(Settings settings, DownloadListener downloads) {
+        Objects.requireNonNull(settings, "settings");
         return load(settings, spec -> settings.engine(), downloads);
     }
 
@@ -99,6 +102,9 @@ public final class Roseinfer {
      */
     public static LoadedModel load(
             Settings settings, Function<ModelSpec, EngineOptions> options, DownloadListener downloads) {
+        Objects.requireNonNull(settings, "settings");
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(downloads, "downloads");
         List<String> warnings = new ArrayList<>();
         Backend backend = backend(settings, warnings);
         try (ModelFiles files = files(settings, downloads)) {

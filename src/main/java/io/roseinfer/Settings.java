@@ -3,6 +3,7 @@ package io.roseinfer;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.engine.EngineOptions;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * What to load and where to run it.
@@ -56,7 +57,12 @@ public record Settings(
     }
 
     public Settings {
-        environment = Map.copyOf(environment);
+        Objects.requireNonNull(model, "model");
+        Objects.requireNonNull(device, "device");
+        Objects.requireNonNull(precision, "precision");
+        environment = Map.copyOf(Objects.requireNonNull(environment, "environment"));
+        Objects.requireNonNull(cuda, "cuda");
+        Objects.requireNonNull(engine, "engine");
     }
 
     /** A model on the best device, with everything else at its default and the process's own environment. */

@@ -1,6 +1,16 @@
 /**
- * The way in for research code: {@link io.roseinfer.Roseinfer} puts a model, a device and an engine together, as
- * {@link io.roseinfer.Settings} ask for them. The engine, its requests and its streams are in {@code io.roseinfer.engine}.
+ * The way in for programs: {@link io.roseinfer.Roseinfer} puts a model, a device and an engine together, as
+ * {@link io.roseinfer.Settings} ask for them. The engine, its requests and its streams are in {@link io.roseinfer.engine}.
+ *
+ * <p>The API is what is public in this package, in {@link io.roseinfer.engine}, {@link io.roseinfer.sampling},
+ * {@link io.roseinfer.scheduler.policy} and {@link io.roseinfer.metrics}, with {@link io.roseinfer.scheduler.SchedulerOptions},
+ * {@link io.roseinfer.scheduler.FinishReason}, {@link io.roseinfer.base.RoseException} and {@link io.roseinfer.base.Clock}. It refuses a
+ * null argument by name, with a {@link java.lang.NullPointerException}, and bad input with a
+ * {@link io.roseinfer.base.RoseException}. Until version 1.0 a release may change it and says so in its change log.
+ *
+ * <p>Everything else is public because packages cannot share otherwise, and may change with any release: so what an API type hands
+ * out of another package, such as {@link io.roseinfer.LoadedModel#runner}, is for experiments with roseinfer itself, and so are the
+ * instruments of {@link io.roseinfer.observe}.
  */
 @NullMarked
 package io.roseinfer;

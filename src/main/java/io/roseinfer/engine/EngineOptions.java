@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.Objects;
 
 /**
  * How an engine serves; fixed for its life.
@@ -28,6 +29,7 @@ public record EngineOptions(
     public static final int MAX_STEP_HISTORY = 1 << 19;
 
     public EngineOptions {
+        Objects.requireNonNull(scheduler, "scheduler");
         require(blockSize >= 1 && blockSize <= 1024, "block_size", blockSize, "1 to 1024");
         require(kvBlocks >= 0, "kv_blocks", kvBlocks, "positive, or 0 to let the backend choose");
         require(maxInflightRequests >= 1, "max_inflight_requests", maxInflightRequests, "positive");

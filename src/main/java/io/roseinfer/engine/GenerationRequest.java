@@ -3,7 +3,9 @@ package io.roseinfer.engine;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.SamplingParams;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -35,6 +37,11 @@ public record GenerationRequest(
     public static final int DEFAULT_NEW_TOKENS = 64;
 
     public GenerationRequest {
+        Objects.requireNonNull(prompt, "prompt");
+        Objects.requireNonNull(sampling, "sampling");
+        Objects.requireNonNull(seed, "seed");
+        Objects.requireNonNull(stop, "stop").forEach(text -> Objects.requireNonNull(text, "stop string"));
+        Objects.requireNonNull(terms, "terms");
         if (maxNewTokens < 1) {
             throw new BadInput("max_new_tokens is " + maxNewTokens + "; it must be positive");
         }
@@ -52,7 +59,7 @@ public record GenerationRequest(
 
     /** A greedy completion of text. */
     public static GenerationRequest of(String prompt) {
-        return of(new Prompt.Text(prompt));
+        return of(new Prompt.Text(Objects.requireNonNull(prompt, "prompt")));
     }
 
     /** A greedy completion of token ids. */
@@ -90,7 +97,8 @@ public record GenerationRequest(
     }
 
     public GenerationRequest withStop(String... values) {
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, List.of(values), ignoreEndOfText, terms);
+        List<String> all = Arrays.asList(Objects.requireNonNull(values, "stop"));
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, all, ignoreEndOfText, terms);
     }
 
     public GenerationRequest withIgnoreEndOfText(boolean value) {
@@ -108,6 +116,7 @@ public record GenerationRequest(
 
     /** Ends with {@code DEADLINE} this long after it was submitted, also while it waits. */
     public GenerationRequest withTimeout(Duration value) {
+        Objects.requireNonNull(value, "timeout");
         return withTerms(new RequestTerms(terms.deadlineNanos(), Optional.of(value), terms.priority(), terms.tag()));
     }
 
@@ -116,6 +125,7 @@ public record GenerationRequest(
     }
 
     public GenerationRequest withTag(Object value) {
+        Objects.requireNonNull(value, "tag");
         return withTerms(
                 new RequestTerms(terms.deadlineNanos(), terms.timeout(), terms.priority(), Optional.of(value)));
     }

@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
+import java.util.Objects;
 
 /** The prompt that a completion continues: text, or token ids that need no tokenizer. */
 public sealed interface Prompt {
@@ -9,7 +10,7 @@ public sealed interface Prompt {
     /** Text, tokenized by the model's own tokenizer. */
     record Text(String text) implements Prompt {
         public Text {
-            if (text.isEmpty()) {
+            if (Objects.requireNonNull(text, "text").isEmpty()) {
                 throw new BadInput("the prompt is empty; a completion needs at least one token to continue");
             }
             if (text.length() > Limits.PROMPT_CHARS) {
@@ -22,7 +23,7 @@ public sealed interface Prompt {
     /** Token ids as they are; range-checked against the vocabulary when submitted. */
     record Tokens(int... ids) implements Prompt {
         public Tokens {
-            if (ids.length == 0) {
+            if (Objects.requireNonNull(ids, "ids").length == 0) {
                 throw new BadInput("the prompt has no token ids; a completion needs at least one token to continue");
             }
             ids = ids.clone();

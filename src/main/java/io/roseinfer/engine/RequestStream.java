@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
@@ -82,6 +83,7 @@ final class RequestStream implements TokenStream {
 
     @Override
     public Optional<GeneratedToken> poll(Duration timeout) {
+        Objects.requireNonNull(timeout, "timeout");
         boolean available;
         try {
             available = buffer.await(tokens.size(), EngineLimits.nanos(timeout), clock);

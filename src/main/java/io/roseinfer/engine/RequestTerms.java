@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.base.RoseException.BadInput;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -20,6 +21,9 @@ public record RequestTerms(OptionalLong deadlineNanos, Optional<Duration> timeou
             new RequestTerms(OptionalLong.empty(), Optional.empty(), 0, Optional.empty());
 
     public RequestTerms {
+        Objects.requireNonNull(deadlineNanos, "deadlineNanos");
+        Objects.requireNonNull(timeout, "timeout");
+        Objects.requireNonNull(tag, "tag");
         if (timeout.filter(limit -> limit.isNegative() || limit.isZero()).isPresent()) {
             throw new BadInput("the timeout is " + timeout.get() + "; it must be positive");
         }

@@ -5,6 +5,7 @@ import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.StepPolicy;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -39,6 +40,7 @@ public record SchedulerOptions(
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
     public SchedulerOptions {
+        Objects.requireNonNull(policies, "policies");
         rows("max_batch_size", maxBatchSize);
         rows("prefill_max_batch_size", prefillMaxBatchSize);
         positive("prefill_max_tokens", prefillMaxTokens);
@@ -111,18 +113,18 @@ public record SchedulerOptions(
         }
 
         public Builder admission(AdmissionPolicy value) {
-            admission = value;
+            admission = Objects.requireNonNull(value, "admission");
             return this;
         }
 
         public Builder preemption(PreemptionPolicy value) {
-            preemption = value;
+            preemption = Objects.requireNonNull(value, "preemption");
             return this;
         }
 
         /** Defaults to mixed steps with {@code chunkedPrefill}, otherwise to alternating ones. */
         public Builder step(StepPolicy value) {
-            step = Optional.of(value);
+            step = Optional.of(Objects.requireNonNull(value, "step"));
             return this;
         }
 

@@ -1,0 +1,182 @@
+package io.roseinfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.base.Clock;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
+import io.roseinfer.engine.RequestTerms;
+import io.roseinfer.engine.TokenStream;
+import io.roseinfer.hub.download.DownloadListener;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Policies;
+import io.roseinfer.scheduler.policy.PreemptionPolicy;
+import io.roseinfer.scheduler.policy.StepPolicy;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Parameter;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Every method and constructor that programs call, with each of its arguments null in turn. */
+class NullArgumentsTest {
+    private static final List<Class<?>> CALLED = List.of(
+            Roseinfer.class,
+            Settings.class,
+            LoadedModel.class,
+            Engine.class,
+            EngineOptions.class,
+            GenerationRequest.class,
+            Prompt.Text.class,
+            Prompt.Tokens.class,
+            RequestTerms.class,
+            TokenStream.class,
+            SchedulerOptions.class,
+            SchedulerOptions.Builder.class,
+            Policies.class);
+
+    /** Another value than null for each type of a parameter, and the objects whose methods are called. */
+    private final Map<Class<?>, Object> values = new HashMap<>();
+
+    private LoadedModel model;
+    private Engine engine;
+
+    private <T> void put(Class<T> type, T value) {
+        values.put(type, value);
+    }
+
+    @BeforeEach
+    void open() {
+        DownloadListener downloads = (file, soFar, total) -> {};
+        Settings settings = Settings.of("builtin:tiny").withDevice(Settings.Device.SIM);
+        model = Roseinfer.load(settings, downloads);
+        engine = model.serve(EngineOptions.defaults());
+        Function<Object, EngineOptions> options = spec -> EngineOptions.defaults();
+        put(int.class, 1);
+        put(long.class, 1L);
+        put(boolean.class, true);
+        put(String.class, "builtin:tiny");
+        put(String[].class, new String[0]);
+        put(int[].class, new int[] {1});
+        put(Object.class, "a tag");
+        put(Map.class, Map.of());
+        put(List.class, List.of());
+        put(Optional.class, Optional.empty());
+        put(OptionalLong.class, OptionalLong.empty());
+        put(Function.class, options);
+        put(Runnable.class, () -> {});
+        put(Duration.class, Duration.ofSeconds(1));
+        put(Clock.class, Clock.system());
+        put(DownloadListener.class, downloads);
+        put(Observers.class, Observers.NONE);
+        put(ModelRunner.class, model.runner());
+        put(Settings.class, settings);
+        put(Settings.Device.class, Settings.Device.SIM);
+        put(Settings.Cuda.class, Settings.Cuda.defaults());
+        put(Precision.class, Precision.AUTO);
+        put(LoadedModel.class, model);
+        put(Engine.class, engine);
+        put(EngineOptions.class, EngineOptions.defaults());
+        put(GenerationRequest.class, GenerationRequest.of("Once"));
+        put(Prompt.class, new Prompt.Text("Once"));
+        put(Prompt.Text.class, new Prompt.Text("Once"));
+        put(Prompt.Tokens.class, new Prompt.Tokens(1));
+        put(RequestTerms.class, RequestTerms.NONE);
+        put(SamplingParams.class, SamplingParams.greedy());
+        put(TokenStream.class, engine.submit(GenerationRequest.ofTokens(1).withMaxNewTokens(1)));
+        put(SchedulerOptions.class, SchedulerOptions.defaults());
+        put(SchedulerOptions.Builder.class, SchedulerOptions.builder());
+        put(Policies.class, SchedulerOptions.defaults().policies());
+        put(AdmissionPolicy.class, AdmissionPolicy.fifo());
+        put(PreemptionPolicy.class, PreemptionPolicy.youngest());
+        put(StepPolicy.class, StepPolicy.mixed());
+    }
+
+    @AfterEach
+    void close() {
+        engine.close();
+        model.close();
+    }
+
+    private static Stream<Executable> calls(Class<?> type) {
+        Stream<Executable> constructors = Stream.of(type.getConstructors());
+        Stream<Executable> methods = Stream.of(type.getDeclaredMethods())
+                .filter(method -> Modifier.isPublic(method.getModifiers()) && !method.isSynthetic())
+                .filter(method -> !method.getName().equals("equals"))
+                .map(Executable.class::cast);
+        return Stream.concat(constructors, methods);
+    }
+
+    private static Object invoke(Executable call, Object receiver, Object... arguments) throws Throwable {
+        try {
+            return call instanceof Constructor<?> made
+                    ? made.newInstance(arguments)
+                    : ((Method) call).invoke(receiver, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    /** The parameter's name; where that is {@code value}, the name of what the method sets. */
+    private static Set<String> names(Executable call, Parameter parameter) {
+        String set = call.getName().startsWith("with") ? call.getName().substring(4) : call.getName();
+        return Set.of(parameter.getName(), set.substring(0, 1).toLowerCase(Locale.ROOT) + set.substring(1));
+    }
+
+    @Test
+    void null_is_refused_by_the_name_of_the_argument() {
+        int refused = 0;
+        for (Class<?> type : CALLED) {
+            for (Executable call : calls(type).toList()) {
+                Parameter[] parameters = call.getParameters();
+                for (int i = 0; i < parameters.length; i++) {
+                    if (!parameters[i].getType().isPrimitive()) {
+                        assertRefused(call, parameters, i);
+                        refused++;
+                    }
+                }
+            }
+        }
+        assertThat(refused).as("arguments that were null").isGreaterThan(50);
+    }
+
+    private void assertRefused(Executable call, Parameter[] parameters, int index) {
+        Object[] arguments = Stream.of(parameters)
+                .map(parameter -> {
+                    assertThat(values).as(call + " needs a value to try").containsKey(parameter.getType());
+                    return values.get(parameter.getType());
+                })
+                .toArray();
+        arguments[index] = null;
+        Throwable thrown =
+                catchThrowable(() -> invoke(call, values.get(call.getDeclaringClass()), arguments));
+        assertThat(thrown)
+                .as("%s with %s null", call, parameters[index].getName())
+                .isExactlyInstanceOf(NullPointerException.class);
+        assertThat(thrown.getMessage())
+                .as("what %s says of its %s", call, parameters[index].getName())
+                .isIn(names(call, parameters[index]));
+    }
+}
