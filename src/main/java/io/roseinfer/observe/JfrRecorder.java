@@ -176,7 +176,7 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
 
     @Override
     public void accepted(ObservedRequest request) {
-        if (RequestEvent.PROBE.isEnabled()) {
+        if (FlightRecorder.isInitialized() && RequestEvent.PROBE.isEnabled()) {
             RequestEvent event = new RequestEvent();
             event.begin();
             requests.put(request, event);
