@@ -159,13 +159,14 @@ public final class Roseinfer {
 
     /** CUDA where it can be used and has the precision; else the processor, and where there is a driver a warning says why. */
     private static Backend best(Settings settings, List<String> warnings) {
+        if (!CudaBackend.hasDriver()) {
+            return cpu(settings);
+        }
         Optional<String> reason = AutoDevice.reasonForCpu(settings);
         if (reason.isEmpty()) {
             return cuda(settings);
         }
-        if (CudaBackend.hasDriver()) {
-            warnings.add("device auto is cpu: " + reason.get());
-        }
+        warnings.add("device auto is cpu: " + reason.get());
         return cpu(settings);
     }
 
