@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
@@ -16,7 +17,22 @@ import picocli.CommandLine.ParseResult;
 
 /** The command line: from arguments to an exit code. Never exits, never reads the process's own streams. */
 final class Cli {
-    private static final List<String> BENCHMARKS = List.of("streaming", "scheduler", "model");
+    /** A command, which is made when it is needed, and those below it. */
+    private record Subcommand(String name, Supplier<Object> command, List<Subcommand> below) {
+        Subcommand(String name, Supplier<Object> command) {
+            this(name, command, List.of());
+        }
+    }
+
+    private static final List<Subcommand> BENCHMARKS = List.of(
+            new Subcommand("streaming", BenchStreamingCommand::new),
+            new Subcommand("scheduler", BenchSchedulerCommand::new),
+            new Subcommand("model", BenchModelCommand::new));
+
+    private static final List<Subcommand> COMMANDS = List.of(
+            new Subcommand("bench", BenchCommand::new, BENCHMARKS),
+            new Subcommand("generate", GenerateCommand::new),
+            new Subcommand("doctor", DoctorCommand::new));
 
     private static final String UTF_8 = StandardCharsets.UTF_8.name();
 
@@ -35,8 +51,8 @@ final class Cli {
         Failures failures = new Failures(terminal, root);
         try {
             requireReadable(terminal, args);
-            CommandLine commandLine = commandLine(terminal, root, failures);
             String[] expanded = withDefaultBenchmark(args);
+            CommandLine commandLine = commandLine(terminal, root, failures, expanded);
             requireValues(commandLine, expanded);
             return commandLine.execute(expanded);
         } catch (BadInput wrong) {
@@ -47,15 +63,8 @@ final class Cli {
         }
     }
 
-    private static CommandLine commandLine(Terminal terminal, RootCommand root, Failures failures) {
-        CommandLine bench = new CommandLine(new BenchCommand())
-                .addSubcommand(new BenchStreamingCommand())
-                .addSubcommand(new BenchSchedulerCommand())
-                .addSubcommand(new BenchModelCommand());
-        return new CommandLine(root)
-                .addSubcommand(bench)
-                .addSubcommand(new GenerateCommand())
-                .addSubcommand(new DoctorCommand())
+    private static CommandLine commandLine(Terminal terminal, RootCommand root, Failures failures, String... args) {
+        return added(new CommandLine(root), COMMANDS, args, 0)
                 .setOut(terminal.out())
                 .setErr(terminal.err())
                 .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
@@ -66,6 +75,17 @@ final class Cli {
                 .setEndOfOptionsDelimiter(NEVER_GIVEN) // there are only options, and a prompt may be --
                 .setParameterExceptionHandler((failure, arguments) -> failures.report(failure))
                 .setExecutionStrategy(parsed -> execute(parsed, terminal, failures));
+    }
+
+    /** Adds the command that is named at a place, made from its annotations in a tenth of a second; all if none of them is. */
+    private static CommandLine added(CommandLine to, List<Subcommand> choices, String[] args, int at) {
+        List<Subcommand> named = choices.stream()
+                .filter(choice -> at < args.length && choice.name.equals(args[at]))
+                .toList();
+        for (Subcommand choice : named.isEmpty() ? choices : named) {
+            to.addSubcommand(added(new CommandLine(choice.command.get()), choice.below, args, at + 1));
+        }
+        return to;
     }
 
     private static int execute(ParseResult parsed, Terminal terminal, Failures failures) {
@@ -100,7 +120,7 @@ final class Cli {
         boolean isCommand = bench >= 0 && expanded.subList(0, bench).stream().allMatch(arg -> arg.startsWith("-"));
         if (isCommand
                 && (bench + 1 == expanded.size() || expanded.get(bench + 1).startsWith("-"))) {
-            expanded.add(bench + 1, BENCHMARKS.getFirst());
+            expanded.add(bench + 1, BENCHMARKS.getFirst().name());
         }
         return expanded.toArray(String[]::new);
     }
