@@ -46,6 +46,20 @@ public enum WeightFormat {
         };
     }
 
+    /** Decodes the weights of input {@code which} of {@code count} words to {@code target[from …]}. */
+    void decode(int[] words, int count, int which, float[] target, int from) {
+        if (this == BF16) {
+            int shift = 16 - 16 * which;
+            for (int i = 0; i < count; i++) {
+                target[from + i] = Float.intBitsToFloat(words[i] << shift & 0xffff0000);
+            }
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            target[from + i] = decode(words[i], which);
+        }
+    }
+
     /**
      * The bits that {@link #decode} turns back into {@code weight · inverseScale} (for INT8 times {@link #INT8_UNIT}), rounded to
      * what the format can hold, placed for input {@code which} of a word.

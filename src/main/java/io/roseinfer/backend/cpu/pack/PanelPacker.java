@@ -53,6 +53,7 @@ public final class PanelPacker {
         }
         int perWord = packed.format().perWord();
         long at = packed.panelStart(panel);
+        int[] words = new int[COLUMNS];
         for (int k = 0; k < packed.inputs(); k += perWord) {
             int present = Math.min(perWord, packed.inputs() - k);
             for (int c = 0; c < COLUMNS; c++) {
@@ -60,8 +61,9 @@ public final class PanelPacker {
                 for (int which = 0; which < present; which++) {
                     word |= packed.format().encode(buffer[(k + which) * COLUMNS + c], inverse[c], which);
                 }
-                packed.memory().set(ValueLayout.JAVA_INT, at + 4L * c, word);
+                words[c] = word;
             }
+            MemorySegment.copy(words, 0, packed.memory(), ValueLayout.JAVA_INT, at, COLUMNS);
             at += PackedMatrix.ROW_BYTES;
         }
     }

@@ -4,6 +4,7 @@ import io.roseinfer.backend.cpu.kernel.Attention;
 import io.roseinfer.backend.cpu.kernel.FloatMath;
 import io.roseinfer.backend.cpu.kernel.KvView;
 import io.roseinfer.backend.cpu.kernel.Lanes;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
@@ -11,7 +12,11 @@ import java.util.Arrays;
 final class ScalarAttention implements Attention {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
 
+    /** Elements copied at once out of the pool: code that is not compiled yet reads an array many times faster than memory. */
+    private static final int CHUNK = 64;
+
     private final float[] weights;
+    private final float[] chunk = new float[CHUNK];
     private final float[] lanes = new float[Lanes.COUNT];
 
     ScalarAttention(int contextLength) {
@@ -20,7 +25,7 @@ final class ScalarAttention implements Attention {
 
     /** Bytes of the arrays for this context length. */
     static long bytes(int contextLength) {
-        return Float.BYTES * ((long) contextLength + Lanes.COUNT);
+        return Float.BYTES * ((long) contextLength + CHUNK + Lanes.COUNT);
     }
 
     @Override
@@ -45,13 +50,26 @@ final class ScalarAttention implements Attention {
 
     private void score(KvView context, float[] queries, int query, int length, float scale) {
         int blockSize = context.blockSize();
-        for (int t = 0; t < length; t++) {
-            long key = context.keys(t / blockSize) + 4L * (t % blockSize);
-            float dot = 0;
-            for (int d = 0; d < context.headSize(); d++) {
-                dot = Math.fma(queries[query + d], context.memory().get(FLOAT, key + 4L * d * blockSize), dot);
+        for (int t = 0; t < length; ) {
+            int inBlock = t % blockSize;
+            int count = Math.min(Math.min(CHUNK, blockSize - inBlock), length - t);
+            dots(context, context.keys(t / blockSize) + 4L * inBlock, queries, query, t, count);
+            for (int i = 0; i < count; i++) {
+                weights[t + i] *= scale;
             }
-            weights[t] = dot * scale;
+            t += count;
+        }
+    }
+
+    /** Products of a query with keys of one block, the first of them at {@code keys}. */
+    private void dots(KvView context, long keys, float[] queries, int query, int to, int count) {
+        Arrays.fill(weights, to, to + count, 0f);
+        for (int d = 0; d < context.headSize(); d++) {
+            MemorySegment.copy(context.memory(), FLOAT, keys + 4L * d * context.blockSize(), chunk, 0, count);
+            float element = queries[query + d];
+            for (int i = 0; i < count; i++) {
+                weights[to + i] = Math.fma(element, chunk[i], weights[to + i]);
+            }
         }
     }
 
@@ -73,12 +91,19 @@ final class ScalarAttention implements Attention {
         Arrays.fill(output, to, to + headSize, 0f);
         for (int t = 0; t < length; t++) {
             long value = context.values(t / context.blockSize()) + 4L * (t % context.blockSize()) * headSize;
-            for (int d = 0; d < headSize; d++) {
-                output[to + d] = Math.fma(weights[t], context.memory().get(FLOAT, value + 4L * d), output[to + d]);
+            for (int d = 0; d < headSize; d += CHUNK) {
+                add(context, value + 4L * d, weights[t], output, to + d, Math.min(CHUNK, headSize - d));
             }
         }
         for (int d = 0; d < headSize; d++) {
             output[to + d] /= sum;
+        }
+    }
+
+    private void add(KvView context, long values, float weight, float[] output, int to, int count) {
+        MemorySegment.copy(context.memory(), FLOAT, values, chunk, 0, count);
+        for (int i = 0; i < count; i++) {
+            output[to + i] = Math.fma(weight, chunk[i], output[to + i]);
         }
     }
 }

@@ -10,8 +10,9 @@ import java.util.Arrays;
 /** The matrix product, one sum at a time in the order that {@link PanelProduct} states. */
 final class ScalarProduct implements PanelProduct {
     /** Bytes of the arrays. */
-    static final long BYTES = 4L * (COLUMNS + QuantizedRows.GROUP * COLUMNS + QuantizedRows.GROUP);
+    static final long BYTES = 4L * (2 * COLUMNS + QuantizedRows.GROUP * COLUMNS + QuantizedRows.GROUP);
 
+    private final int[] words = new int[COLUMNS];
     private final float[] weightRow = new float[COLUMNS];
     private final float[] weightGroup = new float[QuantizedRows.GROUP * COLUMNS];
     private final int[] activations = new int[QuantizedRows.GROUP];
@@ -31,7 +32,7 @@ final class ScalarProduct implements PanelProduct {
         int inputs = weights.inputs();
         Arrays.fill(sums, 0, rows * COLUMNS, 0f);
         for (int k = 0; k < inputs; k++) {
-            weights.unpack(panel, k, k + 1, weightRow);
+            weights.unpack(panel, k, k + 1, words, weightRow);
             for (int r = 0; r < rows; r++) {
                 float a = x[r * inputs + k];
                 for (int c = 0; c < COLUMNS; c++) {
@@ -48,7 +49,7 @@ final class ScalarProduct implements PanelProduct {
         for (int group = 0; group < groups; group++) {
             int first = group * QuantizedRows.GROUP;
             int count = Math.clamp(weights.inputs() - first, 0, QuantizedRows.GROUP);
-            weights.unpack(panel, first, first + count, weightGroup);
+            weights.unpack(panel, first, first + count, words, weightGroup);
             for (int r = 0; r < rows; r++) {
                 int words = (r * groups + group) * QuantizedRows.GROUP_WORDS;
                 QuantizedRows.unpack(x, words, activations);
