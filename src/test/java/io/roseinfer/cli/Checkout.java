@@ -95,6 +95,11 @@ final class Checkout {
         executable(stubs.resolve(name), script);
     }
 
+    /** Writes a program into this checkout. */
+    void executable(String name, String content) throws IOException {
+        executable(path(name), content);
+    }
+
     static void executable(Path file, String content) throws IOException {
         Files.createDirectories(file.getParent());
         Files.writeString(file, content);

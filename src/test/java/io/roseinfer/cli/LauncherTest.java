@@ -184,6 +184,51 @@ class LauncherTest {
                 .contains("<pom*><-cp>");
     }
 
+    /** A Java that makes the archive it is asked for. */
+    private void archives() throws IOException {
+        checkout.executable("jdk/bin/java", """
+                #!/bin/sh
+                for flag in "$@"; do
+                    case $flag in -XX:ArchiveClassesAtExit=*) : > "${flag#*=}" ;; esac
+                done
+                printf '<%s>' "$@"
+                """);
+    }
+
+    @Test
+    void launch_afterABuild_startsJavaWithTheClassDataThatTheBuildMade() throws Exception {
+        archives();
+        assertThat(launch(Map.of(), "doctor").out())
+                .contains("<-XX:SharedArchiveFile=" + checkout.root() + "/target/roseinfer.jsa>")
+                .contains("<-cp><" + checkout.root() + "/target/roseinfer.jar:")
+                .doesNotContain("ArchiveClassesAtExit");
+    }
+
+    @Test
+    void launch_classDataOlderThanTheJar_isLeftAlone() throws Exception {
+        checkout.built();
+        checkout.write("target/roseinfer.jsa", "");
+        Files.setLastModifiedTime(checkout.path("target/roseinfer.jsa"), FileTime.fromMillis(0));
+        assertThat(launch(Map.of(), "doctor").out()).doesNotContain("roseinfer.jsa");
+    }
+
+    @Test
+    void launch_classDataThatTheJvmCannotUse_saysNothingOfIt() throws Exception {
+        checkout.built();
+        checkout.write("target/roseinfer.jsa", "not an archive");
+        Files.setLastModifiedTime(
+                checkout.path("target/roseinfer.jsa"),
+                FileTime.from(Instant.now().plusSeconds(60)));
+        checkout.executable(
+                "jdk/bin/java",
+                "#!/bin/sh\necho \"$@\" >> java.log\nexec '" + System.getProperty("java.home")
+                        + "/bin/java' \"$@\"\n");
+        Outcome outcome = launch(Map.of("ROSEINFER_JAVA_OPTS", "--version"), "doctor");
+        assertThat(checkout.path("java.log")).content().contains("-XX:SharedArchiveFile=");
+        assertThat(outcome.out()).contains(Runtime.version().toString()).doesNotContain("archive", "cds");
+        assertThat(outcome.err()).isEmpty();
+    }
+
     /** Even root cannot open a folder for writing, so this stands for a checkout that is read-only. */
     private void makeUnwritable() throws IOException {
         Files.createDirectories(checkout.path("target/.build-lock"));
