@@ -7,8 +7,8 @@
 // are for Hopper alone are left out with them.
 //
 // Exits with 1 if any comparison fails. PART is `quick`, a short sweep over every kernel, or one of the parts of the whole sweep:
-// sampler, f32, f16, bf16, models; `shallow` is the models cut to two layers. PART:i/n runs every n-th check of a part, from the
-// i-th on (0 … n - 1), so that n processes share what is slow under compute-sanitizer.
+// sampler, f32, f16, bf16, edges, models; `shallow` is the models cut to two layers. PART:i/n runs every n-th check of a part, from
+// the i-th on (0 … n - 1), so that n processes share what is slow under compute-sanitizer.
 #include "check_sample.cuh"
 #include "compare.cuh"
 
@@ -367,6 +367,46 @@ static void check_type(Kernels& kernels, bool quick, bool hopper) {
     check_stages(type + " odd widths", kernels, c, decode_plan(40));
 }
 
+// The edges that `quick` leaves out, each once and in a small model: `quick` and `edges` are the sweep that compute-sanitizer ends.
+//
+// Hazards in shared memory belong to a block or a cluster, so it takes every kernel, and for each of its rings and buffers a block
+// that fills it, one that uses it again until the parity of its barriers has turned, full tiles, partial ones and ranks without
+// work; wider matrices and larger vocabularies add blocks that do the same. `quick` runs every kernel in every type, with tiles
+// that are partial or small, prompts and contexts longer than a ring. Here are, in f16, as bf16 compiles from the same templates:
+//      - every tile and cluster with a ring of four stages or three, which 34 panels use again even when eight blocks share them,
+//        and with tiles full: rows 33 for up to 32, 129 for 64, 257 for 128 and 256
+//      - blocks of the head of 128 rows that live for 3 to 12 strips
+//      - every line of plans.csv
+//      - two layers, a prompt in chunks, tokens that are fed back on the device: what one step leaves for the next
+static void check_edges(Kernels& kernels) {
+    using T = rose::f16;
+    Shape shape{1, 384, 6, 64, 2112, 1500, 300};
+    Model<T> model(kernels, shape);
+    auto rows = [&](int count) { return Case<T>(model, 16, decode_lengths(count), std::vector<int>(count, 1)); };
+    const Case<T> some = rows(33), more = rows(129), many = rows(257);
+    kernels.mostBlocks = 4;
+    for (int batch : {8, 16, 32, 64, 128, 256}) {
+        const Case<T>& c = batch < 64 ? some : batch == 64 ? more : many;
+        for (int cluster : {1, 2, 4, 8}) {
+            if (cluster > (batch == 256 ? 1 : batch == 128 ? 2 : 8)) continue;
+            Plan p = decode_plan(c.batch.rows());
+            const int stages = batch > 64 ? 3 : 4;
+            p.qkv = p.attentionOut = p.mlpIn = p.mlpOut = {batch, cluster, stages};
+            p.head = {std::min(batch, 128), 1, stages};
+            check_stages("edges, tile " + p.qkv.text(), kernels, c, p);
+        }
+    }
+    for (const PlanLine& line : plan_lines()) {
+        check_stages("edges, " + line.plan + " plan up to row " + std::to_string(line.lastRow), kernels, some, line.tiles);
+    }
+    kernels.mostBlocks = Kernels::NO_LIMIT;
+    shape.layers = 2;
+    Model<T> two(kernels, shape);
+    Plan prompts = prefill_plan(192, 4);
+    prompts.attention = Plan::MIXED;
+    check_model("edges, two layers", kernels, two, prompts, decode_plan(4), 16, {40, 5, 130, 17}, 2);
+}
+
 template <class T>
 static void check_whole(Kernels& kernels, bool hopper, int layers) {
     const std::string type = TypeName<T>::value;
@@ -392,7 +432,8 @@ static void check_whole(Kernels& kernels, bool hopper, int layers) {
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        std::fprintf(stderr, "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | models | shallow[:i/n]]\n");
+        std::fprintf(stderr,
+                     "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | edges | models | shallow[:i/n]]\n");
         return 2;
     }
     const std::string suffix = argc > 2 ? argv[2] : ".sm_90a.cubin";
@@ -410,12 +451,16 @@ int main(int argc, char** argv) {
     Kernels kernels(argv[1], suffix);
     const bool hopper = kernels.has("attention_decode_f16");
     if (wanted("sampler")) {
-        check_sampler(kernels, quick, report);
+        check_sampler(kernels, quick ? std::vector<int>{1500} : std::vector<int>{5, 1023, 1025, 50257}, quick ? 1 : KINDS,
+                      report);
         check_long_completion(kernels, report);
     }
     if (wanted("f32")) check_type<float>(kernels, quick, hopper);
     if (wanted("f16")) check_type<rose::f16>(kernels, quick, hopper);
     if (wanted("bf16")) check_type<rose::bf16>(kernels, quick, hopper);
+    if (!quick && wanted("edges") && hopper) check_edges(kernels);
+    // A row of 17,001 logits comes to shared memory in two rounds.
+    if (part == "edges" && share.takes()) check_sampler(kernels, {5, 1023, 1025, 17001}, KINDS, report);
     if (!quick && (wanted("models") || part == "shallow")) {
         const int layers = part == "shallow" ? 2 : 12;
         check_whole<float>(kernels, hopper, layers);

@@ -125,7 +125,8 @@ inline std::vector<float> random_logits(int kind, int vocabulary, std::mt19937_6
     return logits;
 }
 
-inline void check_sampler(Kernels& kernels, bool quick,
+// Over these vocabularies, every setting with so many kinds of logits.
+inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies, int kinds,
                           const std::function<void(bool, const std::string&, const std::string&)>& report) {
     struct Setting {
         const char* name;
@@ -149,8 +150,8 @@ inline void check_sampler(Kernels& kernels, bool quick,
     constexpr int SETTINGS = 15;
     auto kind_of = [](int sample) { return (sample % SETTINGS + sample / SETTINGS) % KINDS; };  // each setting meets every kind
     std::mt19937_64 random(11);
-    for (int vocabulary : quick ? std::vector<int>{1500} : std::vector<int>{5, 1023, 1025, 50257}) {
-        const int samples = (quick ? SETTINGS : SETTINGS * KINDS) + 1, stride = round_up(vocabulary, 128), tokens = 90;
+    for (int vocabulary : vocabularies) {
+        const int samples = SETTINGS * kinds + 1, stride = round_up(vocabulary, 128), tokens = 90;
         std::vector<float> logits(static_cast<size_t>(samples) * stride);
         std::vector<SampleRequest> requests;
         std::vector<int> history;
@@ -165,13 +166,13 @@ inline void check_sampler(Kernels& kernels, bool quick,
             requests.push_back(r);
         }
         logits[static_cast<size_t>(samples - 1) * stride + vocabulary / 2] = NAN;
-        DeviceArray<float> deviceLogits(logits), copies(logits.size());
+        DeviceArray<float> deviceLogits(logits), copies = DeviceArray<float>::uncleared(logits.size());
         DeviceArray<SampleRequest> deviceRequests(requests);
         DeviceArray<int> sampledBefore(std::vector<int>{history[0]});
         std::vector<int> deferred = history;
         deferred[0] = ~0;  // one token of the history is still on the device
         DeviceArray<int> deviceHistory(deferred), step(std::vector<int>{3});
-        DeviceArray<unsigned> seen(static_cast<size_t>(samples) * ((vocabulary + 31) / 32));
+        auto seen = DeviceArray<unsigned>::uncleared(static_cast<size_t>(samples) * ((vocabulary + 31) / 32));
         std::vector<unsigned long long> first;
         for (const std::string name : {"sample", "sample_held"}) {
             DeviceArray<int> sampled(samples);

@@ -2,6 +2,7 @@
 // The device as the harness uses it: checked calls, arrays, kernels loaded by name from files as the Java runtime loads them,
 // and seeded random data.
 #include <cuda_runtime.h>
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,10 +27,15 @@ template <class T>
 class DeviceArray {
 public:
     DeviceArray() = default;
-    explicit DeviceArray(size_t count) : count_(count) {
-        CHECK_CUDA(cudaMalloc(&data_, count * sizeof(T) + GUARD));
-        CHECK_CUDA(cudaMemset(data_, 0, count * sizeof(T)));
-        CHECK_CUDA(cudaMemset(reinterpret_cast<char*>(data_) + count * sizeof(T), GUARD_BYTE, GUARD));
+    explicit DeviceArray(size_t count) : DeviceArray(uncleared(count)) { CHECK_CUDA(cudaMemset(data_, 0, count * sizeof(T))); }
+
+    // An array that kernels write before they read it. It is not zeroed, so initcheck reports a read that comes first.
+    static DeviceArray uncleared(size_t count) {
+        DeviceArray array;
+        array.count_ = count;
+        CHECK_CUDA(cudaMalloc(&array.data_, count * sizeof(T) + GUARD));
+        CHECK_CUDA(cudaMemset(reinterpret_cast<char*>(array.data_) + count * sizeof(T), GUARD_BYTE, GUARD));
+        return array;
     }
     explicit DeviceArray(const std::vector<T>& host) : DeviceArray(host.size()) { upload(host); }
     DeviceArray(DeviceArray&& other) noexcept { swap(other); }
@@ -92,9 +98,11 @@ public:
     }
 
     cudaStream_t stream() const { return stream_; }
-    int multiprocessors() const { return multiprocessors_; }
+    int multiprocessors() const { return std::min(multiprocessors_, mostBlocks); }
     size_t sharedBytes() const { return static_cast<size_t>(sharedBytes_); }  // most of a block
-    bool programmatic = true;  // off: every edge is a full one, as it always is where the code cannot wait for its predecessor
+    static constexpr int NO_LIMIT = 1 << 30;
+    int mostBlocks = NO_LIMIT;  // of a persistent kernel: fewer of them have more to do each
+    bool programmatic = true;   // off: every edge is a full one, as it always is where the code cannot wait for its predecessor
 
     bool has(const std::string& name) const { return readable(path_of(name)); }
 

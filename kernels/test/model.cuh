@@ -91,9 +91,9 @@ private:
         p.paddedK = round_up(heads == 2 ? shape.attention() : k, 128);
         p.weights = random_array<T>(static_cast<size_t>(k) * n, seed++, 0, .7f / sqrtf(static_cast<float>(k)));
         if (heads != 3) p.bias = random_array<T>(n, seed++, 0, .05f);
-        p.panels = DeviceArray<T>(static_cast<size_t>(p.paddedK) * p.paddedN);
-        p.foldedBias = DeviceArray<float>(p.paddedN);
-        p.columnSums = DeviceArray<float>(p.paddedN);
+        p.panels = DeviceArray<T>::uncleared(static_cast<size_t>(p.paddedK) * p.paddedN);
+        p.foldedBias = DeviceArray<float>::uncleared(p.paddedN);
+        p.columnSums = DeviceArray<float>::uncleared(p.paddedN);
         const std::string type = TypeName<T>::value;
         const int element = TypeName<T>::element;
         const int nSize = heads == 1 ? size : 1, nPad = heads == 1 ? pad : 1;
@@ -160,13 +160,13 @@ public:
         pool = DeviceArray<T>(layerElements_ * s.layers);
         x = DeviceArray<float>(static_cast<size_t>(panelRows_) * s.stride());
         xPanels = DeviceArray<T>(x.size());
-        moments = DeviceArray<float2>(static_cast<size_t>(panelRows_) * (s.stride() / 8));
+        moments = DeviceArray<float2>::uncleared(static_cast<size_t>(panelRows_) * (s.stride() / 8));
         normalized = DeviceArray<T>(x.size());
         queries = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.attention());
         attended = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.paddedAttention());
         hidden = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.paddedInner());
-        best = DeviceArray<unsigned long long>(static_cast<size_t>(maxRows) * (model.head.paddedN / 64));
-        sampled = DeviceArray<int>(maxRows);
+        best = DeviceArray<unsigned long long>::uncleared(static_cast<size_t>(maxRows) * (model.head.paddedN / 64));
+        sampled = DeviceArray<int>::uncleared(maxRows);
         mailbox = DeviceArray<unsigned long long>(maxRows);
         if (logits) this->logits = DeviceArray<float>(static_cast<size_t>(maxRows) * model.head.paddedN);
     }
