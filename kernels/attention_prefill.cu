@@ -358,7 +358,7 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
 
     if (newest / PIECE < early) ring.load_token(newest);
     copy_async_commit();
-    // Of the 16 queries of an mma only the first is there: lanes 0 to 3 hold it.
+    // The first of the 16 queries of an mma is the only one there: lanes 0 to 3 hold it.
     uint32_t q[4][4] = {};
 #pragma unroll
     for (int k = 0; k < 4; k++) {

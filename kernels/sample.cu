@@ -72,9 +72,10 @@ __device__ __forceinline__ void penalise(float* logits, int vocabulary, const Sa
     __syncthreads();
 }
 
-// Of the topK heaviest keep the shortest prefix whose share reaches topP; take the token at `draw` of what is kept, the heaviest
-// first. A request that filters by neither takes tokens by id, which needs no order. That is the request's business alone: were it
-// a matter of how many tokens count, one of no weight could turn a draw over.
+// The drawn token: keeps, among the topK heaviest, the shortest prefix whose share reaches topP, and takes the token at `draw` of
+// what is kept, the heaviest first. A request that filters by neither takes tokens in the order of their ids, which needs no
+// ranking. The order depends on the request alone: if it depended on how many tokens have a weight, one of no weight could change
+// a draw.
 __device__ __forceinline__ int choose(const Weights& weights, char* scratch, int topK, float topP, double draw) {
     auto at_draw = [=](u64 kept) { return min(kept, static_cast<u64>(static_cast<double>(kept) * draw) + 1); };
     if ((topK == 0 || topK >= weights.vocabulary) && topP >= 1) {
@@ -203,7 +204,7 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
         token = choose(Weights::of(row, vocabulary, e, perTemperature, floor), shared, r.topK, r.topP,
                        uniform(mix(r.seed), r.position));
     }
-    // Whoever sees the word may overwrite the request and the history: every thread has read them by now.
+    // The barrier before the word: a host that sees it may overwrite the request and the history, which every thread has read by now.
     __syncthreads();
     if (threadIdx.x == 0) {
         sampled[s] = usable ? token : 0;

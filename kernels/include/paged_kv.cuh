@@ -1,5 +1,5 @@
 #pragma once
-// What attention kernels are told: where each row's queries are and where its keys and values rest.
+// The operands of attention: where each row's queries are and where its keys and values rest.
 //
 // A row (one sequence) has the tokens rowStarts[r] … rowStarts[r + 1] - 1 of the step, the last ones of a context of
 // contextLengths[r] tokens, whose keys and values rest in blocks[blockStarts[r] …], blockSize tokens each. A layer's pool is laid

@@ -4,8 +4,8 @@
 //
 // A histogram over the logits (BINS equal steps from the largest down) with its running sums says in which bin the answer lies.
 // All bins down to it, or it alone where they hold too many tokens, are gathered into a list and sorted; the list answers. A
-// question costs one more pass over the row, or none if its answer is listed already. A bin that holds too many tokens for the list, which takes a thousand
-// nearly equal logits, is searched bit by bit instead: 32 passes.
+// question costs one more pass over the row, or none if its answer is listed already. A bin that holds too many tokens for the
+// list, which takes a thousand nearly equal logits, is searched bit by bit instead: 32 passes.
 //
 // Probabilities are summed in integers, in units of 2^-39 of the largest: such sums do not depend on their order, so neither
 // atomics nor the launch shape can change a draw.
@@ -153,8 +153,8 @@ struct Weights {
 
     __device__ __forceinline__ float exponent(float logit) const { return (largest - logit) * -perTemperature; }
 
-    // Of an exponent that counts, in units of 2^-39: the upper and the lower half of the number. Adding a power of two leaves the
-    // wanted digits in the mantissa.
+    // e^exponent in units of 2^-39, as the upper and the lower half of the number, for an exponent that counts. Adding a power of two
+    // leaves the wanted digits in the mantissa.
     static __device__ __forceinline__ uint2 mass_halves(float exponent) {
         const float weight = expf(exponent);
         const float coarse = __fadd_rd(weight, 128.f);                      // digits down to 2^-16
@@ -295,7 +295,7 @@ private:
         return threadIdx.x < listed_ ? w_.mass(Weights::logit_of(static_cast<uint32_t>(key_ >> 32))) : 0;
     }
 
-    // Bitonic, largest key first, into one key a thread.
+    // A bitonic sort, largest key first, into one key a thread.
     __device__ __forceinline__ void sort() {
         key_ = threadIdx.x < listed_ ? list()[threadIdx.x] : 0;
         for (uint32_t size = 2; size / 2 < listed_; size *= 2) {
@@ -349,8 +349,8 @@ private:
     const Weights w_;
     char* const scratch_;
     int size_ = 0;
-    // Of the list, all but two the same in all threads: how many tokens there are, before it and in it, their mass before it and
-    // to its end; this thread's token, and the mass of the order up to that.
+    // The list: how many tokens it has and how many come before it, the mass before it and to its end, all the same in every thread;
+    // and this thread's token of it, with the mass of the order up to that token.
     uint32_t listed_ = 0, listedBefore_ = 0;
     u64 massBefore_ = 0, massListed_ = 0;
     u64 key_ = 0, through_ = 0;
