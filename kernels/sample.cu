@@ -204,7 +204,8 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
         token = choose(Weights::of(row, vocabulary, e, perTemperature, floor), shared, r.topK, r.topP,
                        uniform(mix(r.seed), r.position));
     }
-    // The barrier before the word: a host that sees it may overwrite the request and the history, which every thread has read by now.
+    // The barrier before the word: a host that sees the word may overwrite the request and the history, which every thread has read
+    // by now.
     __syncthreads();
     if (threadIdx.x == 0) {
         sampled[s] = usable ? token : 0;

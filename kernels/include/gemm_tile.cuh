@@ -3,8 +3,8 @@
 //
 //      out[m][n] = epilogue( Σ_k activations[m][k] · weights[n][k] + bias[n] )
 //
-// The operands are swapped (swap-AB): wgmma's 64-row operand is a strip of 64 *weight* rows, and the batch is the N side, which may be as
-// narrow as 8. A decode step of one row thus pays for 8, not for 64. Shape parameters:
+// The operands are swapped (swap-AB): wgmma's 64-row operand is a strip of 64 *weight* rows, and the batch is the N side, which may
+// be as narrow as 8. A decode step of one row thus pays for 8, not for 64. Shape parameters:
 //
 //      BATCH      rows of activations per tile: 8, 16, 32, 64, 128 or 256
 //      N_GROUPS   warpgroups side by side along n; the tile is 64 · N_GROUPS outputs wide

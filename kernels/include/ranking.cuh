@@ -153,8 +153,8 @@ struct Weights {
 
     __device__ __forceinline__ float exponent(float logit) const { return (largest - logit) * -perTemperature; }
 
-    // e^exponent in units of 2^-39, as the upper and the lower half of the number, for an exponent that counts. Adding a power of two
-    // leaves the wanted digits in the mantissa.
+    // e^exponent in units of 2^-39, as the upper and the lower half of the number, for an exponent that counts. Adding a power of
+    // two leaves the wanted digits in the mantissa.
     static __device__ __forceinline__ uint2 mass_halves(float exponent) {
         const float weight = expf(exponent);
         const float coarse = __fadd_rd(weight, 128.f);                      // digits down to 2^-16
@@ -349,8 +349,8 @@ private:
     const Weights w_;
     char* const scratch_;
     int size_ = 0;
-    // The list: how many tokens it has and how many come before it, the mass before it and to its end, all the same in every thread;
-    // and this thread's token of it, with the mass of the order up to that token.
+    // The list: how many tokens it has and how many come before it, the mass before it and to its end, all the same in every
+    // thread; and this thread's token of it, with the mass of the order up to that token.
     uint32_t listed_ = 0, listedBefore_ = 0;
     u64 massBefore_ = 0, massListed_ = 0;
     u64 key_ = 0, through_ = 0;
