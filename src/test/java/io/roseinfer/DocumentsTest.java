@@ -1,0 +1,266 @@
+package io.roseinfer;
+
+import static java.util.function.Predicate.not;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Documents name classes, files, headings and pieces of Java; this holds them to those there are. */
+class DocumentsTest {
+    private static final int README_LINES = 150;
+
+    /** A word that begins as types do and is no acronym, perhaps with a member or a nested type behind a dot. */
+    private static final Pattern NAME = Pattern.compile("(?<![\\w./:-])([A-Z]\\w*[a-z]\\w*)(?:\\.(\\w+))?");
+
+    /** A name that is surely one of a type: of two words at least, or with a member. */
+    private static final Pattern SURELY = Pattern.compile("[A-Z]\\w*[a-z]\\w*[A-Z]\\w*|[A-Z]\\w*[a-z]\\w*\\.\\w+");
+
+    private static final Pattern FILE = Pattern.compile(
+            "(?:tools|src|kernels|jmh|native|bin|\\.github|\\.ci|\\.mvn)/[\\w./-]*|[\\w-]+\\.(?:md|xml|py|sh)");
+
+    /** Where the files are that a bundle has in its bin. */
+    private static final List<String> BUNDLED = List.of("tools/bundled", "tools");
+
+    /** Words in code font that look like types and are others': of the JDK, of PyTorch, of Hugging Face. */
+    private static final Set<String> NOT_OURS = Set.of("System.nanoTime", "MemorySegment");
+
+    private static final Pattern OTHER_LANGUAGES = Pattern.compile("\\.(cuh?|h|py)$");
+    private static final Pattern ROW_OF_TOOLS = Pattern.compile("(?m)^\\| `([^`/]+)/?` \\|");
+
+    private static List<Document> documents;
+    private static Map<String, List<JavaClass>> types;
+    private static Set<String> sources;
+    private static Set<String> tools;
+    private static String kernels;
+
+    @BeforeAll
+    static void readDocumentsAndClasses() throws IOException {
+        documents = Document.all();
+        types = new ClassFileImporter()
+                .importPackages("io.roseinfer").stream()
+                        .filter(not(JavaClass::isAnonymousClass))
+                        .collect(Collectors.groupingBy(JavaClass::getSimpleName));
+        sources = files("src", "jmh", "tools")
+                .map(file -> file.getFileName().toString())
+                .filter(name -> name.endsWith(".java"))
+                .map(name -> name.replace(".java", ""))
+                .collect(Collectors.toSet());
+        tools = files("tools").map(file -> file.getFileName().toString()).collect(Collectors.toSet());
+        kernels = files("kernels", "tools/golden")
+                .filter(file -> OTHER_LANGUAGES.matcher(file.toString()).find())
+                .map(DocumentsTest::read)
+                .collect(Collectors.joining());
+    }
+
+    private static Stream<Path> files(String... folders) {
+        return Stream.of(folders).flatMap(folder -> {
+            try (Stream<Path> files = Files.walk(Path.of(folder))) {
+                return files.toList().stream();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Document readme() {
+        return Document.at("README.md");
+    }
+
+    @Test
+    void the_readme_is_short() {
+        assertThat(readme().text().lines().count()).isLessThanOrEqualTo(README_LINES);
+    }
+
+    private static boolean has(JavaClass type, String member) {
+        boolean nested = types.getOrDefault(member, List.of()).stream()
+                .anyMatch(
+                        inner -> inner.getEnclosingClass().filter(type::equals).isPresent());
+        return nested || type.getAllMembers().stream().map(JavaMember::getName).anyMatch(member::equals);
+    }
+
+    private static boolean exists(String name) {
+        Matcher parts = NAME.matcher(name);
+        assertThat(parts.matches()).as("%s is a name", name).isTrue();
+        List<JavaClass> meant = types.getOrDefault(parts.group(1), List.of());
+        String member = parts.group(2);
+        return member == null || member.equals("java")
+                ? !meant.isEmpty() || sources.contains(parts.group(1))
+                : meant.stream().anyMatch(type -> has(type, member));
+    }
+
+    /** Whether the CUDA kernels, or the scripts that make the goldens, have a type of this name. */
+    private static boolean isOfAnotherLanguage(String name) {
+        return Pattern.compile("\\b" + Pattern.quote(name) + "\\b").matcher(kernels).find();
+    }
+
+    private static Stream<String> names(Stream<String> code) {
+        return code.flatMap(each -> NAME.matcher(each)
+                .results()
+                .map(MatchResult::group)
+                .filter(name -> name.equals(each) || SURELY.matcher(name).matches()));
+    }
+
+    /** What a document says of types: each a name, or a name and that of a member. */
+    private static Set<String> names(Document document) {
+        boolean isDrawn = document.path().endsWith("structure.md");
+        Stream<String> drawn = document.fences().stream()
+                .filter(fence -> isDrawn && fence.language().isEmpty())
+                .flatMap(fence -> NAME.matcher(fence.body()).results().map(MatchResult::group));
+        return Stream.concat(drawn, names(document.code().stream()))
+                .filter(not(NOT_OURS::contains))
+                .collect(Collectors.toSet());
+    }
+
+    @Test
+    void every_type_and_member_that_a_document_names_exists() {
+        assertThat(names(Document.at("src/site/markdown/structure.md")))
+                .hasSizeGreaterThan(80)
+                .contains("EngineLoop.turn", "Flight");
+        List<String> wrong = documents.stream()
+                .flatMap(document -> names(document).stream()
+                        .filter(not(DocumentsTest::exists))
+                        .filter(not(DocumentsTest::isOfAnotherLanguage))
+                        .map(name -> document.path() + ": " + name))
+                .toList();
+        assertThat(wrong).as("names that are types of ours").isEmpty();
+    }
+
+    private static boolean isThere(Document document, String file) {
+        if (file.startsWith("bin/")) {
+            return BUNDLED.stream().anyMatch(folder -> Files.exists(Path.of(folder, file.substring("bin/".length()))));
+        }
+        boolean isName = file.indexOf('/') < 0;
+        return Files.exists(Path.of(file)) || Files.exists(beside(document, file)) || isName && tools.contains(file);
+    }
+
+    private static Path beside(Document document, String file) {
+        Path folder = document.path().getParent();
+        return folder == null ? Path.of(file) : folder.resolve(file).normalize();
+    }
+
+    @Test
+    void every_file_that_a_document_names_exists() {
+        List<String> wrong = documents.stream()
+                .flatMap(document -> document.code().stream()
+                        .flatMap(code -> Stream.of(code.split("[ =]")))
+                        .filter(code -> FILE.matcher(code).matches())
+                        .filter(file -> !isThere(document, file))
+                        .map(file -> document.path() + ": " + file))
+                .toList();
+        assertThat(wrong).as("files that are not there").isEmpty();
+    }
+
+    private static boolean leadsSomewhere(Document document, String link) {
+        String[] parts = link.split("#", 2);
+        Path target = parts[0].isEmpty() ? document.path() : beside(document, parts[0]);
+        if (parts.length == 1 || !target.toString().endsWith(".md")) {
+            return Files.exists(target);
+        }
+        return Files.exists(target) && Document.at(target.toString()).anchors().contains(parts[1]);
+    }
+
+    @Test
+    void every_link_within_the_project_leads_to_a_file_and_a_heading() {
+        List<String> wrong = documents.stream()
+                .flatMap(document -> document.links().stream()
+                        .filter(link -> !link.matches("[a-z]+:.*"))
+                        .filter(link -> !leadsSomewhere(document, link))
+                        .map(link -> document.path() + ": " + link))
+                .toList();
+        assertThat(wrong).as("links that lead nowhere").isEmpty();
+    }
+
+    /** A source file around a piece of Java: as it is if it declares a type, otherwise in a method that may throw. */
+    private static String unit(String java) {
+        String imports = Stream.of(
+                        "", ".engine", ".sampling", ".scheduler", ".scheduler.policy", ".metrics", ".observe", ".base")
+                .map(name -> "import io.roseinfer" + name + ".*;\n")
+                .collect(Collectors.joining("", "import java.util.*;\n", ""));
+        return Pattern.compile("(?m)^(public |final |sealed )*(class|record|interface|enum) ").matcher(java).find()
+                ? imports + java.replaceFirst("(?m)^public ", "")
+                : imports + "class Snippet { void run() throws Exception {\n" + java + "} }";
+    }
+
+    /** What the compiler says against a piece of Java. */
+    private static String complaints(String java, Path output) {
+        JavaFileObject source =
+                new SimpleJavaFileObject(URI.create("string:///Snippet.java"), JavaFileObject.Kind.SOURCE) {
+                    @Override
+                    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+                        return unit(java);
+                    }
+                };
+        StringWriter said = new StringWriter();
+        boolean compiles = ToolProvider.getSystemJavaCompiler()
+                .getTask(
+                        said,
+                        null,
+                        null,
+                        List.of("-d", output.toString(), "-proc:none", "-cp", System.getProperty("java.class.path")),
+                        null,
+                        List.of(source))
+                .call();
+        return compiles ? "" : said.toString();
+    }
+
+    @Test
+    void every_piece_of_java_compiles(@TempDir Path output) {
+        List<String> wrong = documents.stream()
+                .flatMap(document -> document.fences().stream()
+                        .filter(fence -> fence.language().equals("java"))
+                        .map(fence -> complaints(fence.body(), output))
+                        .filter(not(String::isEmpty))
+                        .map(complaint -> document.path() + ": " + complaint))
+                .toList();
+        assertThat(readme().fences()).anyMatch(fence -> fence.language().equals("java"));
+        assertThat(wrong).isEmpty();
+    }
+
+    @Test
+    void every_tool_has_a_line() throws IOException {
+        Document page = Document.at("tools/README.md");
+        List<String> listed = ROW_OF_TOOLS
+                .matcher(page.text())
+                .results()
+                .map(row -> row.group(1))
+                .toList();
+        try (Stream<Path> tools = Files.list(Path.of("tools"))) {
+            assertThat(listed)
+                    .containsExactlyInAnyOrderElementsOf(tools.map(
+                                    tool -> tool.getFileName().toString())
+                            .filter(not("README.md"::equals))
+                            .filter(not("__pycache__"::equals))
+                            .toList());
+        }
+    }
+}
