@@ -117,7 +117,8 @@ public record Document(Path path, String text) {
     /** The words of a command up to the end of what a shell calls a simple command, quotes taken off. */
     public static List<String> words(String command) {
         List<String> words = new ArrayList<>();
-        Matcher word = Pattern.compile("\"([^\"]*)\"|'([^']*)'|([;|&)])|[^\\s\"';|&)]+").matcher(command);
+        Matcher word = Pattern.compile("\"([^\"]*)\"|'([^']*)'|([;|&)])|[^\\s\"';|&)]+")
+                .matcher(command);
         StringBuilder current = new StringBuilder();
         int end = 0;
         while (word.find() && word.group(3) == null) {

@@ -113,14 +113,17 @@ class DocumentsTest {
         assertThat(parts.matches()).as("%s is a name", name).isTrue();
         List<JavaClass> meant = types.getOrDefault(parts.group(1), List.of());
         String member = parts.group(2);
-        return member == null || member.equals("java")
-                ? !meant.isEmpty() || sources.contains(parts.group(1))
-                : meant.stream().anyMatch(type -> has(type, member));
+        if (member == null || member.equals("java")) {
+            return !meant.isEmpty() || sources.contains(parts.group(1));
+        }
+        return meant.stream().anyMatch(type -> has(type, member));
     }
 
     /** Whether the CUDA kernels, or the scripts that make the goldens, have a type of this name. */
     private static boolean isOfAnotherLanguage(String name) {
-        return Pattern.compile("\\b" + Pattern.quote(name) + "\\b").matcher(kernels).find();
+        return Pattern.compile("\\b" + Pattern.quote(name) + "\\b")
+                .matcher(kernels)
+                .find();
     }
 
     private static Stream<String> names(Stream<String> code) {
@@ -159,8 +162,7 @@ class DocumentsTest {
         if (file.startsWith("bin/")) {
             return BUNDLED.stream().anyMatch(folder -> Files.exists(Path.of(folder, file.substring("bin/".length()))));
         }
-        boolean isName = file.indexOf('/') < 0;
-        return Files.exists(Path.of(file)) || Files.exists(beside(document, file)) || isName && tools.contains(file);
+        return Files.exists(Path.of(file)) || Files.exists(beside(document, file)) || tools.contains(file);
     }
 
     private static Path beside(Document document, String file) {
@@ -206,7 +208,9 @@ class DocumentsTest {
                         "", ".engine", ".sampling", ".scheduler", ".scheduler.policy", ".metrics", ".observe", ".base")
                 .map(name -> "import io.roseinfer" + name + ".*;\n")
                 .collect(Collectors.joining("", "import java.util.*;\n", ""));
-        return Pattern.compile("(?m)^(public |final |sealed )*(class|record|interface|enum) ").matcher(java).find()
+        return Pattern.compile("(?m)^(public |final |sealed )*(class|record|interface|enum) ")
+                        .matcher(java)
+                        .find()
                 ? imports + java.replaceFirst("(?m)^public ", "")
                 : imports + "class Snippet { void run() throws Exception {\n" + java + "} }";
     }
@@ -256,11 +260,11 @@ class DocumentsTest {
                 .toList();
         try (Stream<Path> tools = Files.list(Path.of("tools"))) {
             assertThat(listed)
-                    .containsExactlyInAnyOrderElementsOf(tools.map(
-                                    tool -> tool.getFileName().toString())
-                            .filter(not("README.md"::equals))
-                            .filter(not("__pycache__"::equals))
-                            .toList());
+                    .containsExactlyInAnyOrderElementsOf(
+                            tools.map(tool -> tool.getFileName().toString())
+                                    .filter(not("README.md"::equals))
+                                    .filter(not("__pycache__"::equals))
+                                    .toList());
         }
     }
 }

@@ -63,7 +63,8 @@ final class Cli {
         }
     }
 
-    private static CommandLine commandLine(Terminal terminal, RootCommand root, Failures failures, String... args) {
+    /** The command that arguments name, with its flags; all commands if they name none. */
+    static CommandLine commandLine(Terminal terminal, RootCommand root, Failures failures, String... args) {
         return added(new CommandLine(root), COMMANDS, args, 0)
                 .setOut(terminal.out())
                 .setErr(terminal.err())

@@ -36,9 +36,24 @@ final class CliRunner {
     private static Outcome run(
             Writer out, Map<String, String> environment, Map<String, String> properties, String... args) {
         StringWriter err = new StringWriter();
-        Terminal terminal = new Terminal(
-                new PrintWriter(out), new PrintWriter(err), false, environment, properties, Clock.system());
-        int code = Cli.run(terminal, args);
+        int code = Cli.run(terminal(out, err, environment, properties), args);
         return new Outcome(code, out.toString(), err.toString());
+    }
+
+    private static Terminal terminal(
+            Writer out, Writer err, Map<String, String> environment, Map<String, String> properties) {
+        return new Terminal(new PrintWriter(out), new PrintWriter(err), false, environment, properties, Clock.system());
+    }
+
+    /**
+     * Parses a command line and runs nothing.
+     *
+     * @throws picocli.CommandLine.ParameterException if it is wrong
+     */
+    static void parse(String... args) {
+        Terminal terminal = terminal(new StringWriter(), new StringWriter(), Map.of(), Map.of());
+        RootCommand root = new RootCommand();
+        String[] expanded = Cli.withDefaultBenchmark(args);
+        Cli.commandLine(terminal, root, new Failures(terminal, root), expanded).parseArgs(expanded);
     }
 }

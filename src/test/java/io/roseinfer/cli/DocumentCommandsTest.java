@@ -4,6 +4,7 @@ import static java.util.function.Predicate.not;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.Document;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,6 +20,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine.ParameterException;
 
 /** Documents show commands, flags and lines of output; this holds them to the command line there is. */
 class DocumentCommandsTest {
@@ -41,12 +43,14 @@ class DocumentCommandsTest {
         documents = Document.all();
     }
 
-    /** What is wrong with a command line of ours, found out by asking it for help, which parses it and runs nothing. */
+    /** What is wrong with a command line of ours. */
     private static Stream<String> complaints(String commandLine) {
-        List<String> words = new ArrayList<>(Document.words(commandLine));
-        words.add("--help");
-        Outcome outcome = CliRunner.run(words.toArray(String[]::new));
-        return outcome.code() == 0 ? Stream.empty() : Stream.of(commandLine.strip() + ": " + outcome.err());
+        try {
+            CliRunner.parse(Document.words(commandLine).toArray(String[]::new));
+            return Stream.empty();
+        } catch (ParameterException | BadInput wrong) {
+            return Stream.of(commandLine.strip() + ": " + wrong.getMessage());
+        }
     }
 
     @Test
@@ -74,8 +78,9 @@ class DocumentCommandsTest {
     private static Set<String> ourFlags() {
         Set<String> flags = new TreeSet<>(OF_JAVA);
         for (String command : COMMANDS) {
-            String help =
-                    CliRunner.run((command + " --help").split(" ")).out().replaceAll("--\\[no-\\]([\\w-]+)", "--$1 --no-$1");
+            String help = CliRunner.run((command + " --help").split(" "))
+                    .out()
+                    .replaceAll("--\\[no-\\]([\\w-]+)", "--$1 --no-$1");
             flags.addAll(flags(help));
         }
         flags.addAll(flags(CliRunner.run("--help").out()));
@@ -166,12 +171,22 @@ class DocumentCommandsTest {
         String page = Document.at("src/site/markdown/benchmark.md").text();
         Set<String> defined = page.lines()
                 .filter(line -> line.startsWith("| **"))
-                .flatMap(line -> BOLD.matcher(line.substring(0, line.indexOf(" | "))).results())
+                .flatMap(line ->
+                        BOLD.matcher(line.substring(0, line.indexOf(" | "))).results())
                 .map(bold -> bold.group(1))
                 .collect(Collectors.toSet());
         Set<String> printed = labels(
-                        "bench", "--num-requests", "40", "--max-new-tokens", "4", "--submit-interval-ms", "0.01",
-                        "--submit-schedule", "absolute", "--max-inflight-requests", "1")
+                        "bench",
+                        "--num-requests",
+                        "40",
+                        "--max-new-tokens",
+                        "4",
+                        "--submit-interval-ms",
+                        "0.01",
+                        "--submit-schedule",
+                        "absolute",
+                        "--max-inflight-requests",
+                        "1")
                 .collect(Collectors.toSet());
         assertThat(defined).isEqualTo(printed);
     }
