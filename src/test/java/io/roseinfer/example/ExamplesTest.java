@@ -1,0 +1,118 @@
+package io.roseinfer.example;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The programs in {@code tools/examples}, each run as its users run it: by Java, from its source. */
+class ExamplesTest {
+    private static final Path EXAMPLES = Path.of("tools/examples");
+
+    @TempDir
+    Path folder;
+
+    private List<String> run(String name, String input) throws IOException, InterruptedException {
+        Path errors = folder.resolve("errors");
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--source=25",
+                        "--add-modules=jdk.incubator.vector",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-XX:+UseSerialGC",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        EXAMPLES.resolve(name + ".java").toString())
+                .redirectInput(Files.writeString(folder.resolve("input"), input).toFile())
+                .redirectError(errors.toFile())
+                .start();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(Files.readString(errors)).isZero();
+        return out.lines().toList();
+    }
+
+    /** The numbers of a line behind its first column, which has a width. */
+    private static double[] numbers(String line, int first) {
+        return Stream.of(line.substring(first).strip().split("\\s+"))
+                .mapToDouble(number -> Double.parseDouble(number.replace("%", "")))
+                .toArray();
+    }
+
+    @Test
+    void hello_tells_two_stories() throws Exception {
+        assertThat(run("Hello", ""))
+                .hasSize(3)
+                .satisfiesExactly(
+                        story -> assertThat(story).startsWith("Once upon a time, there was a curious young girl"),
+                        other -> assertThat(other).startsWith("The lighthouse").hasSizeGreaterThan(30),
+                        end -> assertThat(end).isEqualTo("24 tokens, ended by LENGTH"));
+    }
+
+    @Test
+    void chat_goes_on_from_what_was_said_and_finds_that_in_the_cache() throws Exception {
+        assertThat(String.join("\n", run("ChatLoop", "Once upon a time\n\nThe dog\n")))
+                .startsWith(", there was a curious young girl")
+                .containsSubsequence("[0 of 4 tokens cached]", "[16 of 30 tokens cached]");
+    }
+
+    /** The built-in model sees 512 tokens. */
+    @Test
+    void chat_that_outgrows_the_context_forgets_its_beginning() throws Exception {
+        List<String> said = run("ChatLoop", "Once upon a time there was a dog.\n".repeat(20));
+        assertThat(said.stream().filter(line -> line.endsWith(" tokens cached]"))).hasSize(20);
+        assertThat(said.getLast()).contains(" of 488 tokens cached]");
+    }
+
+    @Test
+    void own_policy_is_sooner_in_the_middle_and_later_at_the_end_on_every_seed() throws Exception {
+        List<String> table = run("OwnPolicy", "");
+        assertThat(table).hasSize(2 + 5);
+        for (String line : table.subList(2, table.size())) {
+            double[] seconds = numbers(line, 6);
+            assertThat(seconds[1]).as("own policy's median to the first token: %s", line).isLessThan(seconds[0]);
+            assertThat(seconds[3]).as("own policy's median to the last token: %s", line).isLessThan(seconds[2]);
+            assertThat(seconds[5]).as("own policy's longest wait: %s", line).isGreaterThan(seconds[4]);
+        }
+        assertThat(Files.readString(EXAMPLES.resolve("README.md"))).contains(String.join("\n", table));
+    }
+
+    @Test
+    void higher_temperatures_choose_less_likely_tokens_and_a_filter_takes_that_back() throws Exception {
+        List<double[]> rows = run("SamplerStudy", "").stream()
+                .skip(1)
+                .map(line -> numbers(line, 28))
+                .toList();
+        assertThat(rows).hasSize(8);
+        assertThat(rows.getFirst()[1]).as("texts of greedy requests").isEqualTo(1);
+        assertThat(rows.subList(0, 5)).extracting(row -> -row[0]).isSorted();
+        assertThat(rows.subList(5, 8)).allSatisfy(row -> assertThat(row[0]).isGreaterThan(rows.get(4)[0]));
+    }
+
+    @Test
+    void smaller_pools_take_more_steps_and_preempt() throws Exception {
+        List<double[]> rows = run("SchedulerExperiment", "").stream()
+                .skip(1)
+                .map(line -> numbers(line, 0))
+                .toList();
+        assertThat(rows).hasSize(6);
+        assertThat(rows).extracting(row -> row[1]).isSorted();
+        assertThat(rows.getFirst()[2]).as("preemptions where there are blocks for all").isZero();
+        assertThat(rows.getLast()[2]).as("preemptions in the smallest pool").isPositive();
+    }
+
+    @Test
+    void every_example_is_in_the_list() throws IOException {
+        String list = Files.readString(EXAMPLES.resolve("README.md"));
+        try (Stream<Path> files = Files.list(EXAMPLES)) {
+            assertThat(files.map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".java")))
+                    .isNotEmpty()
+                    .allSatisfy(name -> assertThat(list).contains("| `" + name.replace(".java", "") + "` |"));
+        }
+    }
+}
