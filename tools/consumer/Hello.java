@@ -9,8 +9,10 @@ final class Hello {
 
     public static void main(String[] args) {
         try (Engine engine = Roseinfer.open("builtin:tiny")) {
-            Completion completion = engine.generate(GenerationRequest.of("Once upon a time").withMaxNewTokens(8));
-            System.out.println(completion.tokens().size() + " tokens:" + completion.text().orElseThrow());
+            Completion completion =
+                    engine.generate(GenerationRequest.of("Once upon a time").withMaxNewTokens(8));
+            System.out.println(
+                    completion.tokens().size() + " tokens:" + completion.text().orElseThrow());
         }
     }
 }

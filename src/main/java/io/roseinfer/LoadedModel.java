@@ -107,7 +107,8 @@ public final class LoadedModel implements AutoCloseable {
 
     /** The same options with the block size the model was loaded with, which attention that is not paged sets. */
     public EngineOptions fitting(EngineOptions options) {
-        return Objects.requireNonNull(options, "options").withBlockSize(runner.kv().blockSize());
+        return Objects.requireNonNull(options, "options")
+                .withBlockSize(runner.kv().blockSize());
     }
 
     /** Serves with options that ask for no more than the model was loaded for. Closing the engine leaves the model loaded. */

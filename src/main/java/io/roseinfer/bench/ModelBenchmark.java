@@ -4,9 +4,9 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.metrics.Summary;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -122,11 +122,11 @@ public final class ModelBenchmark {
     private ModelTiming measure(ModelPoint point) {
         ModelSteps steps = new ModelSteps(runner, point.rows(), Math.toIntExact(settings.rowTokens(point)), observers);
         warmUp(steps, point);
-        double[] stepMillis = new double[settings.repeats()];
-        for (int run = 0; run < stepMillis.length; run++) {
-            stepMillis[run] = stepMillis(steps, point);
+        List<Double> runMillis = new ArrayList<>();
+        for (int run = 0; run < settings.repeats(); run++) {
+            runMillis.add(stepMillis(steps, point));
         }
-        return new ModelTiming(point, Summary.of(stepMillis));
+        return new ModelTiming(point, runMillis);
     }
 
     private void warmUp(ModelSteps steps, ModelPoint point) {

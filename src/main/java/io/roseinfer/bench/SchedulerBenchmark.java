@@ -75,14 +75,17 @@ public final class SchedulerBenchmark {
         for (int number = 1; number <= repeats; number++) {
             listener.started(Phase.MEASURED, number, repeats);
             measured.add(runOnce(mode));
+            listener.measured(measured.getLast());
         }
         return measured;
     }
 
-    /** Told which run begins. */
+    /** Told which run begins, and of each measured one that is over. */
     @FunctionalInterface
     public interface SchedulerListener {
         void started(Phase phase, int number, int of);
+
+        default void measured(SchedulerRun run) {}
     }
 
     private SchedulerRun runOnce(Mode mode) {

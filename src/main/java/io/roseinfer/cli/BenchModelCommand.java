@@ -5,15 +5,23 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.ModelBenchmark;
 import io.roseinfer.bench.ModelBenchmark.WarmUp;
 import io.roseinfer.bench.ModelPoint;
+import io.roseinfer.bench.ModelTiming;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ModelReport;
+import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.cli.flags.Choices;
+import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.Ranges;
+import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.Shapes;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -87,6 +95,9 @@ final class BenchModelCommand implements io.roseinfer.cli.Command {
             description = "Runs that count, of every shape.")
     private int repeatRuns = 5;
 
+    @Mixin
+    private JsonFlag json = new JsonFlag();
+
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         List<ModelPoint> points = new ArrayList<>(prefill.values());
@@ -95,18 +106,27 @@ final class BenchModelCommand implements io.roseinfer.cli.Command {
             throw new BadInput("--prefill none --decode none leaves nothing to measure; name a shape for one of them");
         }
         WarmUp warmUp = new WarmUp(warmupRuns, Math.round(warmupMillis * NANOS_PER_MILLI));
+        Optional<ResultFile> results = json.file();
         ModelBenchmark.Settings settings =
                 new ModelBenchmark.Settings(points, context, decodeSteps, warmUp, repeatRuns);
         EngineOptions base = EngineOptions.defaults().withBlockSize(blockSize);
         try (LoadedModel loaded = model.load(spec -> settings.engineOptions(base, spec.contextLength()), terminal)) {
             loaded.warmUp(terminal.clock());
-            model.features(loaded, terminal);
+            Map<String, @Nullable Object> flags =
+                    new SettingsInForce(loaded, base).all(command, model, model.features(loaded, terminal));
+            Environment environment = Machine.here().environment(loaded, terminal);
             ModelBenchmark benchmark =
                     new ModelBenchmark(loaded.runner(), settings, terminal.clock(), loaded.profiler());
             String dtype = loaded.precision().map(Choices::word).orElse("none");
             terminal.print(ModelReport.header(model.model(), dtype, loaded.deviceDescription(), settings));
             terminal.print(WarmUpLine.of(loaded));
-            benchmark.run(timing -> terminal.print(ModelReport.row(timing)));
+            try (GrowingFile<ModelTiming> file = new GrowingFile<>(
+                    results, (to, timings) -> to.write(ModelReport.json(flags, environment, timings)))) {
+                benchmark.run(timing -> {
+                    terminal.print(ModelReport.row(timing));
+                    file.add(timing);
+                });
+            }
         }
         return 0;
     }

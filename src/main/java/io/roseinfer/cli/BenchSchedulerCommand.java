@@ -3,23 +3,34 @@ package io.roseinfer.cli;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.bench.RunListener.Phase;
 import io.roseinfer.bench.SchedulerBenchmark;
+import io.roseinfer.bench.SchedulerBenchmark.SchedulerListener;
 import io.roseinfer.bench.SchedulerRun;
+import io.roseinfer.bench.StepCost;
 import io.roseinfer.bench.load.Workload;
+import io.roseinfer.bench.report.Environment;
+import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.SchedulerReport;
+import io.roseinfer.bench.report.StepCostReport;
 import io.roseinfer.bench.report.StreamingReport;
 import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SamplingFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
+import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.StepCostFlags;
 import io.roseinfer.cli.flags.WorkloadFlags;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.model.ModelSpec;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
@@ -51,7 +62,8 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
             "--prefill-force-fifo-every",
             "--decode-first",
             "--chunked-prefill",
-            "--no-prefix-cache");
+            "--no-prefix-cache",
+            "--json");
 
     @Mixin
     private ModelFlags model = new ModelFlags();
@@ -108,41 +120,74 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
             description = "Runs that count.")
     private int repeatRuns = 3;
 
+    @Mixin
+    private JsonFlag json = new JsonFlag();
+
     @Override
     public int run(CommandSpec command, Terminal terminal) {
+        Optional<ResultFile> results = json.file();
         EngineOptions options = scheduler.engineOptions(sampling.seed(), terminal);
         backend.ifPresent(model::alsoNamed);
         if (model.isSimulated() && mode.isEmpty()) {
             GivenFlags.tellOthersWithoutEffect(
                     command, ON_SIM, "the cost of a step is measured without a model", terminal);
-            cost.run(options, terminal);
+            runCost(command, options, results, terminal);
         } else {
             for (String flag : ON_SIM_ALONE) {
                 GivenFlags.tellWithoutEffect(command, flag, "it belongs to --backend sim without --mode", terminal);
             }
-            Workload requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
-            run(mode.orElse(SchedulerBenchmark.Mode.ONLINE), requests, options, terminal);
+            runModes(command, options, results, terminal);
         }
         return 0;
     }
 
-    private void run(SchedulerBenchmark.Mode drive, Workload requests, EngineOptions options, Terminal terminal) {
-        try (LoadedModel loaded = model.load(options, terminal)) {
-            loaded.warmUp(terminal.clock());
-            model.features(loaded, terminal);
-            Workload ids =
-                    workload.isTokenIds() ? requests : requests.pretokenized(TextPrompts.tokenizer(loaded)::encode);
-            SchedulerBenchmark benchmark = new SchedulerBenchmark(
-                    loaded.runner(), options.scheduler(), ids, sampling.seed(), terminal.clock(), loaded.profiler());
-            List<SchedulerRun> runs = benchmark.run(
-                    drive, warmupRuns, repeatRuns, (phase, number, of) -> banner(terminal, phase, number, of));
-            terminal.print(SchedulerReport.text(drive, warmupRuns, runs) + WarmUpLine.of(loaded));
+    private void runCost(CommandSpec command, EngineOptions options, Optional<ResultFile> results, Terminal terminal) {
+        Map<String, @Nullable Object> settings = SettingsInForce.withoutModel(command, options);
+        Environment environment = Machine.here().environment(terminal);
+        try (GrowingFile<StepCost> file = new GrowingFile<>(
+                results, (to, costs) -> to.write(StepCostReport.json(settings, environment, costs)))) {
+            cost.run(options, terminal, file::add);
         }
     }
 
-    private static void banner(Terminal terminal, Phase phase, int number, int of) {
-        if (phase == Phase.WARMUP) {
-            terminal.print(StreamingReport.warmupBanner(number, of));
+    private void runModes(CommandSpec command, EngineOptions options, Optional<ResultFile> results, Terminal terminal) {
+        SchedulerBenchmark.Mode drive = mode.orElse(SchedulerBenchmark.Mode.ONLINE);
+        Function<ModelSpec, Workload> requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
+        try (LoadedModel loaded = model.load(options, terminal)) {
+            loaded.warmUp(terminal.clock());
+            Map<String, @Nullable Object> settings =
+                    new SettingsInForce(loaded, options).all(command, model, model.features(loaded, terminal));
+            settings.put("mode", drive.toString());
+            Environment environment = Machine.here().environment(loaded, terminal);
+            try (GrowingFile<SchedulerRun> file = new GrowingFile<>(
+                    results, (to, runs) -> to.write(SchedulerReport.json(settings, environment, drive, runs)))) {
+                List<SchedulerRun> runs = benchmark(loaded, requests.apply(loaded.spec()), options, terminal)
+                        .run(drive, warmupRuns, repeatRuns, listener(file, terminal));
+                terminal.print(SchedulerReport.text(drive, warmupRuns, runs) + WarmUpLine.of(loaded));
+            }
         }
+    }
+
+    private SchedulerBenchmark benchmark(
+            LoadedModel loaded, Workload requests, EngineOptions options, Terminal terminal) {
+        Workload ids = workload.isTokenIds() ? requests : requests.pretokenized(TextPrompts.tokenizer(loaded)::encode);
+        return new SchedulerBenchmark(
+                loaded.runner(), options.scheduler(), ids, sampling.seed(), terminal.clock(), loaded.profiler());
+    }
+
+    private static SchedulerListener listener(GrowingFile<SchedulerRun> file, Terminal terminal) {
+        return new SchedulerListener() {
+            @Override
+            public void started(Phase phase, int number, int of) {
+                if (phase == Phase.WARMUP) {
+                    terminal.print(StreamingReport.warmupBanner(number, of));
+                }
+            }
+
+            @Override
+            public void measured(SchedulerRun run) {
+                file.add(run);
+            }
+        };
     }
 }

@@ -10,6 +10,7 @@ import io.roseinfer.bench.load.Workload;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.JsonReport;
 import io.roseinfer.bench.report.ResultFile;
+import io.roseinfer.bench.report.RunsReport;
 import io.roseinfer.bench.report.StreamingReport;
 import io.roseinfer.bench.report.TimelineTrace;
 import io.roseinfer.cli.flags.Choices;
@@ -23,11 +24,13 @@ import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.WorkloadFlags;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.model.ModelSpec;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Visibility;
@@ -134,13 +137,13 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
         }
         tellWithoutEffect(command, terminal);
         SubmitSchedule schedule = new SubmitSchedule(submitSchedule, submitIntervalMillis);
-        Workload requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
+        Function<ModelSpec, Workload> requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
         EngineOptions options = withTimeline(delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal)));
         try (LoadedModel loaded = model.load(options, terminal)) {
             loaded.warmUp(terminal.clock());
             ModelFlags.Features features = model.features(loaded, terminal);
             SettingsInForce settings = new SettingsInForce(loaded, options);
-            Workload prepared = workload.isTokenIds() ? requests : prepared(requests, loaded);
+            Workload prepared = prepared(requests.apply(loaded.spec()), loaded);
             Map<String, @Nullable Object> flags = settings.all(command, model, features);
             Environment environment = Machine.here().environment(loaded, terminal);
             String line = settings.line(scheduler.admissionPolicy(), word(schedule)) + "\n" + WarmUpLine.of(loaded);
@@ -158,6 +161,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
                 profiler.ifPresent(benchmark::withProfiler);
                 runs = benchmark.run(warmupRuns, repeatRuns);
             }
+            terminal.print(RunsReport.text(runs));
             if (trace.isPresent() && runs.stream().anyMatch(run -> TimelineTrace.droppedSteps(run) > 0)) {
                 terminal.note(
                         "--timeline has the last " + TIMELINE_STEPS + " steps of each run; make the runs shorter");
@@ -197,9 +201,12 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
         return timeline.isEmpty() ? options : options.withStepHistory(TIMELINE_STEPS);
     }
 
-    private Workload prepared(Workload texts, LoadedModel loaded) {
+    private Workload prepared(Workload requests, LoadedModel loaded) {
+        if (workload.isTokenIds()) {
+            return requests;
+        }
         Tokenizer tokenizer = TextPrompts.tokenizer(loaded);
-        return pretok ? texts.pretokenized(tokenizer::encode) : texts;
+        return pretok ? requests.pretokenized(tokenizer::encode) : requests;
     }
 
     private StreamingReport.Setup setup(LoadedModel loaded, ModelFlags.Features features) {

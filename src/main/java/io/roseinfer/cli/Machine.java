@@ -35,14 +35,23 @@ final class Machine {
 
     /** The environment section of a results file. */
     Environment environment(LoadedModel loaded, Terminal terminal) {
+        return environment(loaded.gpu(), loaded.warmUpNanos(), terminal);
+    }
+
+    /** The same of a benchmark without a model. */
+    Environment environment(Terminal terminal) {
+        return environment(Optional.empty(), 0, terminal);
+    }
+
+    private Environment environment(Optional<String> gpu, long warmUpNanos, Terminal terminal) {
         return new Environment(
                 jdk(),
                 Optional.of(cpu()),
                 vectorBits(),
-                loaded.gpu(),
+                gpu,
                 driver(),
                 Optional.ofNullable(terminal.properties().get("roseinfer.commit")),
-                loaded.warmUpNanos());
+                warmUpNanos);
     }
 
     static String jdk() {

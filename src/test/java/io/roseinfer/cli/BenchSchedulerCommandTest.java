@@ -1,19 +1,28 @@
 package io.roseinfer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
 
 /** The whole command on the simulated device. */
 class BenchSchedulerCommandTest {
-    private static Outcome bench(String mode) {
-        return CliRunner.run(
+    @TempDir
+    Path folder;
+
+    private static Outcome bench(String mode, String... more) {
+        List<String> args = new ArrayList<>(List.of(
                 "bench",
                 "scheduler",
                 "--model",
@@ -30,7 +39,9 @@ class BenchSchedulerCommandTest {
                 "--warmup-runs",
                 "1",
                 "--repeat-runs",
-                "2");
+                "2"));
+        args.addAll(List.of(more));
+        return CliRunner.run(args.toArray(String[]::new));
     }
 
     @Test
@@ -75,6 +86,64 @@ class BenchSchedulerCommandTest {
         assertThat(outcome.out().lines().filter(line -> line.matches("( +[0-9.]+){8} +[0-9.-]+")))
                 .extracting(line -> line.substring(0, 17).strip().replaceAll(" +", "/"))
                 .containsExactly("1/0", "1/20", "9/0", "9/20");
+    }
+
+    @Test
+    void runs_of_the_scheduler_are_in_the_file_with_their_requests_and_summarized() throws IOException {
+        Path file = folder.resolve("run.json");
+        Outcome outcome = bench("offline", "--json=" + file);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        JsonNode document = SimBench.read(file);
+        assertThat(document.at("/mode").stringValue()).isEqualTo("offline");
+        assertThat(document.at("/settings/device").stringValue()).isEqualTo("sim");
+        assertThat(document.at("/runs")).hasSize(2);
+        double[] rates = SimBench.elements(document.at("/runs"))
+                .mapToDouble(run -> 12e9 / (nanos(run, "prefill_ns") + nanos(run, "decode_ns")))
+                .sorted()
+                .toArray();
+        JsonNode over = document.at("/over_runs/completion_tok_s");
+        assertThat(over.at("/min").doubleValue()).isCloseTo(rates[0], within(1e-6));
+        assertThat(over.at("/max").doubleValue()).isCloseTo(rates[1], within(1e-6));
+        double median = (rates[0] + rates[1]) / 2;
+        assertThat(outcome.out())
+                .contains(String.format(
+                        Locale.ROOT, "Throughput(completion,total) p50/mean: %.2f/%.2f tokens/s", median, median));
+        assertThat(SimBench.elements(document.at("/runs/0/requests")))
+                .hasSize(4)
+                .allSatisfy(request -> {
+                    assertThat(request.at("/completion_tokens").intValue()).isEqualTo(3);
+                    assertThat(nanos(request, "ttft_ns")).isPositive().isLessThan(nanos(request, "latency_ns"));
+                });
+    }
+
+    private static long nanos(JsonNode node, String name) {
+        return node.at("/" + name).longValue();
+    }
+
+    @Test
+    void costs_of_a_step_are_in_the_file_without_flags_of_a_model() throws IOException {
+        Path file = folder.resolve("cost.json");
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "scheduler",
+                "--backend=sim",
+                "--running=1,9",
+                "--waiting=0,20",
+                "--steps=5",
+                "--json=" + file);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.err()).isEmpty();
+        JsonNode document = SimBench.read(file);
+        assertThat(document.at("/settings/device").stringValue()).isEqualTo("sim");
+        assertThat(document.at("/settings/steps").intValue()).isEqualTo(5);
+        assertThat(document.at("/settings").has("model")).isFalse();
+        assertThat(SimBench.elements(document.at("/points"))
+                        .map(point -> point.at("/running").intValue() + "/"
+                                + point.at("/waiting").intValue()))
+                .containsExactly("1/0", "1/20", "9/0", "9/20");
+        assertThat(document.at("/points/0/total_us/count").intValue()).isEqualTo(5);
+        assertThat(document.at("/points/0/admit_us/p50").isNull()).isTrue();
+        assertThat(document.at("/points/1/admit_us/count").intValue()).isEqualTo(5);
     }
 
     @Test

@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -71,7 +70,8 @@ class BenchStreamingCommandTest {
                         "=== run 1/2 ===",
                         "=== streaming benchmark ===",
                         "=== run 2/2 ===",
-                        "=== streaming benchmark ===");
+                        "=== streaming benchmark ===",
+                        "=== over 2 runs: median (least to most) ===");
     }
 
     @ParameterizedTest
@@ -117,7 +117,8 @@ class BenchStreamingCommandTest {
     @Test
     void bench_absoluteSchedule_staysOnItAndTellsTheLag() throws IOException {
         JsonNode run = SimBench.results(
-                        folder, "run.json",
+                        folder,
+                        "run.json",
                         "--num-requests",
                         "20",
                         "--submit-interval-ms",
@@ -157,6 +158,26 @@ class BenchStreamingCommandTest {
     }
 
     @Test
+    void prompts_of_a_number_of_tokens_need_no_tokenizer_and_share_none() throws IOException {
+        Path config = Files.writeString(folder.resolve("config.json"), """
+                {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":300,"n_positions":64}""");
+        Path file = folder.resolve("run.json");
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "--device=sim",
+                "--model=random:" + config,
+                "--prompt-tokens=40,17",
+                "--num-requests=4",
+                "--json=" + file);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        JsonNode run = SimBench.read(file).at("/runs/0");
+        assertThat(SimBench.elements(run.at("/requests"))
+                        .map(request -> request.at("/prompt_tokens").intValue()))
+                .containsExactly(40, 17, 40, 17);
+        assertThat(run.at("/cached_tokens").intValue()).isZero();
+    }
+
+    @Test
     void memory_plan_is_listed_where_it_is_asked_for() {
         Outcome outcome = SimBench.run("--memory-plan", "--num-requests=1");
         assertThat(outcome.err()).isEqualTo("""
@@ -178,7 +199,8 @@ class BenchStreamingCommandTest {
     @Test
     void bench_sameSeed_drawsTheSameTokensInEveryRun() throws IOException {
         JsonNode runs = SimBench.results(
-                        folder, "run.json",
+                        folder,
+                        "run.json",
                         "--print-ids",
                         "--do-sample",
                         "--seed",
@@ -219,6 +241,7 @@ class BenchStreamingCommandTest {
                 .satisfiesExactly(
                         prefill -> assertThat(prefill).contains(" prefill steps, "),
                         decode -> assertThat(decode).contains(" decode steps, "));
-        assertThat(SimBench.read(file).at("/runs/0/profile/1/step_us/count").asInt()).isGreaterThanOrEqualTo(15);
+        assertThat(SimBench.read(file).at("/runs/0/profile/1/step_us/count").asInt())
+                .isGreaterThanOrEqualTo(15);
     }
 }

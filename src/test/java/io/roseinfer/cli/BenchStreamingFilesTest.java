@@ -119,7 +119,8 @@ class BenchStreamingFilesTest {
 
     @Test
     void bench_timelineInNoDirectory_isRefusedBeforeTheRun() {
-        Outcome outcome = SimBench.run("--timeline", folder.resolve("none/trace.json").toString());
+        Outcome outcome =
+                SimBench.run("--timeline", folder.resolve("none/trace.json").toString());
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.out()).isEmpty();
         assertThat(outcome.err())

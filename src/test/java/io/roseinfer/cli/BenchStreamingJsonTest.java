@@ -43,6 +43,35 @@ class BenchStreamingJsonTest {
     }
 
     @Test
+    void runs_are_summarized_by_median_and_range_in_the_file_and_in_print() throws IOException {
+        Path file = folder.resolve("run.json");
+        Outcome outcome = SimBench.run("--num-requests=3", "--repeat-runs=3", "--json=" + file);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        JsonNode document = SimBench.read(file);
+        double[] p99 = SimBench.elements(document.at("/runs"))
+                .mapToDouble(run -> run.at("/summary/ttft_ms/p99").doubleValue())
+                .sorted()
+                .toArray();
+        JsonNode over = document.at("/over_runs/ttft_ms/p99");
+        assertThat(over.at("/min").doubleValue()).isEqualTo(p99[0]);
+        assertThat(over.at("/median").doubleValue()).isEqualTo(p99[1]);
+        assertThat(over.at("/max").doubleValue()).isEqualTo(p99[2]);
+        assertThat(outcome.out().lines())
+                .contains(String.format(Locale.ROOT, "TTFT p99: %.2f (%.2f to %.2f) ms", p99[1], p99[0], p99[2]));
+        assertThat(outcome.out().lines().dropWhile(line -> !line.startsWith("=== over 3 runs")))
+                .hasSize(1 + 4 * 2 + 1);
+    }
+
+    @Test
+    void metric_without_a_sample_is_not_summarized() throws IOException {
+        JsonNode over = SimBench.results(folder, "run.json", "--max-new-tokens=1", "--repeat-runs=2")
+                .at("/over_runs");
+        assertThat(over.has("ttft_ms")).isTrue();
+        assertThat(over.has("tpot_ms")).isFalse();
+        assertThat(over.has("itl_ms")).isFalse();
+    }
+
+    @Test
     void bench_json_hasTheSettingsInForce() throws IOException {
         JsonNode settings = SimBench.results(folder, "run.json", "--num-requests", "2", "--prompt-repeats", "1,2")
                 .at("/settings");
@@ -100,7 +129,8 @@ class BenchStreamingJsonTest {
 
     private static String millis(JsonNode run, ToLongFunction<JsonNode> nanos) {
         return printed(
-                "%.2f", SimBench.elements(run.at("/requests")).mapToLong(nanos).mapToDouble(value -> value / 1e6), 50, 95, 99);
+                "%.2f",
+                SimBench.elements(run.at("/requests")).mapToLong(nanos).mapToDouble(value -> value / 1e6), 50, 95, 99);
     }
 
     private static long nanos(JsonNode request, String name) {
@@ -108,7 +138,9 @@ class BenchStreamingJsonTest {
     }
 
     private static long[] tokens(JsonNode request) {
-        return SimBench.elements(request.at("/token_ns")).mapToLong(JsonNode::longValue).toArray();
+        return SimBench.elements(request.at("/token_ns"))
+                .mapToLong(JsonNode::longValue)
+                .toArray();
     }
 
     private static String hostMicros(JsonNode run, int part) {
@@ -150,7 +182,10 @@ class BenchStreamingJsonTest {
             lines.add("Submit lag p50/p95/p99: "
                     + printed(
                             "%.2f",
-                            SimBench.elements(run.at("/submit_lag_ns")).mapToDouble(lag -> lag.longValue() / 1e6), 50, 95, 99)
+                            SimBench.elements(run.at("/submit_lag_ns")).mapToDouble(lag -> lag.longValue() / 1e6),
+                            50,
+                            95,
+                            99)
                     + " ms");
         }
         lines.add("add_request latency p50/p95/p99: "

@@ -27,6 +27,27 @@ class BenchStreamingRefusalTest {
         assertThat(outcome.err()).contains(message).hasLineCount(1);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "--unique-prompts, leave out --unique-prompts",
+        "--prompt-repeats=2, leave out --prompt-repeats",
+        "--prompt=a, --prompt and --prompt-tokens are mutually exclusive",
+        "--prompt-ids=1, --prompt-ids and --prompt-tokens are mutually exclusive"
+    })
+    void number_of_prompt_tokens_with_another_prompt_is_refused(String flag, String message) {
+        Outcome outcome = SimBench.run("--prompt-tokens=5", flag);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains(message).hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, '1 to 16777216'", "1024, the model's context is 1024 tokens", "16777216, so ask for fewer"})
+    void number_of_prompt_tokens_that_no_prompt_has_is_refused(String number, String message) {
+        Outcome outcome = SimBench.run("--prompt-tokens=" + number);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--prompt-tokens", message).hasLineCount(1);
+    }
+
     @Test
     void bench_promptLongerThanTheContext_isRefusedInOneLine() {
         Outcome outcome = SimBench.run("--prompt-repeats", "2000");

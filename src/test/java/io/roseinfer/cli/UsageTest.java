@@ -89,6 +89,17 @@ class UsageTest {
                         + System.lineSeparator());
     }
 
+    @Test
+    void policy_class_that_is_not_found_names_the_variable_that_says_where_it_is() {
+        Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", "mine.Policy:8");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("'mine.Policy:8'", "ROSEINFER_CLASSPATH=FOLDER")
+                .hasLineCount(1);
+        Outcome found = CliRunner.run("bench", "--prefill-admission-policy", "java.lang.String");
+        assertThat(found.err()).doesNotContain("ROSEINFER_CLASSPATH");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"lifo", "java.lang.String", "io.roseinfer.scheduler.policy.AdmissionPolicy", ""})
     void bench_admissionPolicyThatIsNone_namesTheKnownOnes(String policy) {

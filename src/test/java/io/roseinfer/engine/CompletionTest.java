@@ -21,8 +21,7 @@ class CompletionTest {
         AtomicLong nowNanos = new AtomicLong(1_000_000_000);
         SimOptions sim = SimOptions.defaults().withOnStep(step -> nowNanos.addAndGet(5_000_000));
         EngineOptions options = Models.options();
-        try (Engine engine =
-                Engine.open(Models.runner(options, sim), Optional.empty(), options, nowNanos::get)) {
+        try (Engine engine = Engine.open(Models.runner(options, sim), Optional.empty(), options, nowNanos::get)) {
             Completion completion = engine.generate(Models.request(3, 1, 2));
             assertThat(completion.ttft()).contains(Duration.ofMillis(5));
         }

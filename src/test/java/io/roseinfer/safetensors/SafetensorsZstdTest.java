@@ -104,9 +104,14 @@ class SafetensorsZstdTest {
             public int read() {
                 throw new OutOfMemoryError("a full heap");
             }
+
+            @Override
+            public int read(byte[] target, int offset, int length) {
+                return read();
+            }
         };
-        byte[] json = "{\"a\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,16]}}"
-                .getBytes(StandardCharsets.UTF_8);
+        byte[] json =
+                "{\"a\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,16]}}".getBytes(StandardCharsets.UTF_8);
         SafetensorsHeader header = SafetensorsHeader.parse("weights", json);
         Arena owner = Arena.ofShared();
         assertThatThrownBy(() -> new SafetensorsZstd("weights", full).data(header, owner))

@@ -23,8 +23,7 @@ class AddedTokensTest {
     @Test
     @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void tokens_of_two_large_files_are_put_together() {
-        TokenizerConfig older =
-                new TokenizerConfig(true, false, false, false, tokens(EACH), SpecialTokens.NONE);
+        TokenizerConfig older = new TokenizerConfig(true, false, false, false, tokens(EACH), SpecialTokens.NONE);
         List<AddedToken> all = AddedTokens.of("files", Map.of(), tokens(0), older, new ArrayList<>());
         assertThat(all).hasSize(2 * EACH);
     }

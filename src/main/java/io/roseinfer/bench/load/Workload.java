@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
@@ -43,6 +44,22 @@ public record Workload(List<GenerationRequest> requests) {
                 .toList();
         return new Workload(IntStream.range(0, requests)
                 .mapToObj(i -> template.withPrompt(prompts.get(i % prompts.size())))
+                .toList());
+    }
+
+    /**
+     * Requests of random token ids, the same in every process, each like {@code template} but for its prompt. They are random from the
+     * first token on, so none finds another's blocks in the prefix cache.
+     *
+     * @param lengths request i has {@code lengths[i mod size]} ids
+     * @param vocabularySize ids are below it
+     */
+    public static Workload ofRandomTokens(
+            List<Integer> lengths, int requests, int vocabularySize, GenerationRequest template) {
+        return new Workload(IntStream.range(0, requests)
+                .mapToObj(i -> template.withPrompt(new Prompt.Tokens(new SplittableRandom(i)
+                        .ints(lengths.get(i % lengths.size()), 0, vocabularySize)
+                        .toArray())))
                 .toList());
     }
 

@@ -1,15 +1,12 @@
 package io.roseinfer.bench.report;
 
-import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.RequestResult;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.metrics.HostTime;
 import io.roseinfer.metrics.LatencySummary;
 import io.roseinfer.metrics.RequestTimeline;
-import io.roseinfer.metrics.Summary;
 import java.util.List;
 import java.util.Map;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -28,6 +25,9 @@ import tools.jackson.databind.node.ObjectNode;
  *   gpu                        the GPU it ran on, or null where it ran on none
  *   driver                     version of the NVIDIA driver, or null
  *   commit                     of the running checkout, or null
+ *   warm_up_ns                 how long the model was warmed up when it was loaded
+ * over_runs                    the runs below summarized: for every metric of their summary with percentiles {p50, p95, p99}, and for
+ *                              throughput_tok_s, {median, min, max} of the runs' own values; see {@link RunsReport}
  * runs[]                       the measured runs in order, warm-ups left out; those that were over when the file was written
  *   summary
  *     add_request_ms … latency_ms, submit_lag_ms
@@ -77,7 +77,6 @@ import tools.jackson.databind.node.ObjectNode;
 public final class JsonReport {
     private static final int SCHEMA = 1;
 
-    private final JsonMapper mapper = StrictJson.mapper();
     private final boolean withIds;
 
     /**
@@ -88,29 +87,15 @@ public final class JsonReport {
     }
 
     public ObjectNode of(Map<String, ?> settings, Environment environment, List<RunResult> runs) {
-        ObjectNode root = mapper.createObjectNode().put("schema", SCHEMA);
-        root.set("settings", mapper.valueToTree(settings));
-        root.set("environment", environment(environment));
+        ObjectNode root = JsonParts.document(SCHEMA, settings, environment);
+        root.set("over_runs", RunsReport.json(runs));
         ArrayNode array = root.putArray("runs");
         runs.forEach(run -> array.add(run(run)));
         return root;
     }
 
-    private ObjectNode environment(Environment environment) {
-        ObjectNode node = mapper.createObjectNode()
-                .put("jdk", environment.jdk())
-                .put("cpu", environment.cpu().orElse(null));
-        environment
-                .vectorBits()
-                .ifPresentOrElse(bits -> node.put("vector_bits", bits), () -> node.putNull("vector_bits"));
-        return node.put("gpu", environment.gpu().orElse(null))
-                .put("driver", environment.driver().orElse(null))
-                .put("commit", environment.commit().orElse(null))
-                .put("warm_up_ns", environment.warmUpNanos());
-    }
-
     private ObjectNode run(RunResult run) {
-        ObjectNode node = mapper.createObjectNode();
+        ObjectNode node = JsonParts.object();
         node.set("summary", summary(run));
         ArrayNode requests = node.putArray("requests");
         run.requests().forEach(request -> requests.add(request(request, run.startNanos())));
@@ -140,22 +125,22 @@ public final class JsonReport {
     }
 
     private ObjectNode profile(OperatorSummary steps) {
-        ObjectNode node = mapper.createObjectNode()
+        ObjectNode node = JsonParts.object()
                 .put("kind", OperatorReport.word(steps.kind()))
                 .put("rows", steps.meanRows())
                 .put("tokens", steps.meanTokens());
-        node.set("step_us", metric(steps.stepMicros()));
-        node.set("sum_us", metric(steps.sumMicros()));
+        node.set("step_us", JsonParts.summary(steps.stepMicros()));
+        node.set("sum_us", JsonParts.summary(steps.sumMicros()));
         ArrayNode operators = node.putArray("operators");
         steps.operators().forEach(time -> operators.add(operator(time)));
         return node;
     }
 
     private ObjectNode operator(OperatorSummary.OperatorTime time) {
-        ObjectNode node = mapper.createObjectNode()
+        ObjectNode node = JsonParts.object()
                 .put("name", OperatorReport.word(time.operator()))
                 .put("calls", time.callsPerStep());
-        node.set("time_us", metric(time.micros()));
+        node.set("time_us", JsonParts.summary(time.micros()));
         node.put("share", time.share());
         return rate(rate(node, "gb_s", time.gigabytesPerSecond()), "gflop_s", time.gigaflops());
     }
@@ -166,48 +151,32 @@ public final class JsonReport {
 
     private ObjectNode summary(RunResult run) {
         LatencySummary latency = run.latency();
-        ObjectNode node = mapper.createObjectNode();
-        node.set("add_request_ms", metric(latency.addRequestMillis()));
-        node.set("tokenize_ms", metric(latency.tokenizeMillis()));
-        node.set("queue_wait_ms", metric(latency.queueWaitMillis()));
-        node.set("prefill_ms", metric(latency.prefillMillis()));
-        node.set("ttft_ms", metric(latency.ttftMillis()));
-        node.set("tpot_ms", metric(latency.tpotMillis()));
-        node.set("itl_ms", metric(latency.interTokenMillis()));
-        node.set("latency_ms", metric(latency.latencyMillis()));
+        ObjectNode node = JsonParts.object();
+        node.set("add_request_ms", JsonParts.summary(latency.addRequestMillis()));
+        node.set("tokenize_ms", JsonParts.summary(latency.tokenizeMillis()));
+        node.set("queue_wait_ms", JsonParts.summary(latency.queueWaitMillis()));
+        node.set("prefill_ms", JsonParts.summary(latency.prefillMillis()));
+        node.set("ttft_ms", JsonParts.summary(latency.ttftMillis()));
+        node.set("tpot_ms", JsonParts.summary(latency.tpotMillis()));
+        node.set("itl_ms", JsonParts.summary(latency.interTokenMillis()));
+        node.set("latency_ms", JsonParts.summary(latency.latencyMillis()));
         if (!run.submitLagNanos().isEmpty()) {
-            node.set("submit_lag_ms", metric(run.submitLagMillis()));
+            node.set("submit_lag_ms", JsonParts.summary(run.submitLagMillis()));
         }
         node.put("submit_wall_s", run.submitWallNanos() / 1e9)
                 .put("prompt_tokens", run.promptTokens())
                 .put("completion_tokens", run.completionTokens())
                 .put("throughput_tok_s", run.tokensPerSecond());
         HostTime host = run.hostTime();
-        node.set("host_us", metric(host.hostMicros()));
-        node.set("host_exposed_us", metric(host.exposedMicros()));
-        node.set("host_wait_us", metric(host.waitMicros()));
+        node.set("host_us", JsonParts.summary(host.hostMicros()));
+        node.set("host_exposed_us", JsonParts.summary(host.exposedMicros()));
+        node.set("host_wait_us", JsonParts.summary(host.waitMicros()));
         return node;
-    }
-
-    private ObjectNode metric(Summary summary) {
-        ObjectNode node = mapper.createObjectNode().put("count", summary.count());
-        if (summary.count() == 0) {
-            return node.putNull("p50")
-                    .putNull("p95")
-                    .putNull("p99")
-                    .putNull("mean")
-                    .putNull("max");
-        }
-        return node.put("p50", summary.p50())
-                .put("p95", summary.p95())
-                .put("p99", summary.p99())
-                .put("mean", summary.mean())
-                .put("max", summary.max());
     }
 
     private ObjectNode request(RequestResult request, long startNanos) {
         RequestTimeline timeline = request.stamps().timeline();
-        ObjectNode node = mapper.createObjectNode()
+        ObjectNode node = JsonParts.object()
                 .put("id", request.id())
                 .put("prompt_tokens", request.promptTokens())
                 .put("cached_tokens", request.cachedTokens())

@@ -5,11 +5,16 @@ import io.roseinfer.bench.SchedulerRun;
 import io.roseinfer.bench.SchedulerRun.RequestTimes;
 import io.roseinfer.metrics.Summary;
 import java.util.Formatter;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * The text of {@code roseinfer bench scheduler}: a function of its runs. Each run yields one number per line, its median over
@@ -21,13 +26,81 @@ import java.util.function.ToDoubleFunction;
  * Throughput(prompt,prefill)       prompt tokens, cached ones included, by prefill time
  * Throughput(completion,decode)    tokens generated in decode steps, by decode time
  * Throughput(completion,total)     all generated tokens by the total time
+ * Throughput(total,total)          prompt and generated tokens by the total time
+ * TTFT                             from adding a request until the step with its first token had returned
+ * TPOT                             (finished - first token) / (tokens - 1); later requests' prefills are in it
+ * Latency                          from adding a request until the step that finished it had returned
+ * </pre>
+ *
+ * <p>The JSON has {@code schema}, {@code settings} and {@code environment} as {@link JsonReport} has them, and
+ *
+ * <pre>
+ * mode                             online, offline or naive
+ * over_runs                        {median, min, max} of the runs' values, for every mode all of
+ *   prefill_s, decode_s, total_s, prefill_tok_s, decode_tok_s, completion_tok_s, total_tok_s, ttft_ms, tpot_ms, latency_ms
+ *                                  the lines above, in their order; a latency is the median over a run's requests
+ * runs[]                           the measured runs in order; those that were over when the file was written
+ *   prefill_ns, decode_ns          time of the steps of either kind
+ *   decoded_tokens                 generated in decode steps
+ *   requests[]                     in the order they were added
+ *     prompt_tokens, completion_tokens
+ *     ttft_ns, latency_ns          as above
  * </pre>
  */
 public final class SchedulerReport {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double NANOS_PER_MILLI = 1e6;
 
+    private static final int SCHEMA = 1;
+
+    /** The numbers that a run yields, by their keys in JSON. */
+    private static final Map<String, ToDoubleFunction<SchedulerRun>> NUMBERS = numbers();
+
     private SchedulerReport() {}
+
+    private static Map<String, ToDoubleFunction<SchedulerRun>> numbers() {
+        Map<String, ToDoubleFunction<SchedulerRun>> numbers = new LinkedHashMap<>();
+        numbers.put("prefill_s", run -> run.prefillNanos() / NANOS_PER_SECOND);
+        numbers.put("decode_s", run -> run.decodeNanos() / NANOS_PER_SECOND);
+        numbers.put("total_s", run -> run.totalNanos() / NANOS_PER_SECOND);
+        numbers.put("prefill_tok_s", run -> perSecond(run.promptTokens(), run.prefillNanos()));
+        numbers.put("decode_tok_s", run -> perSecond(run.decodedTokens(), run.decodeNanos()));
+        numbers.put("completion_tok_s", run -> perSecond(run.completionTokens(), run.totalNanos()));
+        numbers.put("total_tok_s", run -> perSecond(run.totalTokens(), run.totalNanos()));
+        numbers.put("ttft_ms", run -> medianMillis(run, request -> OptionalDouble.of(request.ttftNanos())));
+        numbers.put("tpot_ms", run -> medianMillis(run, RequestTimes::tpotNanos));
+        numbers.put("latency_ms", run -> medianMillis(run, request -> OptionalDouble.of(request.latencyNanos())));
+        return numbers;
+    }
+
+    /** The document; at least one run. */
+    public static ObjectNode json(
+            Map<String, ?> settings, Environment environment, Mode mode, List<SchedulerRun> runs) {
+        ObjectNode root = JsonParts.document(SCHEMA, settings, environment).put("mode", mode.toString());
+        ObjectNode overRuns = root.putObject("over_runs");
+        NUMBERS.forEach((key, number) -> overRuns.set(
+                key,
+                JsonParts.overRuns(OverRuns.of(runs.stream().mapToDouble(number).toArray()))));
+        ArrayNode array = root.putArray("runs");
+        runs.forEach(run -> array.add(run(run)));
+        return root;
+    }
+
+    private static ObjectNode run(SchedulerRun run) {
+        ObjectNode node = JsonParts.object()
+                .put("prefill_ns", run.prefillNanos())
+                .put("decode_ns", run.decodeNanos())
+                .put("decoded_tokens", run.decodedTokens());
+        ArrayNode requests = node.putArray("requests");
+        for (RequestTimes request : run.requests()) {
+            requests.addObject()
+                    .put("prompt_tokens", request.promptTokens())
+                    .put("completion_tokens", request.completionTokens())
+                    .put("ttft_ns", request.firstNanos() - request.submitNanos())
+                    .put("latency_ns", request.finishNanos() - request.submitNanos());
+        }
+        return node;
+    }
 
     /** The block of one mode, every line ended by a newline; at least one run. */
     public static String text(Mode mode, int warmups, List<SchedulerRun> runs) {
@@ -48,56 +121,50 @@ public final class SchedulerReport {
     }
 
     private static void online(Formatter out, List<SchedulerRun> runs) {
-        time(out, "Prefill", runs, SchedulerRun::prefillNanos);
-        time(out, "Decode", runs, SchedulerRun::decodeNanos);
-        time(out, "Total", runs, SchedulerRun::totalNanos);
-        rate(out, "prompt,prefill", runs, run -> perSecond(run.promptTokens(), run.prefillNanos()));
-        rate(out, "completion,decode", runs, run -> perSecond(run.decodedTokens(), run.decodeNanos()));
-        rate(out, "completion,total", runs, run -> perSecond(run.completionTokens(), run.totalNanos()));
-        latency(out, "TTFT", runs, request -> OptionalDouble.of(request.ttftNanos()), "ms");
-        latency(out, "TPOT", runs, RequestTimes::tpotNanos, "ms/token");
-        latency(out, "Latency", runs, request -> OptionalDouble.of(request.latencyNanos()), "ms");
+        time(out, "Prefill", runs, "prefill_s");
+        time(out, "Decode", runs, "decode_s");
+        time(out, "Total", runs, "total_s");
+        rate(out, "prompt,prefill", runs, "prefill_tok_s");
+        rate(out, "completion,decode", runs, "decode_tok_s");
+        rate(out, "completion,total", runs, "completion_tok_s");
+        latency(out, "TTFT", runs, "ttft_ms", "ms");
+        latency(out, "TPOT", runs, "tpot_ms", "ms/token");
+        latency(out, "Latency", runs, "latency_ms", "ms");
     }
 
     private static void throughput(Formatter out, List<SchedulerRun> runs) {
-        time(out, "Total", runs, SchedulerRun::totalNanos);
-        rate(out, "completion,total", runs, run -> perSecond(run.completionTokens(), run.totalNanos()));
-        rate(out, "total,total", runs, run -> perSecond(run.totalTokens(), run.totalNanos()));
+        time(out, "Total", runs, "total_s");
+        rate(out, "completion,total", runs, "completion_tok_s");
+        rate(out, "total,total", runs, "total_tok_s");
     }
 
-    private static void time(
-            Formatter out, String label, List<SchedulerRun> runs, ToDoubleFunction<SchedulerRun> nanos) {
-        Summary summary = over(runs, run -> nanos.applyAsDouble(run) / NANOS_PER_SECOND);
+    private static void time(Formatter out, String label, List<SchedulerRun> runs, String key) {
+        Summary summary = over(runs, key);
         out.format("%s time p50/mean: %.6f/%.6f s\n", label, summary.p50(), summary.mean());
     }
 
-    private static void rate(
-            Formatter out, String label, List<SchedulerRun> runs, ToDoubleFunction<SchedulerRun> rate) {
-        Summary summary = over(runs, rate);
+    private static void rate(Formatter out, String label, List<SchedulerRun> runs, String key) {
+        Summary summary = over(runs, key);
         out.format("Throughput(%s) p50/mean: %.2f/%.2f tokens/s\n", label, summary.p50(), summary.mean());
     }
 
-    private static void latency(
-            Formatter out,
-            String label,
-            List<SchedulerRun> runs,
-            Function<RequestTimes, OptionalDouble> nanos,
-            String unit) {
-        Summary medians = over(runs, run -> median(run, nanos) / NANOS_PER_MILLI);
+    private static void latency(Formatter out, String label, List<SchedulerRun> runs, String key, String unit) {
+        Summary medians = over(runs, key);
         out.format("%s p50/mean: %.2f/%.2f %s\n", label, medians.p50(), medians.mean(), unit);
     }
 
     /** Over the requests that have the value; 0 where none has. */
-    private static double median(SchedulerRun run, Function<RequestTimes, OptionalDouble> value) {
-        return Summary.of(run.requests().stream()
-                        .map(value)
-                        .flatMapToDouble(OptionalDouble::stream)
-                        .toArray())
-                .p50();
+    private static double medianMillis(SchedulerRun run, Function<RequestTimes, OptionalDouble> nanos) {
+        double[] all = run.requests().stream()
+                .map(nanos)
+                .flatMapToDouble(OptionalDouble::stream)
+                .toArray();
+        return Summary.of(all).p50() / NANOS_PER_MILLI;
     }
 
-    private static Summary over(List<SchedulerRun> runs, ToDoubleFunction<SchedulerRun> value) {
-        return Summary.of(runs.stream().mapToDouble(value).toArray());
+    private static Summary over(List<SchedulerRun> runs, String key) {
+        ToDoubleFunction<SchedulerRun> number = Objects.requireNonNull(NUMBERS.get(key));
+        return Summary.of(runs.stream().mapToDouble(number).toArray());
     }
 
     private static double perSecond(long tokens, long nanos) {

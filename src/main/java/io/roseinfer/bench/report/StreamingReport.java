@@ -10,7 +10,40 @@ import java.util.Locale;
 
 /**
  * The text of {@code roseinfer bench streaming}: a function of a run's results, with the labels, order and formats people
- * parse. A metric nobody has a sample of (time per output token of one-token requests) reads 0.00.
+ * parse. Percentiles are over the accepted requests unless a line says otherwise. A metric nobody has a sample of (time per output
+ * token of one-token requests) reads 0.00.
+ *
+ * <pre>
+ * Model, Device                    the model as the flag named it; what ran it
+ * Pretok                           whether prompts were token ids before the clock started (--pretok)
+ * Tokenize workers                 threads that tokenize off the submit call; 0: it does so itself
+ * Stream interval                  tokens per delivery to a stream
+ * Paged attention                  whether keys and values rest in blocks anywhere in the pool; always on the CPU
+ * CUDA Graph, NVTX                 whether decode steps replay CUDA graphs; whether a profiler is told of ranges
+ * Requests                         requests that were accepted
+ * Rejected                         requests refused as overloaded (--max-inflight-requests); no line where there were none
+ * Prompt tokens (total)            tokens of their prompts, those from the prefix cache included
+ * Completion tokens (total)        tokens they generated
+ * Submit wall                      from the run's start until the last submit call returned
+ * Submit interval/schedule         what --submit-interval-ms and --submit-schedule asked for; no line for a burst
+ * Submit lag                       how much later than due a request was submitted; with --submit-schedule absolute
+ * add_request latency              the submit call, from entering to leaving it
+ * Tokenize                         from the end of the submit call until the prompt was token ids; 0 where that call did it, or got ids
+ * Queue wait (post-tok)            from then until admitted: the request's batch is handed to the scheduler for prefill
+ * Prefill-&gt;first token             from admitted until the engine had the first token
+ * TTFT                             time to first token: from entering the submit call until the engine had the first token
+ * TPOT                             time per output token: (last - first token) / (tokens - 1), per request with at least two
+ * ITL                              inter-token latency: every gap between two tokens of a request, of all requests together
+ * Latency                          from entering the submit call until the engine was done with the request
+ * Throughput (completion,total)    completion tokens by the total time, from the first submit call to the last ending
+ * Host per decode step             p50/p95 over decode steps that follow a decode step: planning, packing, handing over and taking in;
+ *                                  of that, not overlapped: from the results of the step before until this one was handed over, 0 where
+ *                                  it was handed over before that; and waiting for the device (on the CPU its threads) with nothing
+ *                                  else to do. No line where no two decode steps followed one another
+ * </pre>
+ *
+ * <p>The first four latencies of a request add up to its TTFT, but for what a submit call does after tokenizing, which is in
+ * add_request and in the queue wait ({@link io.roseinfer.metrics.RequestMetrics}).
  */
 public final class StreamingReport {
     private final Setup setup;

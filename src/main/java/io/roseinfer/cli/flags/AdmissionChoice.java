@@ -9,6 +9,9 @@ final class AdmissionChoice {
     static final String FIFO = "fifo";
     static final String PACK = "pack";
 
+    private static final String NOT_FOUND =
+            "; there is no such class there, so name the folder or jar that it is in:" + " ROSEINFER_CLASSPATH=FOLDER";
+
     private AdmissionChoice() {}
 
     /**
@@ -42,7 +45,8 @@ final class AdmissionChoice {
             throw new BadInput(
                     "--prefill-admission-policy is '" + text + "'; it must be " + FIFO + ", " + PACK
                             + " or a public class on the class path that implements " + AdmissionPolicy.class.getName()
-                            + " and has a public constructor without parameters, or as CLASS:ARGUMENT one with a String",
+                            + " and has a public constructor without parameters, or as CLASS:ARGUMENT one with a String"
+                            + (e instanceof ClassNotFoundException ? NOT_FOUND : ""),
                     e);
         }
     }

@@ -1,5 +1,6 @@
 package io.roseinfer.cli.flags;
 
+import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -174,6 +175,13 @@ public final class Ranges {
         @Override
         public Numbers convert(String text) {
             return list(text, 1, Integer.MAX_VALUE);
+        }
+    }
+
+    static final class PromptLengths implements ITypeConverter<Numbers> {
+        @Override
+        public Numbers convert(String text) {
+            return list(text, 1, Limits.PROMPT_CHARS);
         }
     }
 

@@ -1,8 +1,10 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.LoadedModel;
+import io.roseinfer.Settings;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -17,6 +19,15 @@ public final class SettingsInForce {
         this.engine = engine;
     }
 
+    /** Every flag by its name in a results file, where no model is loaded: {@code sim}, and what the command line says. */
+    public static Map<String, @Nullable Object> withoutModel(CommandSpec command, EngineOptions engine) {
+        Map<String, @Nullable Object> settings = FlagValues.of(command);
+        settings.put("device", Choices.word(Settings.Device.SIM));
+        settings.put("prefill_max_batch_size", engine.scheduler().prefillMaxBatchSize());
+        settings.keySet().removeAll(List.of("backend", "dtype", "kv_blocks", "model", "threads"));
+        return settings;
+    }
+
     /** Every flag by its name in a results file. */
     public Map<String, @Nullable Object> all(CommandSpec command, ModelFlags model, ModelFlags.Features features) {
         Map<String, @Nullable Object> settings = FlagValues.of(command);
@@ -29,7 +40,9 @@ public final class SettingsInForce {
         settings.put("batch_invariant", features.batchInvariant());
         settings.put("block_size", loaded.runner().kv().blockSize());
         settings.put("kv_blocks", loaded.runner().kv().blocks());
-        settings.put("prefill_max_batch_size", engine.scheduler().prefillMaxBatchSize());
+        if (settings.containsKey("prefill_max_batch_size")) {
+            settings.put("prefill_max_batch_size", engine.scheduler().prefillMaxBatchSize());
+        }
         return settings;
     }
 

@@ -2,10 +2,12 @@ package io.roseinfer.cli.flags;
 
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.bench.StepCost;
 import io.roseinfer.bench.StepCostBenchmark;
 import io.roseinfer.bench.report.StepCostReport;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
+import java.util.function.Consumer;
 import picocli.CommandLine.Option;
 
 /** The scheduler's own cost, measured on the simulated device. */
@@ -31,12 +33,19 @@ public final class StepCostFlags {
             description = "On sim: how many steps are measured for each.")
     private int steps = 1000;
 
-    /** Measures and prints line by line. */
-    public void run(EngineOptions options, Terminal terminal) {
+    /**
+     * Measures and prints line by line.
+     *
+     * @param results gets the same
+     */
+    public void run(EngineOptions options, Terminal terminal, Consumer<StepCost> results) {
         SimOptions sim = SimOptions.defaults().withReadBack(false);
         StepCostBenchmark benchmark = new StepCostBenchmark(
                 (spec, limits) -> new SimRunner(spec, limits, sim), options, steps, terminal.clock());
         terminal.print(StepCostReport.header(options, steps));
-        benchmark.run(running.values(), waiting.values(), cost -> terminal.print(StepCostReport.row(cost)));
+        benchmark.run(running.values(), waiting.values(), cost -> {
+            terminal.print(StepCostReport.row(cost));
+            results.accept(cost);
+        });
     }
 }

@@ -4,8 +4,13 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.load.PromptPlan;
 import io.roseinfer.bench.load.Workload;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -26,6 +31,15 @@ public final class WorkloadFlags {
             description = "What every request continues, as token ids instead of --prompt; needs no tokenizer.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Ranges.Numbers> promptIds = Optional.empty();
+
+    @Option(
+            names = "--prompt-tokens",
+            paramLabel = "<N[,N...]>",
+            converter = Ranges.PromptLengths.class,
+            description =
+                    "Prompts of N random token ids, others for each request, instead of --prompt; a list is cycled over them.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Ranges.Numbers> promptTokens = Optional.empty();
 
     @Option(
             names = "--prompt-repeats",
@@ -49,28 +63,55 @@ public final class WorkloadFlags {
 
     /** Whether the prompts are token ids, so that nothing is tokenized. */
     public boolean isTokenIds() {
-        return promptIds.isPresent();
+        return promptIds.isPresent() || promptTokens.isPresent();
     }
 
-    /** The requests of one run, all of the same length and sampling. */
-    public Workload workload(int maxNewTokens, SamplingParams sampling, CommandSpec command) {
-        if (promptIds.isPresent() && GivenFlags.has(command, "--prompt")) {
-            throw new BadInput("--prompt and --prompt-ids are mutually exclusive; give one of them");
-        }
+    /**
+     * The requests of one run, all of the same sampling and length of completion.
+     *
+     * @return the requests for a model; what is wrong with the flags is refused before one is loaded
+     */
+    public Function<ModelSpec, Workload> workload(int maxNewTokens, SamplingParams sampling, CommandSpec command) {
+        requireOnePrompt(command);
         GenerationRequest template = GenerationRequest.of(prompt)
                 .withMaxNewTokens(maxNewTokens)
                 .withSampling(sampling)
                 .withIgnoreEndOfText(noStopOnEos);
-        return promptIds
-                .map(ids -> ofTokens(ids, template))
+        if (promptTokens.isPresent()) {
+            List<Integer> lengths = promptTokens.get().values();
+            return spec ->
+                    Workload.ofRandomTokens(fitting(lengths, spec), numRequests, spec.vocabularySize(), template);
+        }
+        Workload requests = promptIds
+                .map(ids -> Workload.ofTokens(ids.toArray(), promptRepeats.values(), numRequests, template))
                 .orElseGet(() -> Workload.of(
                         new PromptPlan(prompt, promptRepeats.values(), uniquePrompts).texts(numRequests), template));
+        return spec -> requests;
     }
 
-    private Workload ofTokens(Ranges.Numbers ids, GenerationRequest template) {
-        if (uniquePrompts) {
+    /** The lengths, which are no longer than the model can take; others are refused before the prompts are made. */
+    private static List<Integer> fitting(List<Integer> lengths, ModelSpec spec) {
+        int longest = Collections.max(lengths);
+        if (longest >= spec.contextLength()) {
+            throw new BadInput("--prompt-tokens is " + longest + "; the model's context is " + spec.contextLength()
+                    + " tokens and one of them must be new, so ask for fewer");
+        }
+        return lengths;
+    }
+
+    private void requireOnePrompt(CommandSpec command) {
+        List<String> given = Stream.of("--prompt", "--prompt-ids", "--prompt-tokens")
+                .filter(flag -> GivenFlags.has(command, flag))
+                .toList();
+        if (given.size() > 1) {
+            throw new BadInput(String.join(" and ", given) + " are mutually exclusive; give one of them");
+        }
+        if (uniquePrompts && promptIds.isPresent()) {
             throw new BadInput("--unique-prompts ends a text in a number and --prompt-ids are no text; leave one out");
         }
-        return Workload.ofTokens(ids.toArray(), promptRepeats.values(), numRequests, template);
+        if (promptTokens.isPresent() && (uniquePrompts || GivenFlags.has(command, "--prompt-repeats"))) {
+            throw new BadInput("--prompt-tokens makes prompts that are unique and as long as it says; leave out "
+                    + (uniquePrompts ? "--unique-prompts" : "--prompt-repeats"));
+        }
     }
 }

@@ -41,6 +41,16 @@ class JsonReportTest {
                 .hasToString(json("""
                 {"schema":1,"settings":{"num_requests":1},
                  "environment":{"jdk":"25.0.3","cpu":"a cpu","vector_bits":null,"gpu":null,"driver":null,"commit":"abc","warm_up_ns":1250000000},
+                 "over_runs":{
+                   "add_request_ms":{"p50":{"median":0.03,"min":0.03,"max":0.03},"p95":{"median":0.03,"min":0.03,"max":0.03},"p99":{"median":0.03,"min":0.03,"max":0.03}},
+                   "tokenize_ms":{"p50":{"median":0.0,"min":0.0,"max":0.0},"p95":{"median":0.0,"min":0.0,"max":0.0},"p99":{"median":0.0,"min":0.0,"max":0.0}},
+                   "queue_wait_ms":{"p50":{"median":0.98,"min":0.98,"max":0.98},"p95":{"median":0.98,"min":0.98,"max":0.98},"p99":{"median":0.98,"min":0.98,"max":0.98}},
+                   "prefill_ms":{"p50":{"median":30.0,"min":30.0,"max":30.0},"p95":{"median":30.0,"min":30.0,"max":30.0},"p99":{"median":30.0,"min":30.0,"max":30.0}},
+                   "ttft_ms":{"p50":{"median":30.99,"min":30.99,"max":30.99},"p95":{"median":30.99,"min":30.99,"max":30.99},"p99":{"median":30.99,"min":30.99,"max":30.99}},
+                   "tpot_ms":{"p50":{"median":5.0,"min":5.0,"max":5.0},"p95":{"median":5.0,"min":5.0,"max":5.0},"p99":{"median":5.0,"min":5.0,"max":5.0}},
+                   "itl_ms":{"p50":{"median":5.0,"min":5.0,"max":5.0},"p95":{"median":5.0,"min":5.0,"max":5.0},"p99":{"median":5.0,"min":5.0,"max":5.0}},
+                   "latency_ms":{"p50":{"median":41.04,"min":41.04,"max":41.04},"p95":{"median":41.04,"min":41.04,"max":41.04},"p99":{"median":41.04,"min":41.04,"max":41.04}},
+                   "throughput_tok_s":{"median":73.09941520467837,"min":73.09941520467837,"max":73.09941520467837}},
                  "runs":[{
                    "summary":{
                      "add_request_ms":{"count":1,"p50":0.03,"p95":0.03,"p99":0.03,"mean":0.03,"max":0.03},
