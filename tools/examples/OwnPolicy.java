@@ -43,8 +43,10 @@ final class OwnPolicy {
     }
 
     public static void main(String[] args) {
-        System.out.printf(Locale.ROOT, "%-6s%24s%24s%24s%n", "", "first token p50, s", "last token p50, s", "last token max, s");
-        System.out.printf(Locale.ROOT, "%-6s%12s%12s%12s%12s%12s%12s%n", "seed", "fifo", "own", "fifo", "own", "fifo", "own");
+        System.out.printf(
+                Locale.ROOT, "%-6s%24s%24s%24s%n", "", "first token p50, s", "last token p50, s", "last token max, s");
+        System.out.printf(
+                Locale.ROOT, "%-6s%12s%12s%12s%12s%12s%12s%n", "seed", "fifo", "own", "fifo", "own", "fifo", "own");
         for (int seed = 1; seed <= SEEDS; seed++) {
             Outcome fifo = run(AdmissionPolicy.fifo(), seed);
             Outcome own = run(new LeastWorkFirst(), seed);
@@ -65,8 +67,11 @@ final class OwnPolicy {
     record Outcome(Summary first, Summary last) {}
 
     private static Outcome run(AdmissionPolicy policy, int seed) {
-        SchedulerOptions options =
-                SchedulerOptions.builder().maxBatchSize(8).maxActiveRequests(8).admission(policy).build();
+        SchedulerOptions options = SchedulerOptions.builder()
+                .maxBatchSize(8)
+                .maxActiveRequests(8)
+                .admission(policy)
+                .build();
         Settings settings = Settings.of("random:gpt2")
                 .withDevice(Settings.Device.SIM)
                 .withEngine(EngineOptions.defaults().withScheduler(options));

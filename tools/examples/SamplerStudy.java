@@ -27,7 +27,10 @@ final class SamplerStudy {
             System.out.printf(Locale.ROOT, "%-28s%10s%18s%18s%n", "", "logprob", "different texts", "different tokens");
             study(engine, "greedy", SamplingParams.greedy());
             for (float temperature : new float[] {0.4f, 0.8f, 1.2f, 1.6f}) {
-                study(engine, "temperature " + temperature, SamplingParams.random().withTemperature(temperature));
+                study(
+                        engine,
+                        "temperature " + temperature,
+                        SamplingParams.random().withTemperature(temperature));
             }
             SamplingParams hot = SamplingParams.random().withTemperature(1.6f);
             study(engine, "temperature 1.6, top-k 5", hot.withTopK(5));

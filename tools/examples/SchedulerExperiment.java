@@ -24,7 +24,8 @@ final class SchedulerExperiment {
     private SchedulerExperiment() {}
 
     public static void main(String[] args) {
-        System.out.printf(Locale.ROOT, "%8s%8s%14s%18s%14s%n", "blocks", "steps", "preemptions", "tokens computed", "again");
+        System.out.printf(
+                Locale.ROOT, "%8s%8s%14s%18s%14s%n", "blocks", "steps", "preemptions", "tokens computed", "again");
         long least = 0;
         for (int blocks : BLOCKS) {
             Counts counts = run(blocks);
@@ -49,8 +50,7 @@ final class SchedulerExperiment {
                 .withDevice(Settings.Device.SIM)
                 .withEngine(EngineOptions.defaults().withScheduler(options).withKvBlocks(blocks));
         try (LoadedModel model = Roseinfer.load(settings, (file, bytesSoFar, totalBytes) -> {})) {
-            OnlineScheduler scheduler =
-                    new OnlineScheduler(model.runner(), options, () -> 0, 1 << 16, Observers.NONE);
+            OnlineScheduler scheduler = new OnlineScheduler(model.runner(), options, () -> 0, 1 << 16, Observers.NONE);
             SplittableRandom random = new SplittableRandom(1);
             for (int i = 0; i < REQUESTS; i++) {
                 int[] prompt = random.ints(random.nextInt(16, 256), 0, 50_000).toArray();
@@ -59,8 +59,7 @@ final class SchedulerExperiment {
             while (scheduler.hasUnfinished()) {
                 OnlineScheduler.StepTokens unused = scheduler.step();
             }
-            return new Counts(
-                    scheduler.steps().size(), sum(scheduler, Fact.PREEMPTIONS), sum(scheduler, Fact.TOKENS));
+            return new Counts(scheduler.steps().size(), sum(scheduler, Fact.PREEMPTIONS), sum(scheduler, Fact.TOKENS));
         }
     }
 

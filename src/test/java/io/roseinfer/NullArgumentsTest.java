@@ -36,6 +36,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -129,7 +130,8 @@ class NullArgumentsTest {
         return Stream.concat(constructors, methods);
     }
 
-    private static Object invoke(Executable call, Object receiver, Object... arguments) throws Throwable {
+    private static Object invoke(Executable call, @Nullable Object receiver, @Nullable Object... arguments)
+            throws Throwable {
         try {
             return call instanceof Constructor<?> made
                     ? made.newInstance(arguments)
@@ -163,6 +165,7 @@ class NullArgumentsTest {
     }
 
     private void assertRefused(Executable call, Parameter[] parameters, int index) {
+        @Nullable
         Object[] arguments = Stream.of(parameters)
                 .map(parameter -> {
                     assertThat(values).as(call + " needs a value to try").containsKey(parameter.getType());
@@ -170,8 +173,7 @@ class NullArgumentsTest {
                 })
                 .toArray();
         arguments[index] = null;
-        Throwable thrown =
-                catchThrowable(() -> invoke(call, values.get(call.getDeclaringClass()), arguments));
+        Throwable thrown = catchThrowable(() -> invoke(call, values.get(call.getDeclaringClass()), arguments));
         assertThat(thrown)
                 .as("%s with %s null", call, parameters[index].getName())
                 .isExactlyInstanceOf(NullPointerException.class);

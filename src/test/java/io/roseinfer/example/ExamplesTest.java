@@ -65,7 +65,8 @@ class ExamplesTest {
     @Test
     void chat_that_outgrows_the_context_forgets_its_beginning() throws Exception {
         List<String> said = run("ChatLoop", "Once upon a time there was a dog.\n".repeat(20));
-        assertThat(said.stream().filter(line -> line.endsWith(" tokens cached]"))).hasSize(20);
+        assertThat(said.stream().filter(line -> line.endsWith(" tokens cached]")))
+                .hasSize(20);
         assertThat(said.getLast()).contains(" of 488 tokens cached]");
     }
 
@@ -75,8 +76,12 @@ class ExamplesTest {
         assertThat(table).hasSize(2 + 5);
         for (String line : table.subList(2, table.size())) {
             double[] seconds = numbers(line, 6);
-            assertThat(seconds[1]).as("own policy's median to the first token: %s", line).isLessThan(seconds[0]);
-            assertThat(seconds[3]).as("own policy's median to the last token: %s", line).isLessThan(seconds[2]);
+            assertThat(seconds[1])
+                    .as("own policy's median to the first token: %s", line)
+                    .isLessThan(seconds[0]);
+            assertThat(seconds[3])
+                    .as("own policy's median to the last token: %s", line)
+                    .isLessThan(seconds[2]);
             assertThat(seconds[5]).as("own policy's longest wait: %s", line).isGreaterThan(seconds[4]);
         }
         assertThat(Files.readString(EXAMPLES.resolve("README.md"))).contains(String.join("\n", table));
@@ -102,7 +107,9 @@ class ExamplesTest {
                 .toList();
         assertThat(rows).hasSize(6);
         assertThat(rows).extracting(row -> row[1]).isSorted();
-        assertThat(rows.getFirst()[2]).as("preemptions where there are blocks for all").isZero();
+        assertThat(rows.getFirst()[2])
+                .as("preemptions where there are blocks for all")
+                .isZero();
         assertThat(rows.getLast()[2]).as("preemptions in the smallest pool").isPositive();
     }
 
