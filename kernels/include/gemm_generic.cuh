@@ -1,5 +1,6 @@
 #pragma once
-// The GEMM that runs everywhere from sm_80 on, in f16, bf16 and float; on Hopper it serves float and as the yardstick.
+// The GEMM that runs everywhere from sm_80 on, in f16, bf16 and float; on Hopper only f32 uses it, and the harness
+// times it in f16 and bf16 as the baseline.
 //
 //      out[m][n] = epilogue( Σ_k activations[m][k] · weights[n][k] + bias[n] )
 //
@@ -28,6 +29,7 @@ struct GenericTile {
     static constexpr int THREADS = 128;
     static constexpr int STAGES = 3;
     static constexpr int TILE_BYTES = SIDE * PANEL_BYTES;
+    // Floats from one row of sums to the next: rows begin in different banks of shared memory, and are aligned for float4.
     static constexpr int SUM_STRIDE = SIDE + 4;
 
     // Sums of the block's tile in registers: [2][4] fragments of 16 x 8 per warp, or 8 x 4 single outputs per thread.
@@ -92,6 +94,8 @@ struct GenericTile {
         }
     }
 
+    // Writes the sums to shared memory in rows, so that whoever finishes an output reads four that lie together. In f16 and bf16 a lane
+    // has two neighbours of row lane / 4 of each fragment, and two of the row eight below.
     __device__ __forceinline__ void leave(float* sums) const {
         if constexpr (sizeof(T) == 4) {
 #pragma unroll

@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * Collects what a team of workers noted of a step once all have finished it, in a ring of fixed size: a step allocates nothing.
- * A worker that finishes before the others has waited for them.
+ * From a worker's end to the slowest worker's end counts as {@link Operator#WAITING}.
  */
 final class OperatorRecorder implements StepProfiler {
     /** Steps that are kept; they take 7 MB. */

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Steps of one kind captured as graphs, one per size, choice of tokens and turn: decode steps by their rows, prompts of one row by
- * their tokens. A smaller step fills its bucket up with empty rows, or with tokens of no row. What a graph was captured for is kept
- * beside it, and the inputs of its replay are laid out by that, so a graph never runs over anything but what it assumed.
+ * their tokens. A smaller step fills its bucket up with empty rows, or with tokens of no row. Each graph keeps the step that it was
+ * captured with, and a replay packs its inputs by that step's layout, so the addresses that are baked into the graph hold.
  */
 final class GraphBuckets {
     private static final int TURNS = 2;

@@ -6,8 +6,8 @@ import org.bytedeco.cuda.cudart.CUevent_st;
 import org.bytedeco.cuda.cudart.CUstream_st;
 
 /**
- * The one stream of a runner: copies, launches and graphs in order. Beside it goes a second one for what a step needs from the
- * host, which so arrives while the step before still runs. The first failure is final: every later use answers with the same one
+ * A runner's compute stream: copies, launches and graphs in order. A second stream uploads the inputs of a step while the step before
+ * still runs. The first failure is final: every later use answers with the same one
  * and asks nothing more of the driver. After most failures the device is well and all that a runner holds can be given back; a
  * context that has faulted stays broken until the process ends.
  */
@@ -81,8 +81,8 @@ public final class CudaStream {
     }
 
     /**
-     * Copies without waiting for what is in the stream; what is put into the stream afterwards waits for the copy. Nothing in the
-     * stream may still use the target.
+     * Copies on the upload stream; work queued on the compute stream after this call waits for the copy. No work that is queued there
+     * already may still read the target.
      */
     public void upload(long target, MemorySegment source, long bytes) {
         requireUsable();
