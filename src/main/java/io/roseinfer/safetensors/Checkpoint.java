@@ -104,7 +104,8 @@ public final class Checkpoint {
                     others.isEmpty()
                             ? looked + "; download them"
                             : looked + "; found " + Quoted.names(others)
-                                    + ", which are not read: rename or convert them");
+                                    + ", which are not read; a file in safetensors format needs one of these names, any other"
+                                    + " format has to be converted to it");
         } catch (IOException e) {
             return FileFailure.reading(directory, e);
         }

@@ -84,7 +84,9 @@ class BenchStreamingRefusalTest {
     void bench_modelWithoutFiles_isCodeThree() {
         Outcome outcome = CliRunner.run("bench", "--model", folder.toString());
         assertThat(outcome.code()).isEqualTo(3);
-        assertThat(outcome.err()).contains(folder.getFileName().toString()).hasLineCount(1);
+        assertThat(outcome.err())
+                .contains(folder + "/config.json: cannot be read (no such file); a model directory needs a readable")
+                .hasLineCount(1);
     }
 
     @Test

@@ -151,7 +151,8 @@ class CheckpointTest {
     void directory_without_weights_says_what_was_looked_for_and_what_is_there() throws IOException {
         write("pytorch_model.bin", new byte[3]);
         assertRefused("looked for model.safetensors, model.safetensors.index.json, model.safetensors.zst; found"
-                + " \"pytorch_model.bin\"");
+                + " \"pytorch_model.bin\", which are not read; a file in safetensors format needs one of these names, any"
+                + " other format has to be converted to it");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.roseinfer.model.family;
 
+import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.ConfigJson;
@@ -144,7 +145,9 @@ public record ModelFiles(
             }
             return Files.readAllBytes(file);
         } catch (IOException e) {
-            throw new BadModel(file + ": cannot be read (" + e + "); a model directory needs a readable " + CONFIG, e);
+            throw new BadModel(
+                    file + ": cannot be read (" + FileFailure.reason(e) + "); a model directory needs a readable " + CONFIG,
+                    e);
         }
     }
 
