@@ -13,7 +13,8 @@ public final class SchedulerFlags {
             names = "--max-batch-size",
             paramLabel = "<N>",
             converter = Ranges.Rows.class,
-            description = "Most requests in a decode step; more take turns, unless --max-active-requests keeps them waiting.")
+            description =
+                    "Most requests in a decode step; more take turns, unless --max-active-requests keeps them waiting.")
     private int maxBatchSize = 8;
 
     @Option(

@@ -146,7 +146,8 @@ public record ModelFiles(
             return Files.readAllBytes(file);
         } catch (IOException e) {
             throw new BadModel(
-                    file + ": cannot be read (" + FileFailure.reason(e) + "); a model directory needs a readable " + CONFIG,
+                    file + ": cannot be read (" + FileFailure.reason(e) + "); a model directory needs a readable "
+                            + CONFIG,
                     e);
         }
     }
