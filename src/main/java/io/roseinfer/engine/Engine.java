@@ -181,7 +181,7 @@ public final class Engine implements AutoCloseable {
     /** The stream must not be reachable from its own cleaning action, so the action is made where no stream is in scope. */
     private TokenStream streamOf(LiveRequest live) {
         Runnable cancel = cancelOf(manager, tokenizeWorkers, live);
-        RequestStream stream = new RequestStream(live.id(), live.buffer(), live.request(), tokenizer, clock, cancel);
+        RequestStream stream = new RequestStream(live, tokenizer, clock, cancel);
         CLEANER.register(stream, cancel);
         return stream;
     }
@@ -235,9 +235,9 @@ public final class Engine implements AutoCloseable {
     private void tokenizeAndHandOver(LiveRequest live) {
         int[] ids = tokenize(live.request());
         if (live.handOver()) {
-            live.buffer().tokenized(ids, clock.nanos());
+            live.tokenized(ids.length, clock.nanos());
             observers.tokenized(live);
-            manager.submit(live);
+            manager.submit(live, ids);
         }
     }
 
@@ -245,7 +245,7 @@ public final class Engine implements AutoCloseable {
         int[] ids =
                 switch (request.prompt()) {
                     case Prompt.Text text -> tokenizer.orElseThrow().encode(text.text());
-                    case Prompt.Tokens tokens -> tokens.ids();
+                    case Prompt.Tokens tokens -> tokens.own();
                 };
         EngineLimits.requireServable(ids, request.maxNewTokens(), spec(), kv);
         return ids;

@@ -77,17 +77,16 @@ final class EngineLoop {
     }
 
     /**
-     * Hands a request with its prompt's ids over; any thread. What the request needs is allocated here: running out of memory is
+     * Hands a request with its prompt's ids over, which are copied; any thread. What the request needs is allocated here: running out of memory is
      * the caller's misfortune then, and not that of everybody who is served.
      */
-    void submit(LiveRequest request) {
-        request.attach(sequenceOf(request));
+    void submit(LiveRequest request, int[] prompt) {
+        request.attach(sequenceOf(request, prompt));
         submitted.add(request);
     }
 
-    private Sequence sequenceOf(LiveRequest request) {
+    private Sequence sequenceOf(LiveRequest request, int[] prompt) {
         GenerationRequest wanted = request.request();
-        int[] prompt = request.buffer().promptIds();
         Sequence sequence = new Sequence(
                 request.id(),
                 request,
@@ -204,7 +203,7 @@ final class EngineLoop {
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
             LiveRequest request = requestOf(sequence);
-            if (request.buffer().admitted(nanos, sequence.cachedTokens())) {
+            if (request.admitted(nanos, sequence.cachedTokens())) {
                 observers.admitted(request);
             }
         }
@@ -264,7 +263,7 @@ final class EngineLoop {
             LiveRequest request = requestOf(sequence);
             request.write(plan.yielded(row), undeliveredNanos, flight.outputs(), plan.sample(row));
             if (sequence.finishReason().isEmpty()) {
-                request.buffer().publish(streamInterval);
+                request.publish(streamInterval);
             }
         }
     }

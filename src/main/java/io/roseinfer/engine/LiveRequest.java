@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A request from the moment it is accepted to its one ending. Until it is handed over to the engine's thread its caller, a
- * tokenizer and whoever closes may all want to end it, and the first does; afterwards only that thread writes.
+ * tokenizer and whoever closes may all want to end it, and the first does; afterwards only that thread writes. Its prompt's ids are
+ * those of its {@link Sequence}; its tokens are in a {@link TokenBuffer}, which only its {@link RequestStream} reads.
  */
 final class LiveRequest implements ObservedRequest {
     /** Where a request is; it only moves down this list. */
@@ -30,13 +31,20 @@ final class LiveRequest implements ObservedRequest {
     private final GenerationRequest request;
     private final long seed;
     private final long deadlineNanos;
-    private final TokenBuffer buffer;
+    private final TokenBuffer tokens;
     private final @Nullable StopStrings stops;
     private final @Nullable Detokenizer detokenizer;
 
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.TOKENIZING);
     private final AtomicBoolean cancelled = new AtomicBoolean();
-    private @Nullable Sequence sequence;
+    private volatile @Nullable Sequence sequence;
+    private int promptTokens;
+    private long tokenizedNanos;
+    private boolean admitted;
+    private long admittedNanos;
+    private int cachedTokens;
+    /** The text that the token {@link #stopsAt} was asked about last has made certain. */
+    private String certainText = "";
 
     @Nullable
     LiveRequest previous;
@@ -69,7 +77,7 @@ final class LiveRequest implements ObservedRequest {
         this.seed = seed;
         this.deadlineNanos = request.terms().deadlineNanos().orElse(Long.MAX_VALUE);
         boolean watched = !request.stop().isEmpty() && tokenizer.isPresent();
-        this.buffer = new TokenBuffer(Math.min(request.maxNewTokens(), contextLength), request.sampling(), watched);
+        this.tokens = new TokenBuffer(Math.min(request.maxNewTokens(), contextLength), request.sampling(), watched);
         this.stops = watched ? new StopStrings(request.stop()) : null;
         this.detokenizer = watched ? tokenizer.get().detokenizer(true) : null;
     }
@@ -101,28 +109,36 @@ final class LiveRequest implements ObservedRequest {
         return request.terms().tag();
     }
 
-    TokenBuffer buffer() {
-        return buffer;
+    /** What has been delivered, for its reader. */
+    TokenBuffer tokens() {
+        return tokens;
     }
 
     @Override
     public int promptTokens() {
-        return buffer.promptTokens();
+        return promptTokens;
+    }
+
+    /** The prompt's ids, a copy; of a stream that has ended or delivered a token. None if it ended before it had any. */
+    int[] promptIds() {
+        return sequence().map(Sequence::promptIds).orElseGet(() -> new int[0]);
     }
 
     @Override
     public int generatedTokens() {
-        return buffer.delivered();
+        return tokens.delivered();
     }
 
     @Override
     public int cachedTokens() {
-        return buffer.cachedTokens();
+        return cachedTokens;
     }
 
     @Override
     public RequestTimeline timeline() {
-        return buffer.timeline();
+        long finishedNanos = tokens.finishedNanos();
+        return new RequestTimeline(
+                tokenizedNanos, admitted ? admittedNanos : finishedNanos, tokens.stamps(), finishedNanos);
     }
 
     /**
@@ -136,6 +152,12 @@ final class LiveRequest implements ObservedRequest {
 
     boolean isCancelled() {
         return cancelled.get();
+    }
+
+    /** Notes that the prompt has become so many ids; for who hands it over. */
+    void tokenized(int count, long nanos) {
+        promptTokens = count;
+        tokenizedNanos = nanos;
     }
 
     /**
@@ -171,7 +193,12 @@ final class LiveRequest implements ObservedRequest {
      * @return whether this was the first ending
      */
     boolean end(Ending ending, long nanos) {
-        return buffer.end(ending, nanos);
+        return tokens.end(ending, nanos);
+    }
+
+    /** How it ended, as its reader knows it; empty while it runs. */
+    Optional<Ending> ending() {
+        return tokens.ending();
     }
 
     void attach(Sequence newSequence) {
@@ -180,6 +207,21 @@ final class LiveRequest implements ObservedRequest {
 
     Optional<Sequence> sequence() {
         return Optional.ofNullable(sequence);
+    }
+
+    /**
+     * Notes the first time it was part of a batch, and how much of its prompt the prefix cache had by then.
+     *
+     * @return whether this was the first time
+     */
+    boolean admitted(long nanos, int fromCache) {
+        if (admitted) {
+            return false;
+        }
+        admitted = true;
+        cachedTokens = fromCache;
+        admittedNanos = nanos;
+        return true;
     }
 
     /** How its sequence ended: a stop string that the last of the allowed tokens completes is what ended it. */
@@ -207,7 +249,7 @@ final class LiveRequest implements ObservedRequest {
         if (stops == null || detokenizer == null) {
             return false;
         }
-        stops.push(detokenizer.push(token));
+        certainText = stops.push(detokenizer.push(token));
         return stops.matched();
     }
 
@@ -215,8 +257,13 @@ final class LiveRequest implements ObservedRequest {
     void write(int token, long nanos, StepOutputs outputs, int sample) {
         // First: an engine that dies here, of having no memory for it, delivers what has been written.
         if (stops != null && detokenizer != null) {
-            buffer.writeCut(stops.certain(), stops.cutIfEndedBy(detokenizer.unfinished()));
+            tokens.writeText(certainText, stops.restIfEndedBy(detokenizer.unfinished()));
         }
-        buffer.write(token, nanos, outputs, sample);
+        tokens.write(token, nanos, outputs, sample);
+    }
+
+    /** Delivers what has been written if it is the first token, or {@code interval} tokens since the last delivery. */
+    void publish(int interval) {
+        tokens.publish(interval);
     }
 }

@@ -29,6 +29,11 @@ public sealed interface Prompt {
             ids = ids.clone();
         }
 
+        /** The ids themselves, which nobody changes. */
+        int[] own() {
+            return ids;
+        }
+
         /** The ids, as a copy. */
         @Override
         public int[] ids() {

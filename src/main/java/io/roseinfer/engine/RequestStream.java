@@ -14,44 +14,39 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reader's end of a stream. Text is made here, on the reader's thread: ids become characters, and the engine says with each token
- * how many of them may be shown, because text that may yet become a stop string is held back until it is certain.
+ * The reader's end of a request. Text is made here, on the reader's thread, unless the request has stop strings: then the engine
+ * looks for them in the text and hands it over with the tokens, holding back what may yet become one until it is certain.
  */
 final class RequestStream implements TokenStream {
-    private final long requestId;
+    private final LiveRequest request;
     private final TokenBuffer buffer;
     private final Runnable cancel;
     private final Clock clock;
-    private final Optional<Object> tag;
     private final @Nullable Detokenizer detokenizer;
     private final List<GeneratedToken> tokens = new ArrayList<>();
     private final StringBuilder text = new StringBuilder();
-    private int shown;
+    private boolean complete;
 
     /**
-     * A stream over a buffer.
+     * The only stream of a request.
      *
+     * @param tokenizer for text; without one there is none
      * @param clock measures how long {@link #poll} waits
      * @param cancel asks the engine to end the request; must not refer to this stream, or it could never be collected
      */
-    RequestStream(
-            long requestId,
-            TokenBuffer buffer,
-            GenerationRequest request,
-            Optional<Tokenizer> tokenizer,
-            Clock clock,
-            Runnable cancel) {
-        this.requestId = requestId;
-        this.buffer = buffer;
+    RequestStream(LiveRequest request, Optional<Tokenizer> tokenizer, Clock clock, Runnable cancel) {
+        this.request = request;
+        this.buffer = request.tokens();
         this.cancel = cancel;
         this.clock = clock;
-        this.tag = request.terms().tag();
-        this.detokenizer = tokenizer.map(t -> t.detokenizer(true)).orElse(null);
+        this.detokenizer = buffer.hasText()
+                ? null
+                : tokenizer.map(t -> t.detokenizer(true)).orElse(null);
     }
 
     @Override
     public long requestId() {
-        return requestId;
+        return request.id();
     }
 
     @Override
@@ -128,29 +123,32 @@ final class RequestStream implements TokenStream {
         return token;
     }
 
-    /** The text to show with the next token: up to what is certain, or all that is left. */
+    /** The text to show with the next token: what it makes certain, and all that is left with the last. */
     private String piece(int index) {
-        if (detokenizer == null) {
-            return "";
+        String piece = "";
+        if (buffer.hasText()) {
+            piece = buffer.text(index);
+        } else if (detokenizer != null) {
+            piece = detokenizer.push(buffer.id(index));
         }
-        text.append(detokenizer.push(buffer.id(index)));
-        return buffer.isLast(index) ? rest(index) : show(buffer.certainChars(index));
+        text.append(piece);
+        return buffer.isLast(index) ? piece + rest(index) : piece;
     }
 
     /** The text held back until it was known that no token follows; empty the second time. */
     private String rest(int index) {
-        if (detokenizer == null) {
+        if (complete) {
             return "";
         }
-        text.append(detokenizer.flush());
-        return show(buffer.charsAtEnd(index));
-    }
-
-    private String show(int chars) {
-        int end = Math.min(chars, text.length());
-        String piece = text.substring(shown, end);
-        shown = end;
-        return piece;
+        complete = true;
+        String rest = "";
+        if (buffer.hasText()) {
+            rest = buffer.rest(index);
+        } else if (detokenizer != null) {
+            rest = detokenizer.flush();
+        }
+        text.append(rest);
+        return rest;
     }
 
     @Override
@@ -160,14 +158,14 @@ final class RequestStream implements TokenStream {
         }
         Ending ending = buffer.ending().orElseThrow();
         return new Completion(
-                buffer.promptIds(),
+                request.promptIds(),
                 List.copyOf(tokens),
-                detokenizer == null ? Optional.empty() : Optional.of(text.substring(0, shown)),
+                buffer.hasText() || detokenizer != null ? Optional.of(text.toString()) : Optional.empty(),
                 ending.reason(),
                 ending.stopString(),
-                buffer.cachedTokens(),
-                buffer.timeline(),
-                tag);
+                request.cachedTokens(),
+                request.timeline(),
+                request.tag());
     }
 
     @Override

@@ -133,9 +133,9 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
-    /** Hands over a request that was counted in and whose prompt is tokenized. */
-    void submit(LiveRequest request) {
-        loop.submit(request);
+    /** Hands over a request that was counted in, with its prompt's ids. */
+    void submit(LiveRequest request, int[] prompt) {
+        loop.submit(request, prompt);
         wake();
         if (stopped.getCount() == 0) {
             // The worker may have ended everything just before this request came in.

@@ -2,7 +2,6 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.Clock;
-import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.sampling.SamplingParams;
 import java.util.Arrays;
 import java.util.List;
@@ -13,8 +12,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's tokens on their way from the engine's thread to one reader. It has room for every token the request can get, so
- * writing never blocks and never allocates; the engine wakes the reader only if it is parked.
+ * One request's tokens and its ending on their way from the engine's thread to one reader, and nothing else of the request, so that
+ * what two threads share without a lock is in one short class. It has room for every token the request can get, so writing never
+ * blocks and never allocates; the engine wakes the reader only if it is parked.
  *
  * <p>The engine writes a token's fields, then {@code published}; the reader reads {@code published} first. Everything written
  * before is visible by that.
@@ -26,17 +26,11 @@ final class TokenBuffer {
     private final int[] topIds;
     private final float[] topLogprobs;
     private final int alternatives;
-    private final int[] certainChars;
-    private final int[] charsAtEnd;
+    private final String[] texts;
+    private final String[] rests;
 
     private int written;
     private int last = -1;
-    private int[] promptIds = {};
-    private long submittedNanos;
-    private long tokenizedNanos;
-    private long admittedNanos;
-    private boolean admitted;
-    private int cachedTokens;
     private long finishedNanos;
     private @Nullable Ending ending;
 
@@ -48,9 +42,9 @@ final class TokenBuffer {
      * A buffer for at most {@code capacity} tokens.
      *
      * @param params with log-probabilities if they ask for them
-     * @param cut whether the engine says where the text is cut, by {@link #writeCut}
+     * @param withText whether the engine makes the text, by {@link #writeText}; the reader does otherwise
      */
-    TokenBuffer(int capacity, SamplingParams params, boolean cut) {
+    TokenBuffer(int capacity, SamplingParams params, boolean withText) {
         ids = new int[capacity];
         stamps = new long[capacity];
         boolean wanted = params.logprobs() >= 0;
@@ -58,36 +52,11 @@ final class TokenBuffer {
         logprobs = new float[wanted ? capacity : 0];
         topIds = new int[capacity * alternatives];
         topLogprobs = new float[capacity * alternatives];
-        certainChars = new int[cut ? capacity : 0];
-        charsAtEnd = new int[cut ? capacity : 0];
+        texts = new String[withText ? capacity : 0];
+        rests = new String[withText ? capacity : 0];
     }
 
     // The engine's side.
-
-    /** Notes when the request came; before anybody else knows of it. */
-    void submitted(long nanos) {
-        submittedNanos = nanos;
-    }
-
-    void tokenized(int[] prompt, long nanos) {
-        promptIds = prompt;
-        tokenizedNanos = nanos;
-    }
-
-    /**
-     * Notes the first time the request was part of a batch, and how much of its prompt the prefix cache had by then.
-     *
-     * @return whether this was the first time
-     */
-    boolean admitted(long nanos, int fromCache) {
-        if (admitted) {
-            return false;
-        }
-        admitted = true;
-        cachedTokens = fromCache;
-        admittedNanos = nanos;
-        return true;
-    }
 
     void write(int token, long nanos, StepOutputs outputs, int sample) {
         int index = written++;
@@ -102,15 +71,10 @@ final class TokenBuffer {
         }
     }
 
-    /**
-     * Says how much of the text may be shown with the token that is written next.
-     *
-     * @param certain the characters that stand before any stop string, whatever follows
-     * @param atEnd the characters to show in all if no token follows
-     */
-    void writeCut(int certain, int atEnd) {
-        certainChars[written] = certain;
-        charsAtEnd[written] = atEnd;
+    /** Hands over text with the token that is written next: {@code text} in any case, {@code rest} too if no token follows. */
+    void writeText(String text, String rest) {
+        texts[written] = text;
+        rests[written] = rest;
     }
 
     /** Delivers what has been written if it is the first token, or {@code interval} tokens since the last delivery. */
@@ -237,14 +201,19 @@ final class TokenBuffer {
         return ids[index];
     }
 
-    /** How much of the text may be shown with a token that is not known to be the last; all there is without stop strings. */
-    int certainChars(int index) {
-        return certainChars.length > 0 ? certainChars[index] : Integer.MAX_VALUE;
+    /** Whether the tokens come with their text. */
+    boolean hasText() {
+        return texts.length > 0;
     }
 
-    /** How much of the text is to be shown if this token is the last; all there is without stop strings. */
-    int charsAtEnd(int index) {
-        return charsAtEnd.length > 0 ? charsAtEnd[index] : Integer.MAX_VALUE;
+    /** The text that a token makes certain. */
+    String text(int index) {
+        return texts[index];
+    }
+
+    /** The text that follows if this token is the last. */
+    String rest(int index) {
+        return rests[index];
     }
 
     float logprob(int index) {
@@ -262,27 +231,13 @@ final class TokenBuffer {
         return ended ? Optional.ofNullable(ending) : Optional.empty();
     }
 
-    /** Number of the prompt's ids; 0 until it is tokenized. */
-    int promptTokens() {
-        return promptIds.length;
+    /** When the tokens delivered so far were there. */
+    long[] stamps() {
+        return Arrays.copyOf(stamps, published);
     }
 
-    /** The prompt's ids; of a stream that has ended or delivered a token. */
-    int[] promptIds() {
-        return promptIds.clone();
-    }
-
-    /** Prompt tokens taken from the prefix cache; of a stream that has ended or delivered a token. */
-    int cachedTokens() {
-        return cachedTokens;
-    }
-
-    RequestTimeline timeline() {
-        return new RequestTimeline(
-                submittedNanos,
-                tokenizedNanos,
-                admitted ? admittedNanos : finishedNanos,
-                Arrays.copyOf(stamps, published),
-                finishedNanos);
+    /** When the request ended; of a stream that has. */
+    long finishedNanos() {
+        return finishedNanos;
     }
 }

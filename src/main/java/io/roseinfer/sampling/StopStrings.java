@@ -5,13 +5,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds where the first stop string begins in a text that comes in pieces. Positions count characters from the beginning of the
- * text; only what may yet become a stop string is kept. It says nothing of the text itself, which is for who shows it to cut.
+ * Lets a text that comes in pieces through up to where its first stop string begins. It holds back what may yet become a stop
+ * string, and no more than that.
  */
 public final class StopStrings {
     private final List<String> stops;
     private final StringBuilder open = new StringBuilder();
-    private int certain;
     private @Nullable String match;
 
     public StopStrings(List<String> stops) {
@@ -28,34 +27,35 @@ public final class StopStrings {
         return Optional.ofNullable(match);
     }
 
-    /** How many characters are certain to stand before any stop string: where the text is cut once one has been seen. */
-    public int certain() {
-        return certain;
-    }
-
-    /** Takes the next piece of text. */
-    public void push(String piece) {
+    /**
+     * Takes the next piece of text.
+     *
+     * @return the text that has become certain to stand before any stop string; nothing once one has been seen
+     */
+    public String push(String piece) {
         if (match != null) {
-            return;
+            return "";
         }
         open.append(piece);
         match = firstMatch();
         int closed = match == null ? open.length() - longestOpenPrefix() : open.indexOf(match);
+        String certain = open.substring(0, closed);
         open.delete(0, closed);
-        certain += closed;
+        return certain;
     }
 
-    /** Where the text is to be cut if it ends now with one more piece: its length if there is no stop string in it. */
-    public int cutIfEndedBy(String piece) {
+    /** The text held back, as it is let through if the text ends now with one more piece: up to a stop string in the two. */
+    public String restIfEndedBy(String piece) {
         if (match != null) {
-            return certain;
+            return "";
         }
         int length = open.length();
         open.append(piece);
         String last = firstMatch();
         int cut = last == null ? open.length() : open.indexOf(last);
+        String rest = open.substring(0, cut);
         open.setLength(length);
-        return certain + cut;
+        return rest;
     }
 
     private @Nullable String firstMatch() {

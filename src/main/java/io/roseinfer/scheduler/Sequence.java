@@ -186,6 +186,11 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return promptLength;
     }
 
+    /** The prompt's ids, a copy; any thread, since nothing changes them. */
+    public int[] promptIds() {
+        return Arrays.copyOf(tokens, promptLength);
+    }
+
     /** Tokens whose ids are known: the prompt and what has been generated. */
     @Override
     public int length() {

@@ -266,10 +266,10 @@ class EngineEndingsTest {
         GenerationRequest request = Models.request(2, 7, 8);
         manager.reserve();
         LiveRequest live = new LiveRequest(id, request, 0, Models.CONTEXT, Optional.empty());
-        live.buffer().tokenized(((Prompt.Tokens) request.prompt()).ids(), 0);
-        manager.submit(live);
-        Completion unused = new RequestStream(
-                        live.id(), live.buffer(), request, Optional.empty(), Clock.system(), () -> {})
+        int[] prompt = ((Prompt.Tokens) request.prompt()).own();
+        live.tokenized(prompt.length, 0);
+        manager.submit(live, prompt);
+        Completion unused = new RequestStream(live, Optional.empty(), Clock.system(), () -> {})
                 .completion();
         return live;
     }

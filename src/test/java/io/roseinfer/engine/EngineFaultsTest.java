@@ -149,12 +149,7 @@ class EngineFaultsTest {
             engine.submit(request(2, 5, 40), true);
             engine.turn();
             RequestStream stream = new RequestStream(
-                    interrupted.live().id(),
-                    interrupted.live().buffer(),
-                    interrupted.live().request(),
-                    Optional.empty(),
-                    Clock.system(),
-                    () -> engine.cancel(interrupted));
+                    interrupted.live(), Optional.empty(), Clock.system(), () -> engine.cancel(interrupted));
             Thread.currentThread().interrupt();
             assertThatThrownBy(stream::hasNext).isInstanceOf(CancellationException.class);
             assertThat(Thread.interrupted())

@@ -159,4 +159,24 @@ class EngineLimitsTest {
             assertThat(scheduler.step().requestId(0)).isEqualTo(998);
         }
     }
+
+    @Test
+    void accepting_a_request_copies_its_ids_only_to_where_its_completion_will_follow_them() {
+        int tokens = 200_000;
+        ModelSpec spec = SpecBuilder.named("long").vocabulary(10).context(tokens + 100).build();
+        EngineOptions options = Models.options().withBlockSize(1024).withKvBlocks(256);
+        GenerationRequest request = Models.request(1, new int[tokens]);
+        try (SimRunner runner = new SimRunner(spec, EngineLimits.runnerLimits(options, spec), SimOptions.defaults());
+                Engine engine = engine(runner, options)) {
+            engine.generate(request);
+            long caller = Thread.currentThread().threadId();
+            long before = AllocationMeter.allocatedBytes(caller);
+            try (TokenStream unread = engine.submit(request)) {
+                assertThat(AllocationMeter.allocatedBytes(caller) - before)
+                        .as("bytes, for %d ids", tokens)
+                        .isLessThan(2 * 4L * tokens);
+                assertThat(unread.requestId()).isEqualTo(1);
+            }
+        }
+    }
 }

@@ -43,8 +43,9 @@ class EngineLoopTest {
 
     private LiveRequest submit(EngineLoop loop, GenerationRequest request) {
         LiveRequest live = new LiveRequest(nextId++, request, 0, Models.CONTEXT, Optional.empty());
-        live.buffer().tokenized(((Prompt.Tokens) request.prompt()).ids(), 0);
-        loop.submit(live);
+        int[] prompt = ((Prompt.Tokens) request.prompt()).own();
+        live.tokenized(prompt.length, 0);
+        loop.submit(live, prompt);
         return live;
     }
 
@@ -58,7 +59,7 @@ class EngineLoopTest {
     }
 
     private static Completion completion(LiveRequest live) {
-        return new RequestStream(live.id(), live.buffer(), live.request(), Optional.empty(), Clock.system(), () -> {})
+        return new RequestStream(live, Optional.empty(), Clock.system(), () -> {})
                 .completion();
     }
 
@@ -117,7 +118,7 @@ class EngineLoopTest {
         List<LiveRequest> watched = new ArrayList<>();
         EngineLoop loop = loop(options, SimOptions.defaults().withOnStep(step -> {
             int count = 0;
-            while (watched.getFirst().buffer().isPublished(count)) {
+            while (watched.getFirst().tokens().isPublished(count)) {
                 count++;
             }
             delivered.add(count);
@@ -134,7 +135,7 @@ class EngineLoopTest {
         EngineLoop loop =
                 loop(options.withStreamInterval(3), SimOptions.defaults().withOnStep(step -> {
                     int count = 0;
-                    while (watched.getFirst().buffer().isPublished(count)) {
+                    while (watched.getFirst().tokens().isPublished(count)) {
                         count++;
                     }
                     delivered.add(count);
@@ -272,7 +273,7 @@ class EngineLoopTest {
         loop.doWork();
         loop.cancel(cancelled);
         loop.doWork();
-        assertThat(cancelled.buffer().ending()).contains(Ending.CANCELLED);
+        assertThat(cancelled.ending()).contains(Ending.CANCELLED);
     }
 
     @Test
@@ -297,7 +298,7 @@ class EngineLoopTest {
         submit(loop, Models.request(5, 1));
         loop.doWork();
         LiveRequest overtaken = submit(loop, Models.request(5, 2));
-        overtaken.buffer().tokenized(new int[] {2}, now.incrementAndGet());
+        overtaken.tokenized(1, now.incrementAndGet());
         LiveRequest early = submit(loop, Models.request(5, 3));
         loop.cancel(early);
         meanwhile.add(() -> loop.cancel(overtaken));
@@ -314,7 +315,7 @@ class EngineLoopTest {
         LiveRequest live = submit(loop, Models.request(2, 1));
         loop.doWork();
         loop.quiesce();
-        assertThat(live.buffer().ending()).contains(Ending.LENGTH);
+        assertThat(live.ending()).contains(Ending.LENGTH);
         assertThat(completion(live).ids()).isEqualTo(alone(Models.request(2, 1)));
     }
 
@@ -332,7 +333,7 @@ class EngineLoopTest {
         }
         caller.join();
         loop.endAll(Ending.CANCELLED);
-        assertThat(handedOver).allMatch(live -> live.buffer().isEnded());
+        assertThat(handedOver).allMatch(live -> live.tokens().isEnded());
         assertThat(endings).isEqualTo(handedOver.size());
     }
 

@@ -162,8 +162,9 @@ class ObserversTest {
         for (int i = 0; i < prompts.length; i++) {
             GenerationRequest request = Models.request(newTokens, prompts[i]);
             LiveRequest live = new LiveRequest(i, request, 0, Models.CONTEXT, Optional.empty());
-            live.buffer().tokenized(((Prompt.Tokens) request.prompt()).ids(), 0);
-            loop.submit(live);
+            int[] prompt = ((Prompt.Tokens) request.prompt()).own();
+            live.tokenized(prompt.length, 0);
+            loop.submit(live, prompt);
         }
         return loop;
     }

@@ -84,7 +84,7 @@ final class RandomLoad {
         for (int i = 0; i < TEMPLATES; i++) {
             Template template = template(kinds, seed);
             LiveRequest live = submit(template);
-            while (!live.buffer().isEnded()) {
+            while (!live.tokens().isEnded()) {
                 loop.doWork();
             }
             templates.add(template.withSolo(ids(live)));
@@ -127,19 +127,19 @@ final class RandomLoad {
         int[] prompt = ((Prompt.Tokens) template.request().prompt()).ids();
         LiveRequest live = new LiveRequest(
                 requests++, template.request(), template.seed(), runner.spec().contextLength(), Optional.empty());
-        live.buffer().tokenized(prompt, 0);
-        loop.submit(live);
+        live.tokenized(prompt.length, 0);
+        loop.submit(live, prompt);
         return live;
     }
 
     private static int[] ids(LiveRequest live) {
         int count = 0;
-        while (live.buffer().isPublished(count)) {
+        while (live.tokens().isPublished(count)) {
             count++;
         }
         int[] ids = new int[count];
         for (int i = 0; i < count; i++) {
-            ids[i] = live.buffer().id(i);
+            ids[i] = live.tokens().id(i);
         }
         return ids;
     }
@@ -174,7 +174,7 @@ final class RandomLoad {
 
     private void collect() {
         for (int i = running.size() - 1; i >= 0; i--) {
-            if (running.get(i).live().buffer().isEnded()) {
+            if (running.get(i).live().tokens().isEnded()) {
                 check(running.remove(i));
             }
         }
@@ -185,7 +185,7 @@ final class RandomLoad {
         int[] solo = ended.template().solo();
         int[] seen = ids(live);
         tokens += seen.length;
-        FinishReason reason = live.buffer().ending().orElseThrow().reason();
+        FinishReason reason = live.ending().orElseThrow().reason();
         boolean called = reason == FinishReason.CANCELLED;
         Require.that(
                 called || reason == FinishReason.LENGTH || reason == FinishReason.STOP,

@@ -31,17 +31,17 @@ class RequestStreamTest {
         GenerationRequest request = GenerationRequest.of("x").withStop(stop).withMaxNewTokens(ids.length);
         LiveRequest live = new LiveRequest(0, request, 0, ids.length, Optional.of(tokenizer));
         RequestStream stream =
-                new RequestStream(0, live.buffer(), request, Optional.of(tokenizer), Clock.system(), () -> {});
+                new RequestStream(live, Optional.of(tokenizer), Clock.system(), () -> {});
         StepOutputs outputs = new StepOutputs(1);
         Ending ending = otherwise;
         for (int i = 0; i < ids.length && ending.stopString().isEmpty(); i++) {
             ending = live.stopsAt(ids[i]) ? Ending.stoppedBy(stop) : otherwise;
             live.write(ids[i], i, outputs, 0);
             if (ending.stopString().isEmpty()) {
-                live.buffer().publish(1);
+                live.publish(1);
             }
         }
-        for (int i = 0; i < readBefore && live.buffer().isPublished(i); i++) {
+        for (int i = 0; i < readBefore && live.tokens().isPublished(i); i++) {
             stream.next();
         }
         live.end(ending, ids.length);
@@ -104,5 +104,20 @@ class RequestStreamTest {
         assertThat(completion.text()).contains("");
         assertThat(completion.finishReason()).isEqualTo(FinishReason.STOP);
         assertThat(completion.tokens()).hasSize(half.length);
+    }
+
+    @Test
+    void the_text_in_which_stop_strings_were_looked_for_is_not_made_a_second_time() {
+        int[] ids = tokenizer.encode("Once there was");
+        GenerationRequest request =
+                GenerationRequest.of("x").withStop("END").withMaxNewTokens(ids.length);
+        LiveRequest live = new LiveRequest(0, request, 0, ids.length, Optional.of(tokenizer));
+        RequestStream withoutTokenizer = new RequestStream(live, Optional.empty(), Clock.system(), () -> {});
+        for (int i = 0; i < ids.length; i++) {
+            assertThat(live.stopsAt(ids[i])).isFalse();
+            live.write(ids[i], i, new StepOutputs(1), 0);
+        }
+        live.end(Ending.LENGTH, ids.length);
+        assertThat(withoutTokenizer.completion().text()).contains("Once there was");
     }
 }

@@ -110,12 +110,12 @@ final class SimulatedEngine implements AutoCloseable {
                 prompt, request.maxNewTokens(), settings.spec(), EngineLimits.pool(runner, settings.engine()));
         LiveRequest live = new LiveRequest(
                 requests.size(), request, request.seed().orElse(0), settings.contextLength(), Optional.empty());
-        live.buffer().tokenized(prompt, nanos);
+        live.tokenized(prompt.length, nanos);
         WatchedRequest watched = new WatchedRequest(live, clock, () -> loop.cancel(live), reads, trace);
         requests.add(watched);
         running.add(watched);
         trace.add(Event.SUBMIT, live.id(), prompt.length);
-        loop.submit(live);
+        loop.submit(live, prompt);
         if (stopped) {
             stop(endWith);
         }
@@ -373,7 +373,7 @@ final class SimulatedEngine implements AutoCloseable {
             for (WatchedRequest request : requests) {
                 GenerationRequest wanted = request.live().request();
                 int[] alone = solo.ids(
-                        request.live().buffer().promptIds(),
+                        request.live().promptIds(),
                         wanted,
                         request.live().seed());
                 boolean stops = !wanted.ignoreEndOfText() && alone[alone.length - 1] == settings.endOfText();

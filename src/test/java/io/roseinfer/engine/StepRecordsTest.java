@@ -52,8 +52,9 @@ class StepRecordsTest {
         for (int i = 0; i < REQUESTS; i++) {
             GenerationRequest request = request(i);
             LiveRequest live = new LiveRequest(i, request, 0, Models.CONTEXT, Optional.empty());
-            live.buffer().tokenized(((Prompt.Tokens) request.prompt()).ids(), 0);
-            loop.submit(live);
+            int[] prompt = ((Prompt.Tokens) request.prompt()).own();
+            live.tokenized(prompt.length, 0);
+            loop.submit(live, prompt);
         }
         while (loop.hasWork()) {
             loop.doWork();

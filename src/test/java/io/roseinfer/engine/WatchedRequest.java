@@ -41,7 +41,7 @@ final class WatchedRequest {
      */
     WatchedRequest(LiveRequest live, Clock clock, Runnable cancel, boolean reads, Trace trace) {
         this.live = live;
-        this.stream = new RequestStream(live.id(), live.buffer(), live.request(), Optional.empty(), clock, cancel);
+        this.stream = new RequestStream(live, Optional.empty(), clock, cancel);
         this.reads = reads;
         this.trace = trace;
     }
@@ -76,7 +76,7 @@ final class WatchedRequest {
     }
 
     boolean hasEnded() {
-        return live.buffer().isEnded();
+        return live.tokens().isEnded();
     }
 
     /** Whether it holds blocks and has tokens to come; the scheduler could preempt it. */
@@ -88,7 +88,7 @@ final class WatchedRequest {
     }
 
     int length() {
-        return live.sequence().map(Sequence::length).orElse(live.buffer().promptIds().length);
+        return live.sequence().map(Sequence::length).orElse(live.promptTokens());
     }
 
     /** Preemptions since this was asked last. */
@@ -139,7 +139,7 @@ final class WatchedRequest {
 
     /** Takes what the stream has to give now; never waits. */
     void read() {
-        while (live.buffer().isPublished(read)) {
+        while (live.tokens().isPublished(read)) {
             int id = read % 2 == 0
                     ? stream.next().id()
                     : stream.poll(Duration.ZERO).orElseThrow().id();
@@ -158,7 +158,7 @@ final class WatchedRequest {
 
     /** What may never happen to a stream, whatever the turn. */
     void check(int turn, boolean engineStopped) {
-        while (live.buffer().isPublished(delivered)) {
+        while (live.tokens().isPublished(delivered)) {
             delivered++;
         }
         if (endedAt == NEVER && hasEnded()) {
@@ -209,7 +209,7 @@ final class WatchedRequest {
     }
 
     private void checkTimeline() {
-        RequestTimeline times = live.buffer().timeline();
+        RequestTimeline times = live.timeline();
         long last = times.tokenizedNanos();
         Require.that(last <= times.admittedNanos(), "request %d was admitted before it was tokenized", live.id());
         last = times.admittedNanos();
@@ -225,7 +225,7 @@ final class WatchedRequest {
         read();
         int[] ids = new int[read];
         for (int i = 0; i < read; i++) {
-            ids[i] = live.buffer().id(i);
+            ids[i] = live.tokens().id(i);
             Require.that(
                     i < alone.length && ids[i] == alone[i],
                     "request %d: token %d is %d, alone it is %s",
@@ -261,7 +261,7 @@ final class WatchedRequest {
             }
             case DEADLINE ->
                 Require.that(
-                        live.buffer().timeline().finishedNanos() >= live.deadlineNanos(),
+                        live.timeline().finishedNanos() >= live.deadlineNanos(),
                         "request %d ended at its deadline before it",
                         live.id());
             case ERROR -> Require.that(mayFail, "request %d failed and no device did", live.id());

@@ -10,49 +10,39 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class StopStringsTest {
 
-    private static StopStrings after(List<String> stop, String... pieces) {
-        StopStrings stops = new StopStrings(stop);
-        for (String piece : pieces) {
-            stops.push(piece);
-        }
-        return stops;
-    }
-
     @Test
     void text_before_a_stop_string_is_certain_and_nothing_after_it() {
-        StopStrings stops = after(List.of("END"), "one E");
-        assertThat(stops.certain()).isEqualTo("one ".length());
+        StopStrings stops = new StopStrings(List.of("END"));
+        assertThat(stops.push("one E")).isEqualTo("one ");
         assertThat(stops.matched()).isFalse();
-        stops.push("ND two");
+        assertThat(stops.push("ND two")).isEmpty();
         assertThat(stops.matched()).isTrue();
-        stops.push("three");
-        assertThat(stops.certain()).isEqualTo("one ".length());
-        assertThat(stops.cutIfEndedBy("four")).isEqualTo("one ".length());
+        assertThat(stops.push("three")).isEmpty();
+        assertThat(stops.restIfEndedBy("four")).isEmpty();
     }
 
     @Test
     void an_open_stop_string_becomes_certain_when_something_else_follows() {
-        StopStrings stops = after(List.of("\n\n"), "a\n");
-        assertThat(stops.certain()).isEqualTo(1);
-        assertThat(stops.cutIfEndedBy("")).isEqualTo(2);
-        stops.push("b");
-        assertThat(stops.certain()).isEqualTo(3);
+        StopStrings stops = new StopStrings(List.of("\n\n"));
+        assertThat(stops.push("a\n")).isEqualTo("a");
+        assertThat(stops.restIfEndedBy("")).isEqualTo("\n");
+        assertThat(stops.push("b")).isEqualTo("\nb");
     }
 
     @Test
     void a_piece_that_might_end_the_text_is_looked_into_and_leaves_no_trace() {
-        StopStrings stops = after(List.of("abc"), "xab");
-        assertThat(stops.cutIfEndedBy("c")).isEqualTo(1);
-        assertThat(stops.cutIfEndedBy("d")).isEqualTo(4);
-        stops.push("d");
+        StopStrings stops = new StopStrings(List.of("abc"));
+        assertThat(stops.push("xab")).isEqualTo("x");
+        assertThat(stops.restIfEndedBy("c")).isEmpty();
+        assertThat(stops.restIfEndedBy("d")).isEqualTo("abd");
+        assertThat(stops.push("d")).isEqualTo("abd");
         assertThat(stops.matched()).isFalse();
-        assertThat(stops.certain()).isEqualTo(4);
     }
 
     @Test
     void the_earliest_match_wins() {
-        StopStrings stops = after(List.of("cd", "bcde"), "abcdef");
-        assertThat(stops.certain()).isEqualTo(1);
+        StopStrings stops = new StopStrings(List.of("cd", "bcde"));
+        assertThat(stops.push("abcdef")).isEqualTo("a");
         assertThat(stops.match()).contains("bcde");
     }
 
@@ -65,13 +55,14 @@ class StopStringsTest {
             String text = letters(random, random.nextInt(40));
             List<String> stop = List.of(letters(random, 1 + random.nextInt(3)), letters(random, 2));
             StopStrings stops = new StopStrings(stop);
+            StringBuilder shown = new StringBuilder();
             int at = 0;
             while (at < text.length()) {
                 int next = Math.min(text.length(), at + random.nextInt(4));
-                stops.push(text.substring(at, next));
+                shown.append(stops.push(text.substring(at, next)));
                 at = next;
             }
-            assertThat(text.substring(0, stops.cutIfEndedBy("")))
+            assertThat(shown + stops.restIfEndedBy(""))
                     .as("seed %d, text %s, stop %s", seed, text, stop)
                     .isEqualTo(cut(text, stop));
         }
