@@ -282,7 +282,12 @@ public final class Engine implements AutoCloseable {
         return log.steps();
     }
 
-    /** Ends every request at once, each with the reason CANCELLED, and stops. Any thread, any number of times. */
+    /**
+     * Ends every request at once, each with the reason CANCELLED, and stops. Any thread, any number of times.
+     *
+     * @throws EngineStopped if the engine's thread does not end within two and a half minutes: a device or an observer holds it up. Nothing
+     *     is freed then, as that thread may still use it
+     */
     @Override
     public void close() {
         manager.close();
@@ -301,14 +306,17 @@ public final class Engine implements AutoCloseable {
     /**
      * Accepts nothing more, works off what there is for at most {@code grace}, then closes.
      *
-     * @return whether everything was worked off in time
+     * @return whether every request that was accepted came to an ending of its own: by its last token, a stop string, its deadline, its
+     *     caller, or a failure of its own. False if the time was too short, if the engine failed, or if somebody else closed it at once
+     * @throws EngineStopped as {@link #close()} does
      */
     public boolean close(Duration grace) {
         Objects.requireNonNull(grace, "grace");
         try {
-            return manager.close(grace);
+            manager.drain(grace);
         } finally {
             close();
         }
+        return manager.hasWorkedOffAll();
     }
 }

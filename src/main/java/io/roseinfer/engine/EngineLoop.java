@@ -322,6 +322,11 @@ final class EngineLoop {
         counters.nothingRuns();
     }
 
+    /** Whether any request is here that has not ended; of a loop that is not being turned. */
+    boolean hasRequests() {
+        return live.first() != null || !submitted.isEmpty();
+    }
+
     /** Fails if an idle engine holds blocks. */
     void checkIdle() {
         scheduler.checkIdle();

@@ -7,6 +7,7 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.base.Whereabouts;
 import io.roseinfer.observe.Observers;
 import java.time.Duration;
 import java.util.Objects;
@@ -44,6 +45,12 @@ final class SchedulerManager implements AutoCloseable {
     /** Between two attempts at ending everything; others free memory meanwhile. */
     private static final long RETRY_NANOS = 1_000_000;
 
+    /** Longest that {@link #close} waits for the worker: devices give two steps up in less, which each may take a minute. */
+    static final long STOP_LIMIT_NANOS = 150_000_000_000L;
+
+    /** Between two looks at the clock by who waits for the worker. */
+    private static final long LOOK_NANOS = 10_000_000;
+
     private final EngineLoop loop;
     private final Observers observers;
     private final Clock clock;
@@ -60,6 +67,9 @@ final class SchedulerManager implements AutoCloseable {
     private volatile byte @Nullable [] reserve = new byte[RESERVE_BYTES];
 
     private volatile @Nullable Ending death;
+
+    /** Whether a request was ended because the engine ended. */
+    private volatile boolean hasCut;
 
     /**
      * A manager whose worker has not been started.
@@ -172,6 +182,9 @@ final class SchedulerManager implements AutoCloseable {
 
     /** Ends a request that was counted in and is not in the loop, as the engine ends. */
     void endWithEngine(LiveRequest request) {
+        if (!request.hasEnded()) {
+            hasCut = true;
+        }
         end(request, ownEnding());
     }
 
@@ -302,30 +315,43 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     private synchronized void endLeftovers() {
+        if (loop.hasRequests()) {
+            hasCut = true;
+        }
         loop.endAll(ownEnding());
     }
 
-    /** Ends every request at once and stops; returns when the worker has. */
+    /**
+     * Ends every request at once and stops; returns when the worker has.
+     *
+     * @throws EngineStopped if it does not within {@link #STOP_LIMIT_NANOS}; what it works with must not be freed then
+     */
     @Override
     public void close() {
         // Here too: the worker may be in the middle of waking somebody.
         reserve = null;
         advance(Mode.STOPPING);
-        boolean unused = awaitStop(EngineLimits.UNLIMITED_NANOS);
+        if (!awaitStop(STOP_LIMIT_NANOS)) {
+            endTokenizing.run();
+            throw new EngineStopped("the engine's thread has not ended within "
+                    + TimeUnit.NANOSECONDS.toSeconds(STOP_LIMIT_NANOS) + " s of being told to: "
+                    + Whereabouts.of(worker)
+                    + "; what it was serving gets no ending, and the model's memory stays allocated because that thread"
+                    + " may still use it; end the process");
+        }
         // Who was handed over while the worker stopped has an ending when this returns, whoever comes to it first.
         endForCertain();
     }
 
-    /**
-     * Accepts nothing more, works off what there is for at most {@code grace}, then ends the rest.
-     *
-     * @return whether everything was worked off in time
-     */
-    boolean close(Duration grace) {
+    /** Accepts nothing more and works off what there is for at most {@code grace}; {@link #close} is to follow. */
+    void drain(Duration grace) {
         advance(Mode.DRAINING);
-        boolean drained = awaitStop(Math.min(EngineLimits.UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(grace)));
-        close();
-        return drained;
+        boolean unused = awaitStop(Math.min(EngineLimits.UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(grace)));
+    }
+
+    /** Whether, so far, the engine has not failed and every request came to an ending of its own. */
+    boolean hasWorkedOffAll() {
+        return death == null && !hasCut;
     }
 
     private void advance(Mode target) {
@@ -336,18 +362,23 @@ final class SchedulerManager implements AutoCloseable {
         LockSupport.unpark(worker);
     }
 
-    /** Waits at most so long, however often it is interrupted. */
+    /** Waits at most so long by the clock, however often it is interrupted; whether the worker has stopped. */
     private boolean awaitStop(long limitNanos) {
-        long deadlineNanos = clock.nanos() + limitNanos;
+        long startNanos = clock.nanos();
         boolean interrupted = false;
         long leftNanos = limitNanos;
         try {
             while (true) {
                 try {
-                    return stopped.await(leftNanos, TimeUnit.NANOSECONDS);
+                    if (stopped.await(Math.min(leftNanos, LOOK_NANOS), TimeUnit.NANOSECONDS)) {
+                        return true;
+                    }
                 } catch (InterruptedException e) {
                     interrupted = true;
-                    leftNanos = deadlineNanos - clock.nanos();
+                }
+                leftNanos = limitNanos - (clock.nanos() - startNanos);
+                if (leftNanos <= 0) {
+                    return stopped.getCount() == 0;
                 }
             }
         } finally {

@@ -53,6 +53,21 @@ final class Call {
         return request;
     }
 
+    /** Whether it was accepted before then. */
+    boolean isAcceptedBefore(int moment) {
+        return isAccepted() && returned < moment;
+    }
+
+    /** Whether it may be that an engine that ended itself ended it. */
+    boolean mayBeCut() {
+        return isAccepted() && reason() == FinishReason.CANCELLED;
+    }
+
+    /** Whether nobody but an engine that ended itself can have ended it. */
+    boolean isCut() {
+        return mayBeCut() && !closed;
+    }
+
     boolean isAccepted() {
         return stream.isPresent();
     }

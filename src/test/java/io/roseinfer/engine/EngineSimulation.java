@@ -51,6 +51,12 @@ final class EngineSimulation {
     private final Expected expected;
     private long nanos;
     private int callersLeft;
+    /** Whether somebody closed the engine at once, or with little grace. */
+    private boolean mayCut;
+
+    /** Whether a close with grace said that not everything was worked off. */
+    private boolean undrained;
+
     private boolean deviceLost;
     private int stepsLost;
     private boolean closing;
@@ -109,6 +115,9 @@ final class EngineSimulation {
         weaver.observe(() -> calls.forEach(call -> call.observe(weaver.now())));
         weaver.run();
         calls.forEach(this::check);
+        Require.that(
+                !undrained || mayHaveDied() || calls.stream().anyMatch(Call::mayBeCut),
+                "not drained, and all was worked off");
         expected.close();
         runner.close();
         return new Outcome(
@@ -174,10 +183,16 @@ final class EngineSimulation {
         pass(own.oneOf(0, 300, 1500));
         closing = true;
         switch (own.below(4)) {
-            case 0 -> engine.close();
-            case 1 -> engine.close(Duration.ofNanos(own.below(100)));
-            case 2 -> Require.that(engine.close(ChronoUnit.FOREVER.getDuration()), "not drained in all eternity");
-            default -> Require.that(engine.close(Duration.ofDays(300 * 365)), "not drained in three hundred years");
+            case 0 -> {
+                mayCut = true;
+                engine.close();
+            }
+            case 1 -> {
+                mayCut = true;
+                drain(engine, Duration.ofNanos(own.below(100)));
+            }
+            case 2 -> drain(engine, ChronoUnit.FOREVER.getDuration());
+            default -> drain(engine, Duration.ofDays(300 * 365));
         }
         Require.that(afterClose, "the engine is closed and what follows has not been done");
         for (Call call : List.copyOf(calls)) {
@@ -185,6 +200,20 @@ final class EngineSimulation {
                     !call.isAccepted() || call.isBeingClosed() || call.hasEnded(),
                     "the engine is closed and %s has not ended",
                     call);
+        }
+    }
+
+    private void drain(Engine engine, Duration grace) {
+        int begun = weaver.now();
+        boolean drained = engine.close(grace);
+        if (drained) {
+            Require.that(!deviceLost, "the device was lost, and the engine calls that drained");
+            for (Call call : List.copyOf(calls)) {
+                Require.that(!call.isAcceptedBefore(begun) || !call.isCut(), "drained, and %s was cut", call);
+            }
+        } else {
+            Require.that(mayCut || mayHaveDied(), "not drained, and there was time without end");
+            undrained = true;
         }
     }
 

@@ -24,12 +24,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
@@ -281,13 +283,13 @@ class EngineTest {
     void close_with_grace_ends_what_still_runs_when_the_time_is_over() throws Exception {
         Gate gate = new Gate();
         EngineOptions options = Models.options();
-        // The clock is read once for the time of grace and once more when that is over: only then does the first step
-        // go on.
+        // This thread reads the clock twice for the time of grace, and for the third time when it has told the engine to
+        // stop: only then does the first step go on.
         Thread closing = Thread.currentThread();
         AtomicInteger readings = new AtomicInteger();
         AtomicBoolean closed = new AtomicBoolean();
         Clock clock = () -> {
-            if (closed.get() && Thread.currentThread().equals(closing) && readings.incrementAndGet() == 2) {
+            if (closed.get() && Thread.currentThread().equals(closing) && readings.incrementAndGet() == 3) {
                 gate.open.countDown();
             }
             return 1;
@@ -299,6 +301,86 @@ class EngineTest {
         assertThat(engine.close(Duration.ZERO)).isFalse();
         assertThat(stream.completion().finishReason()).isEqualTo(FinishReason.CANCELLED);
         assertThat(stream.completion().ids()).hasSizeLessThan(50);
+    }
+
+    @Test
+    void an_engine_that_fails_while_it_drains_has_not_worked_off_what_was_accepted() {
+        Gate gate = new Gate();
+        SimOptions failing = SimOptions.defaults().withOnStep(step -> {
+            gate.reached.countDown();
+            Gate.awaitQuietly(gate.open);
+            throw new DeviceFailure("device lost", false);
+        });
+        Engine engine = Models.engine(Models.options(), failing);
+        TokenStream stream = engine.submit(Models.request(5, 1));
+        CompletableFuture<Boolean> drained = CompletableFuture.supplyAsync(() -> engine.close(Duration.ofDays(1)));
+        awaitRefusal(engine);
+        gate.open.countDown();
+        assertThat(drained.join()).isFalse();
+        assertThatThrownBy(stream::completion).hasMessageContaining("device lost");
+    }
+
+    @Test
+    void an_engine_that_another_closes_while_it_drains_has_not_worked_off_what_was_accepted() throws Exception {
+        Gate gate = new Gate();
+        AtomicReference<Thread> other = new AtomicReference<>(Thread.currentThread());
+        AtomicBoolean stopping = new AtomicBoolean();
+        // The other's first reading of the clock comes when it has told the engine to stop.
+        Clock clock = () -> {
+            if (Thread.currentThread().equals(other.get()) && stopping.get()) {
+                gate.open.countDown();
+            }
+            return 1;
+        };
+        EngineOptions options = Models.options();
+        Engine engine = Engine.open(Models.runner(options, gate.atStep(0)), Optional.empty(), options, clock);
+        TokenStream stream = engine.submit(Models.request(50, 1));
+        gate.reached.await();
+        CompletableFuture<Boolean> drained = CompletableFuture.supplyAsync(() -> engine.close(Duration.ofDays(1)));
+        awaitRefusal(engine);
+        stopping.set(true);
+        engine.close();
+        assertThat(stream.completion().finishReason()).isEqualTo(FinishReason.CANCELLED);
+        assertThat(drained.join()).isFalse();
+    }
+
+    @Test
+    void requests_that_end_otherwise_than_by_their_last_token_are_worked_off_as_well() {
+        SimOptions losing = SimOptions.defaults().withOnStep(step -> {
+            throw new DeviceFailure("step lost", true);
+        });
+        Engine engine = Models.engine(Models.options(), losing);
+        TokenStream failed = engine.submit(Models.request(5, 1));
+        TokenStream closed = engine.submit(Models.request(5, 2));
+        closed.close();
+        assertThat(engine.close(Duration.ofDays(1))).isTrue();
+        assertThatThrownBy(failed::completion).hasMessageContaining("step lost");
+    }
+
+    @Test
+    void closing_an_engine_whose_device_never_returns_says_where_it_is_and_frees_nothing() throws Exception {
+        Gate gate = new Gate();
+        AtomicBoolean closing = new AtomicBoolean();
+        AtomicLong now = new AtomicLong();
+        Clock clock = () -> now.addAndGet(closing.get() ? SchedulerManager.STOP_LIMIT_NANOS : 1);
+        AtomicInteger freed = new AtomicInteger();
+        EngineOptions options = Models.options();
+        Engine engine = Engine.open(Models.runner(options, gate.atStep(0)), Optional.empty(), options, clock)
+                .closingAfterwards(freed::incrementAndGet);
+        TokenStream stream = engine.submit(Models.request(50, 1));
+        gate.reached.await();
+        closing.set(true);
+        assertThatThrownBy(engine::close)
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining("has not ended within 150 s")
+                .hasMessageContaining("roseinfer-engine is in io.roseinfer.engine.EngineTest$Gate.awaitQuietly");
+        assertThatThrownBy(() -> engine.close(Duration.ofMillis(1))).isInstanceOf(EngineStopped.class);
+        assertThat(freed).hasValue(0);
+        closing.set(false);
+        gate.open.countDown();
+        engine.close();
+        assertThat(freed).hasValue(1);
+        assertThat(stream.completion().finishReason()).isEqualTo(FinishReason.CANCELLED);
     }
 
     @Test

@@ -51,7 +51,11 @@ enum PlantedBug {
 
     CLOSE_FORGETS_PROMPTS_BEING_TOKENIZED("engine.TokenizeWorkers", "stop", Edit.withoutCall("accept"), 2),
 
-    LONG_GRACE_OVERFLOWS("engine.SchedulerManager", "close", Edit.nanosUnbounded()),
+    LONG_GRACE_OVERFLOWS("engine.SchedulerManager", "drain", Edit.nanosUnbounded()),
+
+    CUT_REQUESTS_COUNT_AS_WORKED_OFF("engine.SchedulerManager", "hasWorkedOffAll", Edit.readAs("hasCut", 0)),
+
+    DEAD_ENGINE_COUNTS_AS_DRAINED("engine.SchedulerManager", "hasWorkedOffAll", Edit.readAsNull("death")),
 
     PLACE_COUNTED_BEFORE_IT_IS_GIVEN("engine.SchedulerManager", "reserve", Edit.countedMeanwhile("get"), 2),
 

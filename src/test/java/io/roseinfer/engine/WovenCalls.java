@@ -12,9 +12,6 @@ import org.jspecify.annotations.Nullable;
  * monitors, of which such a thread must not need any.
  */
 public final class WovenCalls {
-    /** Limits beyond it are for ever. */
-    private static final long LONGEST_NANOS = TimeUnit.DAYS.toNanos(100);
-
     private WovenCalls() {}
 
     /** Another thread may go on here. */
@@ -82,7 +79,7 @@ public final class WovenCalls {
         if (self.isEmpty()) {
             return latch.await(time, unit);
         }
-        Weaver.active().block(self.get(), () -> latch.getCount() == 0, unit.toNanos(time) < LONGEST_NANOS);
+        Weaver.active().block(self.get(), () -> latch.getCount() == 0, true);
         return latch.getCount() == 0;
     }
 
