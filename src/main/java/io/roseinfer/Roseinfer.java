@@ -172,7 +172,8 @@ public final class Roseinfer {
 
     private static Backend cpu(Settings settings) {
         return new CpuBackend(
-                CpuOptions.defaults().withThreads(settings.threads()).withPrecision(settings.precision()));
+                CpuOptions.defaults().withThreads(settings.threads()).withPrecision(settings.precision()),
+                Clock.system());
     }
 
     private static Backend cuda(Settings settings) {

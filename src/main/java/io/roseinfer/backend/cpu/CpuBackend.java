@@ -6,11 +6,14 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.panama.VectorKernels;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
+import io.roseinfer.backend.cpu.team.StallLimit;
+import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** Runs models on the processor's cores. Results are the same to the bit for any batch, chunking, thread count and kernels. */
 public final class CpuBackend implements Backend {
@@ -23,22 +26,30 @@ public final class CpuBackend implements Backend {
 
     private final int threads;
     private final AvailableMemory memory;
+    private final Clock clock;
+
+    /** As {@link #CpuBackend(CpuOptions, Clock)}, by the machine's clock. */
+    public CpuBackend(CpuOptions options) {
+        this(options, Clock.system());
+    }
 
     /**
      * Chooses kernels for this processor.
      *
+     * @param clock says whether a step has come no further for too long
      * @throws BackendUnavailable if vector kernels were asked for by width and cannot run
      */
-    public CpuBackend(CpuOptions options) {
-        this(options, CpuFeatures.detect());
+    public CpuBackend(CpuOptions options, Clock clock) {
+        this(options, CpuFeatures.detect(), AvailableMemory.here(), clock);
     }
 
     CpuBackend(CpuOptions options, CpuFeatures features) {
-        this(options, features, AvailableMemory.here());
+        this(options, features, AvailableMemory.here(), Clock.system());
     }
 
-    CpuBackend(CpuOptions options, CpuFeatures features, AvailableMemory memory) {
+    CpuBackend(CpuOptions options, CpuFeatures features, AvailableMemory memory, Clock clock) {
         this.memory = memory;
+        this.clock = clock;
         this.options = options;
         this.features = features;
         this.threads = options.threads() == 0 ? features.processors() : options.threads();
@@ -101,7 +112,11 @@ public final class CpuBackend implements Backend {
 
     @Override
     public ModelRunner load(ModelSpec spec, Weights weights, RunnerLimits limits) {
-        return RunnerLoader.load(spec, weights, limits, options.precision(), kernels, threads, memory.bytes());
+        CpuModelRunner runner =
+                RunnerLoader.load(spec, weights, limits, options.precision(), kernels, threads, memory.bytes());
+        // Not before: loading reads files, which may take any time.
+        runner.giveUpAfter(new StallLimit(clock, TimeUnit.NANOSECONDS.convert(options.stallLimit())));
+        return runner;
     }
 
     @Override

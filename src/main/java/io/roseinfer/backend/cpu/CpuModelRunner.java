@@ -11,6 +11,7 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.team.Signal;
+import io.roseinfer.backend.cpu.team.StallLimit;
 import io.roseinfer.backend.cpu.team.WorkerTeam;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
@@ -39,6 +40,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
     private @Nullable StepInputs inputs;
     private @Nullable StepOutputs outputs;
     private boolean closed;
+    private boolean freed;
 
     /** Takes ownership of {@code arena}, {@code team} and what the passes warm up. */
     CpuModelRunner(RunnerPlan plan, Arena arena, WorkerTeam team, KvPool pool, Passes passes) {
@@ -53,6 +55,11 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
         this.work = passes.work();
         this.check = new StepCheck(plan.spec(), geometry);
         this.blocks = new int[Math.multiplyExact(plan.limits().maxRows(), plan.blocksPerContext())];
+    }
+
+    /** Gives a step up if its workers wait longer than that for one of them. */
+    void giveUpAfter(StallLimit limit) {
+        team.giveUpAfter(limit);
     }
 
     @Override
@@ -171,13 +178,19 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
         pool.poison(block);
     }
 
-    /** Lets a running step finish, ends the workers and frees all memory. Does nothing the second time. */
+    /**
+     * Lets a running step finish, ends the workers and frees all memory; but none while a worker is still at work that was given up,
+     * so that it may be called again when that one has come back. Does nothing once all is freed.
+     */
     @Override
     public void close() {
         if (!closed) {
             closed = true;
             warmUp.close();
             team.close();
+        }
+        if (!freed && team.isOver()) {
+            freed = true;
             arena.close();
         }
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
+import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -135,7 +136,7 @@ class AvailableMemoryTest {
     @Test
     void backend_asks_how_much_is_available_when_it_loads() throws IOException {
         write("proc/meminfo", "MemAvailable: 1 kB\n");
-        CpuBackend backend = new CpuBackend(CpuOptions.defaults(), CpuFeatures.detect(), memory);
+        CpuBackend backend = new CpuBackend(CpuOptions.defaults(), CpuFeatures.detect(), memory, Clock.system());
         TestModel model = TestModel.random(TestModel.plain(), 1);
         assertThatThrownBy(() -> backend.load(model.spec, model.weights(), new RunnerLimits(4, 32, 16, 0)))
                 .isInstanceOf(InsufficientMemory.class)

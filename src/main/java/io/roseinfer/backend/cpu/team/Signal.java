@@ -19,6 +19,9 @@ public final class Signal {
      */
     private static final int YIELDS = 500;
 
+    /** Between two looks at the clock by who waits for a limited time. */
+    private static final long LOOK_NANOS = 50_000_000;
+
     /** The work of a waiting thread between two looks at the counter; short, and without effect on results. */
     public interface Pause {
         Pause SPIN = Thread::onSpinWait;
@@ -57,31 +60,48 @@ public final class Signal {
     }
 
     /** As above; {@code pause} is what it does before it parks. */
-    @SuppressWarnings("ThreadPriorityCheck") // yielding only saves time; the thread parks in the end
     void awaitChange(int seen, int place, Pause pause) {
+        boolean unused = awaitChange(seen, place, pause, null);
+    }
+
+    /** As above, at most so long, or without a limit; whether the counter has moved. */
+    @SuppressWarnings("ThreadPriorityCheck") // yielding only saves time; the thread parks in the end
+    boolean awaitChange(int seen, int place, Pause pause, @Nullable StallLimit limit) {
         for (int i = 0; i < spins; i++) {
             if (count.get() != seen) {
-                return;
+                return true;
             }
             pause.turn();
         }
         for (int i = 0; i < YIELDS; i++) {
             if (count.get() != seen) {
-                return;
+                return true;
             }
             Thread.yield();
         }
+        return parkUntilChange(seen, place, limit);
+    }
+
+    private boolean parkUntilChange(int seen, int place, @Nullable StallLimit limit) {
+        long startNanos = limit == null ? 0 : limit.clock().nanos();
+        boolean isOver = false;
         boolean interrupted = false;
         // Set before the counter is read again: advance() moves the counter before it looks for waiters, so one of the
         // two sees.
         parked.set(place, Thread.currentThread());
-        while (count.get() == seen) {
-            LockSupport.park(this);
+        while (count.get() == seen && !isOver) {
+            if (limit == null) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, LOOK_NANOS);
+                isOver = limit.clock().nanos() - startNanos >= limit.nanos();
+            }
             interrupted |= Thread.interrupted();
         }
         parked.set(place, null);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        return count.get() != seen;
     }
 }

@@ -1,9 +1,14 @@
 package io.roseinfer.backend.cpu.team;
 
 import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.Whereabouts;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,9 +63,15 @@ public final class WorkerTeam implements AutoCloseable {
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private volatile @Nullable Job job;
     private volatile boolean closed;
+    /** The start that is for no job but tells the threads to end. */
+    private volatile int lastStart;
     private int doneBefore;
     /** Whether part 0 of the job has been run, or begun. */
-    private boolean joined = true;
+    private volatile boolean joined = true;
+
+    private @Nullable StallLimit limit;
+    /** Set when worker 0 has given the others up; no other job is run then. */
+    private volatile boolean stalled;
 
     public WorkerTeam(int size) {
         this.size = size;
@@ -79,6 +90,14 @@ public final class WorkerTeam implements AutoCloseable {
 
     public int size() {
         return size;
+    }
+
+    /**
+     * Has jobs fail from now on if worker 0 waits for the others longer than that. A job without a limit, such as one that reads a file,
+     * may take any time. Nothing looks after worker 0 itself, the thread that runs the job.
+     */
+    public void giveUpAfter(StallLimit most) {
+        limit = most;
     }
 
     /** First of the {@code items} that belong to {@code worker}; those of the next worker begin where its own end. */
@@ -112,9 +131,18 @@ public final class WorkerTeam implements AutoCloseable {
         }
     }
 
-    /** Starts a job on all workers but 0 and returns; {@link #await} must follow before the next. */
+    /**
+     * Starts a job on all workers but 0 and returns; {@link #await} must follow before the next.
+     *
+     * @throws DeviceFailure if a worker was given up in an earlier job
+     */
     public void submit(Job next) {
         Check.that(!closed, "a job was given to a closed worker team");
+        if (stalled) {
+            throw new DeviceFailure(
+                    "the cpu runs no further step: a worker of an earlier one has not come back; load the model again",
+                    false);
+        }
         Check.that(running.get() == 0, "a job was given to a busy worker team");
         failure.set(null);
         arrived.set(0);
@@ -126,7 +154,12 @@ public final class WorkerTeam implements AutoCloseable {
         start.advance();
     }
 
-    /** Runs part 0 of the job and waits for the other parts; throws the exception that made a worker fail. */
+    /**
+     * Runs part 0 of the job and waits for the other parts; throws the exception that made a worker fail.
+     *
+     * @throws DeviceFailure if a worker was given up; it may still be at work on the job, so nothing that the job uses may be freed
+     *     before {@link #isOver}
+     */
     public void await() {
         finish();
         switch (failure.get()) {
@@ -142,8 +175,32 @@ public final class WorkerTeam implements AutoCloseable {
         if (current != null && !joined) {
             joined = true;
             work(current, 0);
-            done.awaitChange(doneBefore, 0, current.pause(0));
+            if (!stalled && !done.awaitChange(doneBefore, 0, current.pause(0), limit)) {
+                failure.compareAndSet(null, stall());
+            }
         }
+    }
+
+    /** Gives up the workers that have not come back. */
+    private DeviceFailure stall() {
+        stalled = true;
+        String missing = Arrays.stream(threads)
+                .filter(thread -> !isWaiting(thread))
+                .map(Whereabouts::of)
+                .collect(Collectors.joining("; "));
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(limit == null ? 0 : limit.nanos());
+        return new DeviceFailure(
+                "a step on the cpu has come no further for " + seconds + " s: "
+                        + (missing.isEmpty() ? "a worker did not wake up" : missing)
+                        + "; the model's memory stays allocated because that thread may still use it; look whether the machine"
+                        + " swaps or a debugger holds the thread, and load the model again in another process",
+                false);
+    }
+
+    /** Whether a thread waits for a signal of this team, as all do that are not at work. */
+    private static boolean isWaiting(Thread thread) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals(Signal.class.getName()));
     }
 
     /** Runs a job to its end. */
@@ -167,8 +224,8 @@ public final class WorkerTeam implements AutoCloseable {
             arrived.set(0);
             unclaim();
             meeting.advance();
-        } else {
-            meeting.awaitChange(round, worker, pause);
+        } else if (!meeting.awaitChange(round, worker, pause, worker == 0 ? limit : null)) {
+            throw stall();
         }
         if (failure.get() != null) {
             throw Abandoned.INSTANCE;
@@ -182,7 +239,7 @@ public final class WorkerTeam implements AutoCloseable {
             start.awaitChange(seen, worker, pause);
             seen++;
             Job current = job;
-            if (closed || current == null) {
+            if (current == null || (closed && seen == lastStart)) {
                 return;
             }
             work(current, worker);
@@ -203,23 +260,39 @@ public final class WorkerTeam implements AutoCloseable {
         }
     }
 
-    /** Lets a running job finish, ends the threads and waits for them. Does nothing the second time. */
+    /**
+     * Lets a running job finish, ends the threads and waits for them, unless a worker was given up or worker 0 is at work in another
+     * thread: then it waits for nobody. Does nothing the second time.
+     */
     @Override
     public void close() {
         if (closed) {
             return;
         }
         finish();
+        // A worker that has not begun a running job yet does so still, or that job would never be over.
+        lastStart = start.count() + 1;
         closed = true;
-        job = null;
         start.advance();
+        if (running.get() > 0) {
+            // Those who wait for the missing one leave the job.
+            failure.compareAndSet(null, Abandoned.INSTANCE);
+            meeting.advance();
+            return;
+        }
         boolean interrupted = false;
         for (Thread thread : threads) {
             interrupted |= join(thread);
         }
+        job = null;
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Whether all threads have ended and no job is being run, so that what the jobs used may be freed; of a closed team. */
+    public boolean isOver() {
+        return running.get() == 0 && Arrays.stream(threads).noneMatch(Thread::isAlive);
     }
 
     /** Waits for a thread however often it is interrupted meanwhile; tells whether it was. */

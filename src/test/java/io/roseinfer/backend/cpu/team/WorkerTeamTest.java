@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.DeviceFailure;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -174,5 +179,80 @@ class WorkerTeamTest {
         });
         team.close();
         assertThat(finished).hasValue(2);
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_worker_that_stays_away_too_long_fails_the_job_whether_or_not_the_others_were_to_meet_it(boolean meeting) {
+        CountDownLatch away = new CountDownLatch(1);
+        CountDownLatch back = new CountDownLatch(1);
+        AtomicLong now = new AtomicLong();
+        WorkerTeam team = new WorkerTeam(3);
+        team.giveUpAfter(new StallLimit(() -> away.getCount() == 0 ? now.addAndGet(1000) : 0, 1000));
+        assertThatThrownBy(() -> team.run(worker -> {
+                    if (worker == 1) {
+                        away.countDown();
+                        awaitQuietly(back);
+                    }
+                    if (meeting) {
+                        team.meet(worker);
+                    }
+                }))
+                .isInstanceOf(DeviceFailure.class)
+                .hasMessageContaining("rose-cpu-1 is in " + WorkerTeamTest.class.getName());
+        assertThatThrownBy(() -> team.submit(worker -> {}))
+                .isInstanceOf(DeviceFailure.class)
+                .hasMessageContaining("has not come back");
+        team.close();
+        assertThat(team.isOver()).isFalse();
+        back.countDown();
+        while (!team.isOver()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void a_worker_may_stay_away_as_long_as_the_limit_says() {
+        try (WorkerTeam team = new WorkerTeam(2)) {
+            AtomicInteger looks = new AtomicInteger();
+            team.giveUpAfter(new StallLimit(looks::incrementAndGet, 1000));
+            team.run(worker -> {
+                while (worker == 1 && looks.get() < 3) {
+                    LockSupport.parkNanos(1_000_000);
+                }
+                team.meet(worker);
+            });
+            team.run(team::meet);
+        }
+    }
+
+    @Test
+    void a_team_whose_worker_zero_is_held_up_elsewhere_is_closed_without_waiting_for_it() {
+        CountDownLatch away = new CountDownLatch(1);
+        CountDownLatch back = new CountDownLatch(1);
+        WorkerTeam team = new WorkerTeam(3);
+        CompletableFuture<Void> run = CompletableFuture.runAsync(() -> team.run(worker -> {
+            if (worker == 0) {
+                away.countDown();
+                awaitQuietly(back);
+            }
+            team.meet(worker);
+        }));
+        awaitQuietly(away);
+        team.close();
+        assertThat(team.isOver()).isFalse();
+        back.countDown();
+        assertThatThrownBy(run::join).hasMessageContaining("another worker failed");
+        while (!team.isOver()) {
+            Thread.onSpinWait();
+        }
     }
 }

@@ -1,0 +1,106 @@
+package io.roseinfer.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepDriver;
+import io.roseinfer.backend.cpu.kernel.Kernels;
+import io.roseinfer.backend.cpu.kernel.RowMath;
+import io.roseinfer.backend.cpu.scalar.ScalarKernels;
+import io.roseinfer.backend.cpu.team.StallLimit;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A step of which one worker does not come back. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class StalledStepTest {
+    private static final long LIMIT_NANOS = 60_000_000_000L;
+
+    private final CountDownLatch stalled = new CountDownLatch(1);
+    private final CountDownLatch released = new CountDownLatch(1);
+
+    /** The scalar kernels, but that a norm keeps any thread of the team from going on. */
+    private final class StallingKernels implements Kernels.Factory {
+        private final Kernels.Factory scalar = new ScalarKernels();
+
+        @Override
+        public String name() {
+            return "stalling";
+        }
+
+        @Override
+        public Kernels create(int contextLength) {
+            Kernels kernels = scalar.create(contextLength);
+            RowMath rows = (RowMath) Proxy.newProxyInstance(
+                    RowMath.class.getClassLoader(), new Class<?>[] {RowMath.class}, (proxy, method, arguments) -> {
+                        if (Thread.currentThread().getName().startsWith("rose-cpu-")) {
+                            stalled.countDown();
+                            released.await();
+                        }
+                        return method.invoke(kernels.rows(), arguments);
+                    });
+            return new Kernels(kernels.product(), kernels.attention(), rows);
+        }
+
+        @Override
+        public long bytes(int contextLength) {
+            return scalar.bytes(contextLength);
+        }
+    }
+
+    @Test
+    void a_worker_that_does_not_come_back_fails_the_step_and_keeps_the_memory_it_may_use() {
+        TestModel model = TestModel.random(TestModel.plain(), 1);
+        CpuModelRunner runner = RunnerLoader.load(
+                model.spec,
+                model.weights(),
+                new RunnerLimits(2, 16, 16, 4),
+                Precision.FP32,
+                List.of(new StallingKernels()),
+                2,
+                Long.MAX_VALUE);
+        AtomicLong now = new AtomicLong();
+        // Time passes only while the worker is held up.
+        runner.giveUpAfter(new StallLimit(
+                () -> stalled.getCount() == 0 ? now.addAndGet(LIMIT_NANOS) : now.get(), LIMIT_NANOS));
+        StepDriver driver = new StepDriver(runner);
+        driver.add(new StepDriver.Sequence(1, 2), 2, true).add(new StepDriver.Sequence(3, 4), 2, true);
+        assertThatThrownBy(driver::step)
+                .isInstanceOfSatisfying(
+                        DeviceFailure.class,
+                        failure -> assertThat(failure.recoverable()).isFalse())
+                .hasMessageContaining("has come no further for 60 s: rose-cpu-1 is in io.roseinfer.")
+                .hasMessageContaining("the model's memory stays allocated");
+        runner.close();
+        assertThat(driver.inputs.tokenId(0)).isEqualTo(1);
+        released.countDown();
+        while (!isFreed(driver)) {
+            Thread.onSpinWait();
+            runner.close();
+        }
+    }
+
+    private static boolean isFreed(StepDriver driver) {
+        try {
+            return driver.inputs.tokenId(0) != 1;
+        } catch (IllegalStateException freed) {
+            return true;
+        }
+    }
+
+    @Test
+    void a_step_cannot_be_given_up_at_once() {
+        assertThatThrownBy(() -> CpuOptions.defaults().withStallLimit(Duration.ZERO))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("the stall limit is PT0S; it must be positive");
+    }
+}
