@@ -106,7 +106,16 @@ public final class Roseinfer {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(downloads, "downloads");
         List<String> warnings = new ArrayList<>();
-        Backend backend = backend(settings, warnings);
+        return load(settings, backend(settings, warnings), warnings, options, downloads);
+    }
+
+    /** As above, on a device that is the loaded model's to close, and closed if it cannot be loaded. */
+    static LoadedModel load(
+            Settings settings,
+            Backend backend,
+            List<String> warnings,
+            Function<ModelSpec, EngineOptions> options,
+            DownloadListener downloads) {
         try (ModelFiles files = files(settings, downloads)) {
             EngineOptions asked = options.apply(files.spec());
             warnings.addAll(files.warnings());
@@ -117,7 +126,7 @@ public final class Roseinfer {
                     backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
             warnings.addAll(backend.warnings());
             return new LoadedModel(backend, runner, files.tokenizer(), engine, profiler, warnings);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             backend.close();
             throw e;
         }

@@ -1,6 +1,5 @@
 package io.roseinfer.backend;
 
-import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;
 import java.util.List;
 import java.util.Optional;
@@ -43,14 +42,6 @@ public interface ModelRunner extends AutoCloseable {
      * is fast from the start. Called while no step is in flight.
      */
     default void warmUp(long budgetNanos) {}
-
-    /**
-     * Times the operators of every step from now on; empty if this device cannot. Steps get a little slower by it. Called while no
-     * step is in flight.
-     */
-    default Optional<StepProfiler> profile(Clock clock) {
-        return Optional.empty();
-    }
 
     /** How the matrices are held, never {@link Precision#AUTO}; empty if the device has none. */
     default Optional<Precision> precision() {

@@ -1,6 +1,7 @@
 package io.roseinfer.backend;
 
 import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.SampleRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -20,6 +21,9 @@ import java.lang.foreign.ValueLayout;
  */
 public final class StepInputs {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+
+    /** As many elements as any array can have. */
+    private static final int MAX_LISTED_BLOCKS = Integer.MAX_VALUE - 8;
 
     private final MemorySegment memory;
     private final int maxTokens;
@@ -62,7 +66,7 @@ public final class StepInputs {
         this.maxTokens = limits.maxTokens();
         this.maxRows = limits.maxRows();
         this.blockSize = limits.blockSize();
-        this.maxBlocks = Math.multiplyExact(maxRows, maxBlocksPerRow);
+        this.maxBlocks = listedBlocks(limits, maxBlocksPerRow);
         long next = 0;
         this.tokenIds = next;
         next += 4L * maxTokens;
@@ -80,6 +84,21 @@ public final class StepInputs {
         next += 4L * maxRows;
         this.blocks = next;
         this.sampling = new SampleRequest[maxRows];
+    }
+
+    /**
+     * Entries of the block lists of a step's rows, together.
+     *
+     * @throws BadInput if they are more than an array can have
+     */
+    public static int listedBlocks(RunnerLimits limits, int maxBlocksPerRow) {
+        long listed = (long) limits.maxRows() * maxBlocksPerRow;
+        if (listed > MAX_LISTED_BLOCKS) {
+            throw new BadInput("a step of " + limits.maxRows() + " rows of up to " + maxBlocksPerRow
+                    + " KV blocks lists " + listed + " blocks; " + MAX_LISTED_BLOCKS
+                    + " are possible, so use a larger --block-size or a smaller --max-batch-size");
+        }
+        return (int) listed;
     }
 
     /** Bytes that inputs of these limits occupy. */

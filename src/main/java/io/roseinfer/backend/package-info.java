@@ -5,8 +5,8 @@
  * <p>A step is two calls, {@code submit} and {@code await}, so that the host can schedule and emit while the device works.
  * Everything a runner will ever allocate it allocates in {@code load}. Inputs and outputs are preallocated structs of arrays;
  * block lists are in compressed-row form, so there is no padding to get wrong. Every runner holds a step's indices to the model
- * and the pool before it uses them: {@link io.roseinfer.backend.StepCheck}. A runner may be able to say where the time of its
- * steps goes, operator by operator: {@link io.roseinfer.backend.StepProfiler}.
+ * and the pool before it uses them: {@link io.roseinfer.backend.StepCheck}. A runner that can say where the time of its
+ * steps goes, operator by operator, is a {@link io.roseinfer.backend.StepProfiler.Source} as well.
  *
  * <p>Packages below this one are the devices: {@code cpu}, {@code cuda}, and {@code sim}, a deterministic fake model that is a
  * first-class backend and what tests use instead of mocks.

@@ -191,10 +191,11 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
     }
 
     private static StepProfiler profiler(LoadedModel loaded, Terminal terminal) {
-        return loaded.runner()
-                .profile(terminal.clock())
-                .orElseThrow(() -> new BadInput("--profile-ops: " + loaded.device()
-                        + " cannot time its operators; only cpu can, so add --device cpu or leave the flag out"));
+        if (loaded.runner() instanceof StepProfiler.Source source) {
+            return source.profile(terminal.clock());
+        }
+        throw new BadInput("--profile-ops: " + loaded.device()
+                + " cannot time its operators; only cpu can, so add --device cpu or leave the flag out");
     }
 
     private EngineOptions withTimeline(EngineOptions options) {

@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepInputs;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
@@ -21,7 +22,11 @@ public final class EngineLimits {
 
     private EngineLimits() {}
 
-    /** The limits a runner must be loaded with to serve with these options. */
+    /**
+     * The limits a runner must be loaded with to serve with these options.
+     *
+     * @throws BadInput if no runner can have them
+     */
     public static RunnerLimits runnerLimits(EngineOptions options, ModelSpec spec) {
         SchedulerOptions scheduler = options.scheduler();
         int rows = Scheduler.maxRows(scheduler);
@@ -29,7 +34,9 @@ public final class EngineLimits {
                 scheduler.maxBatchSize() + (long) scheduler.prefillMaxTokens(),
                 scheduler.maxBatchSize() + (long) scheduler.prefillMaxBatchSize() * spec.contextLength());
         long tokens = Math.max(spec.contextLength() + scheduler.maxBatchSize(), Math.min(wanted, STEP_TOKENS));
-        return new RunnerLimits(rows, (int) tokens, options.blockSize(), options.kvBlocks());
+        RunnerLimits limits = new RunnerLimits(rows, (int) tokens, options.blockSize(), options.kvBlocks());
+        int unused = StepInputs.listedBlocks(limits, Math.ceilDiv(spec.contextLength(), options.blockSize()));
+        return limits;
     }
 
     /** Tokens at which a completion ends: as many new ones as wanted, or the model's context. */

@@ -28,6 +28,9 @@ public final class EngineWarmUp {
     /** Enough for some 900 steps: the compiler takes a method that is called once a step seriously after 600 calls. */
     private static final int WAVES = 13;
 
+    /** A token of the prompt and one that follows; a model with a shorter context serves nobody. */
+    private static final int SHORTEST_REQUEST = 2;
+
     private EngineWarmUp() {}
 
     /**
@@ -40,6 +43,9 @@ public final class EngineWarmUp {
      */
     public static void run(
             ModelRunner runner, EngineOptions options, Clock clock, long budgetNanos, Observers observers) {
+        if (runner.spec().contextLength() < SHORTEST_REQUEST) {
+            return;
+        }
         long endNanos = clock.nanos() + budgetNanos;
         try (Engine engine = Engine.open(runner, Optional.empty(), options, clock, observers)) {
             for (int wave = 0; wave < WAVES && (wave == 0 || clock.nanos() < endNanos); wave++) {

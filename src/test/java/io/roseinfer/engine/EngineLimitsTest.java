@@ -179,4 +179,16 @@ class EngineLimitsTest {
             }
         }
     }
+
+    @Test
+    void block_lists_longer_than_any_array_are_refused_before_anything_is_loaded() {
+        ModelSpec spec = SpecBuilder.named("long").vocabulary(10).context(1_000_000).build();
+        EngineOptions options = Models.options()
+                .withBlockSize(1)
+                .withScheduler(SchedulerOptions.builder().maxBatchSize(4000).build());
+        assertThatThrownBy(() -> EngineLimits.runnerLimits(options, spec))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("a step of 8000 rows of up to 1000000 KV blocks lists 8000000000 blocks; 2147483639 are"
+                        + " possible, so use a larger --block-size or a smaller --max-batch-size");
+    }
 }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.observe.Observers;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -55,5 +57,17 @@ class EngineWarmUpTest {
                 Long.MAX_VALUE / 2,
                 Observers.NONE);
         assertThat(ofOneWave).isPositive().isLessThan(steps.get());
+    }
+
+    @Test
+    void run_contextWithoutRoomForANewToken_servesNothing() {
+        AtomicLong steps = new AtomicLong();
+        ModelSpec spec = SpecBuilder.named("one").vocabulary(10).context(1).build();
+        SimRunner runner = new SimRunner(
+                spec,
+                EngineLimits.runnerLimits(Models.options(), spec),
+                SimOptions.defaults().withOnStep(step -> steps.incrementAndGet()));
+        EngineWarmUp.run(runner, Models.options(), Models.ticking(), Long.MAX_VALUE / 2, Observers.NONE);
+        assertThat(steps).hasValue(0);
     }
 }

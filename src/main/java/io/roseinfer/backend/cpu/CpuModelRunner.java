@@ -22,7 +22,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** A model on the processor: a team of workers that runs one step at a time over memory allocated at load. */
-final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
+final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTeam.Job {
     private final RunnerPlan plan;
     private final KvGeometry geometry;
     private final Arena arena;
@@ -54,7 +54,7 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
         this.warmUp = passes.warmUp();
         this.work = passes.work();
         this.check = new StepCheck(plan.spec(), geometry);
-        this.blocks = new int[Math.multiplyExact(plan.limits().maxRows(), plan.blocksPerContext())];
+        this.blocks = new int[StepInputs.listedBlocks(plan.limits(), plan.blocksPerContext())];
     }
 
     /** Gives a step up if its workers wait longer than that for one of them. */
@@ -84,7 +84,9 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
 
     @Override
     public StepInputs newInputs() {
-        return new StepInputs(openArena(), limits(), plan.blocksPerContext());
+        Check.that(!closed, "inputs were asked of a closed runner");
+        // Memory of their own, which is collected with the engine that asked: engines come and go on a loaded model.
+        return new StepInputs(Arena.ofAuto(), limits(), plan.blocksPerContext());
     }
 
     @Override
@@ -141,11 +143,11 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
     }
 
     @Override
-    public Optional<StepProfiler> profile(Clock clock) {
+    public StepProfiler profile(Clock clock) {
         Check.that(inputs == null, "a step is in flight");
         OperatorRecorder started = forward.record(clock);
         recorder = started;
-        return Optional.of(started);
+        return started;
     }
 
     @Override
@@ -193,10 +195,5 @@ final class CpuModelRunner implements ModelRunner, WorkerTeam.Job {
             freed = true;
             arena.close();
         }
-    }
-
-    private Arena openArena() {
-        Check.that(!closed, "inputs were asked of a closed runner");
-        return arena;
     }
 }

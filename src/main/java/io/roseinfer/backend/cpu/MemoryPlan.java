@@ -3,6 +3,7 @@ package io.roseinfer.backend.cpu;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
@@ -60,8 +61,16 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         long matrices = embedding + head + attention + mlp;
         List<Kernels.Factory> kinds = RunnerLoader.kinds(kernels, matrices);
         uses.add(new MemoryUse("worker buffers", threads * Worker.bytes(spec, limits, kinds)));
+        uses.add(new MemoryUse("step inputs", stepInputs(spec, limits, kv)));
+        uses.add(new MemoryUse("packing buffers, while loading", WeightLoader.bufferBytes(spec, threads)));
         uses.sort(Comparator.comparingLong(MemoryUse::bytes).reversed());
         return new MemoryPlan(uses, matrices);
+    }
+
+    /** The inputs of an engine's steps, one in flight and one delivered, and the block lists of one as the kernels want them. */
+    private static long stepInputs(ModelSpec spec, RunnerLimits limits, KvGeometry kv) {
+        int blocksPerContext = kv.blocksFor(spec.contextLength());
+        return 2 * StepInputs.bytes(limits, blocksPerContext) + 4L * StepInputs.listedBlocks(limits, blocksPerContext);
     }
 
     long bytes() {

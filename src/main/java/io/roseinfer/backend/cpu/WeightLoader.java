@@ -54,6 +54,11 @@ final class WeightLoader {
         this.panelBuffers = new float[team.size()][Scratch.mostInputs(spec) * PackedMatrix.COLUMNS];
     }
 
+    /** Bytes of the panels in which the workers pack, freed when a model is loaded. */
+    static long bufferBytes(ModelSpec spec, int threads) {
+        return 4L * threads * Scratch.mostInputs(spec) * PackedMatrix.COLUMNS;
+    }
+
     ModelWeights load() {
         try {
             PackedMatrix embedding = head(weights.embedding());

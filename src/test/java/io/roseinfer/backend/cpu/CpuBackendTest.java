@@ -11,7 +11,9 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepDriver;
 import io.roseinfer.backend.StepDriver.Sequence;
+import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs.Status;
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BackendUnavailable;
@@ -176,6 +178,21 @@ class CpuBackendTest {
                             Comparator.comparingLong(MemoryUse::bytes).reversed());
             assertThat(runner.memory())
                     .contains(new MemoryUse("KV pool", runner.kv().bytes()));
+        }
+    }
+
+    @Test
+    void memory_counts_the_inputs_of_steps_and_the_buffers_of_loading() {
+        RunnerLimits wide = new RunnerLimits(1000, 1064, 1, 64);
+        CpuOptions options = CpuOptions.defaults().withThreads(2);
+        try (ModelRunner runner = new CpuBackend(options).load(model.spec, model.weights(), wide)) {
+            int context = model.spec.contextLength();
+            long inputs = 2 * StepInputs.bytes(wide, context) + 4L * wide.maxRows() * context;
+            int inputsOfAMatrix = Math.max(model.spec.width(), model.spec.mlp().inner());
+            assertThat(runner.memory())
+                    .contains(new MemoryUse("step inputs", inputs))
+                    .contains(new MemoryUse(
+                            "packing buffers, while loading", 4L * 2 * inputsOfAMatrix * PackedMatrix.COLUMNS));
         }
     }
 

@@ -43,7 +43,7 @@ class OperatorRecorderTest {
     /** A prefill of 5 tokens beside one of 3, then two decode steps of both. */
     private List<StepProfile> profile(int threads) {
         try (StepDriver driver = driver(threads)) {
-            StepProfiler profiler = driver.runner.profile(clock).orElseThrow();
+            StepProfiler profiler = ((StepProfiler.Source) driver.runner).profile(clock);
             StepDriver.Sequence first = sequence(7);
             StepDriver.Sequence second = sequence(5);
             driver.add(first, 5, true).add(second, 3, true).step();
@@ -113,7 +113,7 @@ class OperatorRecorderTest {
     @Test
     void steps_moreThanAreKept_areTheNewest() {
         try (StepDriver driver = driver(1)) {
-            StepProfiler profiler = driver.runner.profile(clock).orElseThrow();
+            StepProfiler profiler = ((StepProfiler.Source) driver.runner).profile(clock);
             StepDriver.Sequence sequence = sequence(1);
             for (int i = 0; i < OperatorRecorder.KEPT + 3; i++) {
                 sequence.computed = 0;
