@@ -1,8 +1,8 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
-import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.backend.cpu.KernelChoice;

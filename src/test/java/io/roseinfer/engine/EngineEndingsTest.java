@@ -269,8 +269,7 @@ class EngineEndingsTest {
         int[] prompt = ((Prompt.Tokens) request.prompt()).own();
         live.tokenized(prompt.length, 0);
         manager.submit(live, prompt);
-        Completion unused = new RequestStream(live, Optional.empty(), Clock.system(), () -> {})
-                .completion();
+        Completion unused = new RequestStream(live, Optional.empty(), Clock.system(), () -> {}).completion();
         return live;
     }
 

@@ -163,7 +163,8 @@ class EngineLimitsTest {
     @Test
     void accepting_a_request_copies_its_ids_only_to_where_its_completion_will_follow_them() {
         int tokens = 200_000;
-        ModelSpec spec = SpecBuilder.named("long").vocabulary(10).context(tokens + 100).build();
+        ModelSpec spec =
+                SpecBuilder.named("long").vocabulary(10).context(tokens + 100).build();
         EngineOptions options = Models.options().withBlockSize(1024).withKvBlocks(256);
         GenerationRequest request = Models.request(1, new int[tokens]);
         try (SimRunner runner = new SimRunner(spec, EngineLimits.runnerLimits(options, spec), SimOptions.defaults());
@@ -182,7 +183,8 @@ class EngineLimitsTest {
 
     @Test
     void block_lists_longer_than_any_array_are_refused_before_anything_is_loaded() {
-        ModelSpec spec = SpecBuilder.named("long").vocabulary(10).context(1_000_000).build();
+        ModelSpec spec =
+                SpecBuilder.named("long").vocabulary(10).context(1_000_000).build();
         EngineOptions options = Models.options()
                 .withBlockSize(1)
                 .withScheduler(SchedulerOptions.builder().maxBatchSize(4000).build());

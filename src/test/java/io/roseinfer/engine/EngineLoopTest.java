@@ -59,8 +59,7 @@ class EngineLoopTest {
     }
 
     private static Completion completion(LiveRequest live) {
-        return new RequestStream(live, Optional.empty(), Clock.system(), () -> {})
-                .completion();
+        return new RequestStream(live, Optional.empty(), Clock.system(), () -> {}).completion();
     }
 
     private int[] alone(GenerationRequest request) {

@@ -30,8 +30,7 @@ class RequestStreamTest {
     private Completion completion(int[] ids, int readBefore, String stop, Ending otherwise) {
         GenerationRequest request = GenerationRequest.of("x").withStop(stop).withMaxNewTokens(ids.length);
         LiveRequest live = new LiveRequest(0, request, 0, ids.length, Optional.of(tokenizer));
-        RequestStream stream =
-                new RequestStream(live, Optional.of(tokenizer), Clock.system(), () -> {});
+        RequestStream stream = new RequestStream(live, Optional.of(tokenizer), Clock.system(), () -> {});
         StepOutputs outputs = new StepOutputs(1);
         Ending ending = otherwise;
         for (int i = 0; i < ids.length && ending.stopString().isEmpty(); i++) {
@@ -109,8 +108,7 @@ class RequestStreamTest {
     @Test
     void the_text_in_which_stop_strings_were_looked_for_is_not_made_a_second_time() {
         int[] ids = tokenizer.encode("Once there was");
-        GenerationRequest request =
-                GenerationRequest.of("x").withStop("END").withMaxNewTokens(ids.length);
+        GenerationRequest request = GenerationRequest.of("x").withStop("END").withMaxNewTokens(ids.length);
         LiveRequest live = new LiveRequest(0, request, 0, ids.length, Optional.of(tokenizer));
         RequestStream withoutTokenizer = new RequestStream(live, Optional.empty(), Clock.system(), () -> {});
         for (int i = 0; i < ids.length; i++) {

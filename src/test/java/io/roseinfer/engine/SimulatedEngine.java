@@ -373,9 +373,7 @@ final class SimulatedEngine implements AutoCloseable {
             for (WatchedRequest request : requests) {
                 GenerationRequest wanted = request.live().request();
                 int[] alone = solo.ids(
-                        request.live().promptIds(),
-                        wanted,
-                        request.live().seed());
+                        request.live().promptIds(), wanted, request.live().seed());
                 boolean stops = !wanted.ignoreEndOfText() && alone[alone.length - 1] == settings.endOfText();
                 request.checkOutcome(alone, stops, mayFail(request), stopped);
             }

@@ -9,9 +9,6 @@ import java.lang.invoke.VarHandle;
  * store. So the host needs to wait for nothing but the words themselves.
  */
 final class Mailbox {
-    /** The token of a row whose logits were not usable. */
-    static final int NO_TOKEN = -1;
-
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
     private final MemorySegment words;

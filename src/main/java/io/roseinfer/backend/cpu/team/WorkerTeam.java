@@ -65,6 +65,7 @@ public final class WorkerTeam implements AutoCloseable {
     private volatile boolean closed;
     /** The start that is for no job but tells the threads to end. */
     private volatile int lastStart;
+
     private int doneBefore;
     /** Whether part 0 of the job has been run, or begun. */
     private volatile boolean joined = true;
