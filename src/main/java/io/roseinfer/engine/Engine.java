@@ -151,7 +151,7 @@ public final class Engine implements AutoCloseable {
         requireTokenizer(request);
         manager.reserve();
         LiveRequest live = newRequest(request);
-        live.buffer().submitted(startNanos);
+        live.submitted(startNanos);
         try {
             observers.accepted(live);
             TokenStream stream = streamOf(live);

@@ -39,6 +39,7 @@ final class LiveRequest implements ObservedRequest {
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private volatile @Nullable Sequence sequence;
     private int promptTokens;
+    private long submittedNanos;
     private long tokenizedNanos;
     private boolean admitted;
     private long admittedNanos;
@@ -109,7 +110,7 @@ final class LiveRequest implements ObservedRequest {
         return request.terms().tag();
     }
 
-    /** What has been delivered, for its reader. */
+    /** The tokens delivered, for its reader. */
     TokenBuffer tokens() {
         return tokens;
     }
@@ -138,7 +139,11 @@ final class LiveRequest implements ObservedRequest {
     public RequestTimeline timeline() {
         long finishedNanos = tokens.finishedNanos();
         return new RequestTimeline(
-                tokenizedNanos, admitted ? admittedNanos : finishedNanos, tokens.stamps(), finishedNanos);
+                submittedNanos,
+                tokenizedNanos,
+                admitted ? admittedNanos : finishedNanos,
+                tokens.stamps(),
+                finishedNanos);
     }
 
     /**
@@ -152,6 +157,11 @@ final class LiveRequest implements ObservedRequest {
 
     boolean isCancelled() {
         return cancelled.get();
+    }
+
+    /** Notes when its submit call was entered; before anybody else knows of it. */
+    void submitted(long nanos) {
+        submittedNanos = nanos;
     }
 
     /** Notes that the prompt has become so many ids; for who hands it over. */
