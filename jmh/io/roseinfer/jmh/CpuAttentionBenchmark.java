@@ -64,7 +64,7 @@ public class CpuAttentionBenchmark {
         view = new KvView(pool);
         int[] list = new int[blocks];
         Arrays.setAll(list, i -> blocks - 1 - i);
-        view.move(list, 0, 0, 0);
+        view.move(list, 0, 0, 0, Integer.MAX_VALUE);
         qkv = new float[queries * WIDTH];
         Arrays.fill(qkv, 0.5f);
         output = new float[queries * HEAD_SIZE];

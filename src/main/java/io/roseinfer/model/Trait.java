@@ -17,6 +17,7 @@ import java.util.function.Predicate;
 public enum Trait {
     RMS_NORM("RMS norms"),
     ROTARY_POSITIONS("rotary positions"),
+    PARTIAL_ROTARY("rotary positions on a part of each head"),
     NO_POSITIONS("blocks without positions"),
     GROUPED_HEADS("fewer heads of keys and values than of queries"),
     OTHER_QUERY_WIDTH("heads that are together not as wide as the residual stream"),
@@ -40,6 +41,7 @@ public enum Trait {
                 spec.head().norm().kind() == Kind.RMS
                         || any(spec, block -> block.norm().kind() == Kind.RMS);
             case ROTARY_POSITIONS -> any(spec, block -> block.positions() instanceof Positions.Rope);
+            case PARTIAL_ROTARY -> any(spec, Trait::turnsPartOfAHead);
             case NO_POSITIONS -> any(spec, block -> block.positions() instanceof Positions.None);
             case GROUPED_HEADS -> spec.attention().kvHeads() != spec.attention().heads();
             case OTHER_QUERY_WIDTH -> spec.attention().queryWidth() != spec.width();
@@ -53,6 +55,11 @@ public enum Trait {
             case POST_NORMS -> any(spec, block -> block.residual() == Residual.NORMED);
             case EMBEDDING_SCALE -> spec.embeddingScale() != 1;
         };
+    }
+
+    private static boolean turnsPartOfAHead(BlockSpec block) {
+        return block.positions() instanceof Positions.Rope rope
+                && rope.rotarySize() < block.attention().headSize();
     }
 
     private static boolean any(ModelSpec spec, Predicate<BlockSpec> block) {

@@ -5,6 +5,8 @@ import io.roseinfer.model.BlockSpec.Mlp;
 import io.roseinfer.model.BlockSpec.Norm;
 import io.roseinfer.model.BlockSpec.Residual;
 import java.util.List;
+import java.util.function.IntFunction;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /** Shapes for tests, by the names of their sizes: a small plain model unless a test asks for something else. */
@@ -21,7 +23,9 @@ public final class SpecBuilder {
     private Activation activation = Activation.RELU;
     private boolean gated;
     private Norm norm = Norm.layer(1e-5f);
-    private Positions positions = new Positions.Learned();
+    private IntFunction<Positions> positions = layer -> new Positions.Learned();
+    private IntUnaryOperator window = layer -> Attention.UNLIMITED;
+    private Residual residual = Residual.SEQUENTIAL;
     private boolean headNorms;
     private boolean scaleByLayer;
     private boolean tied = true;
@@ -91,7 +95,24 @@ public final class SpecBuilder {
     }
 
     public SpecBuilder positions(Positions other) {
-        positions = other;
+        return positions(layer -> other);
+    }
+
+    /** Positions that differ from layer to layer. */
+    public SpecBuilder positions(IntFunction<Positions> ofLayer) {
+        positions = ofLayer;
+        return this;
+    }
+
+    /** The most tokens that a query of a layer sees. */
+    public SpecBuilder window(IntUnaryOperator ofLayer) {
+        window = ofLayer;
+        return this;
+    }
+
+    /** Has attention and MLP read the same residual stream. */
+    public SpecBuilder parallel() {
+        residual = Residual.PARALLEL;
         return this;
     }
 
@@ -121,16 +142,17 @@ public final class SpecBuilder {
         int size = headSize == 0 ? width / heads : headSize;
         Mlp mlp = new Mlp(inner == 0 ? width : inner, activation, gated);
         List<BlockSpec> blocks = IntStream.range(0, layers)
-                .mapToObj(layer -> (float) (1 / Math.sqrt(size) / (scaleByLayer ? layer + 1 : 1)))
-                .map(scale -> new BlockSpec(attention(size, scale), mlp, norm, positions, Residual.SEQUENTIAL))
+                .mapToObj(layer ->
+                        new BlockSpec(attention(size, layer), mlp, norm, positions.apply(layer), residual))
                 .toList();
         ModelSpec.Head head = ModelSpec.Head.plain(norm, tied);
         return new ModelSpec(name, vocabulary, context, width, 1, blocks, head, endOfText);
     }
 
-    private Attention attention(int size, float scale) {
-        Attention plain = Attention.plain(heads, size, scale);
-        return new Attention(
-                heads, kvHeads == 0 ? heads : kvHeads, size, scale, plain.window(), plain.softCap(), headNorms);
+    private Attention attention(int size, int layer) {
+        float scale = (float) (1 / Math.sqrt(size) / (scaleByLayer ? layer + 1 : 1));
+        int shared = kvHeads == 0 ? heads : kvHeads;
+        int seen = window.applyAsInt(layer);
+        return new Attention(heads, shared, size, scale, seen, Float.POSITIVE_INFINITY, headNorms);
     }
 }

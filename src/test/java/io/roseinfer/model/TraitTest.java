@@ -34,6 +34,24 @@ class TraitTest {
     }
 
     @Test
+    void model_has_what_one_of_its_blocks_has() {
+        ModelSpec mixed = SpecBuilder.named("m")
+                .heads(2)
+                .layers(2)
+                .positions(layer -> layer == 0 ? new Positions.Rope(1e4, 2, new Positions.Scaling.None()) : new Positions.None())
+                .window(layer -> layer == 1 ? 3 : BlockSpec.Attention.UNLIMITED)
+                .parallel()
+                .build();
+        assertThat(Trait.of(mixed))
+                .containsExactlyInAnyOrder(
+                        Trait.ROTARY_POSITIONS,
+                        Trait.PARTIAL_ROTARY,
+                        Trait.NO_POSITIONS,
+                        Trait.WINDOW,
+                        Trait.PARALLEL_RESIDUAL);
+    }
+
+    @Test
     void what_a_device_cannot_run_is_named_and_what_it_can_is_not() {
         Trait.require(plain, Set.of(), "cpu");
         Trait.require(other, Trait.of(other), "cpu");

@@ -45,6 +45,7 @@ final class AttentionPass {
      */
     void run(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
         int heads = spec.attention().kvHeads();
+        int window = spec.block(layer).attention().window();
         int groups = Math.min(team.size(), heads);
         int item;
         while ((item = team.claim(step.rows() * groups, worker)) != WorkerTeam.NONE) {
@@ -53,7 +54,7 @@ final class AttentionPass {
             int to = Math.min(step.rowStart(row + 1), first + count);
             int end = (item % groups + 1) * heads / groups;
             for (int head = item % groups * heads / groups; from < to && head < end; head++) {
-                workers[worker].view.move(blocks, step.blockStart(row), layer, head);
+                workers[worker].view.move(blocks, step.blockStart(row), layer, head, window);
                 prepare(workers[worker], step, layer, head, first, from, to);
                 append(step, layer, head, first, from, to);
                 attendGroup(workers[worker], step, layer, head, first, count, from, to);

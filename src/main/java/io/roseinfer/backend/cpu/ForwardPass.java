@@ -15,6 +15,7 @@ import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.team.WorkerTeam;
 import io.roseinfer.base.Clock;
+import io.roseinfer.model.BlockSpec.Residual;
 import io.roseinfer.model.ModelSpec;
 
 /**
@@ -65,22 +66,54 @@ final class ForwardPass {
                 norm(worker, of.attentionNorm(), count);
                 meetAfter(Operator.NORM, worker, of.qkv());
                 project(worker, of.qkv(), count);
-                meetAfter(Operator.QKV, worker, of.attentionOutput());
-                attention.run(worker, step, blocks, layer, first, count);
-                meetAfter(Operator.ATTENTION, worker, of.attentionOutput());
-                quantize(worker, scratch.attended, count, of.attentionOutput());
-                accumulate(worker, of.attentionOutput(), scratch.attended, count);
-                meetAfter(Operator.ATTENTION_OUTPUT, worker, of.mlpInner());
-                norm(worker, of.mlpNorm(), count);
-                meetAfter(Operator.NORM, worker, of.mlpInner());
-                expand(worker, of.mlpInner(), count);
-                meetAfter(Operator.MLP_INNER, worker, of.mlpOutput());
-                quantize(worker, scratch.inner, count, of.mlpOutput());
-                accumulate(worker, of.mlpOutput(), scratch.inner, count);
+                if (spec.block(layer).residual() == Residual.PARALLEL) {
+                    parallel(worker, step, blocks, layer, first, count);
+                } else {
+                    sequential(worker, step, blocks, layer, first, count);
+                }
                 meetAfter(Operator.MLP_OUTPUT, worker, after(layer));
             }
             keepLast(worker, step, first, count);
         }
+    }
+
+    /** From queries, keys and values to the next block, the MLP after the attention. */
+    private void sequential(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
+        Layer of = weights.layers().get(layer);
+        meetAfter(Operator.QKV, worker, of.attentionOutput());
+        attention.run(worker, step, blocks, layer, first, count);
+        meetAfter(Operator.ATTENTION, worker, of.attentionOutput());
+        addProduct(worker, of.attentionOutput(), scratch.attended, count);
+        meetAfter(Operator.ATTENTION_OUTPUT, worker, of.mlpInner());
+        norm(worker, of.mlpNorm(), count);
+        meetAfter(Operator.NORM, worker, of.mlpInner());
+        expand(worker, of.mlpInner(), count);
+        meetAfter(Operator.MLP_INNER, worker, of.mlpOutput());
+        addProduct(worker, of.mlpOutput(), scratch.inner, count);
+    }
+
+    /**
+     * Likewise, the MLP beside the attention. What goes into it is normalised before the attention adds to the residual stream, and
+     * used before what comes out of the attention is quantized to the same place.
+     */
+    private void parallel(int worker, StepInputs step, int[] blocks, int layer, int first, int count) {
+        Layer of = weights.layers().get(layer);
+        meetAfter(Operator.QKV, worker, of.mlpInner());
+        norm(worker, of.mlpNorm(), count);
+        workers[worker].times.end(Operator.NORM);
+        attention.run(worker, step, blocks, layer, first, count);
+        meetAfter(Operator.ATTENTION, worker, of.mlpInner());
+        expand(worker, of.mlpInner(), count);
+        meetAfter(Operator.MLP_INNER, worker, of.attentionOutput());
+        addProduct(worker, of.attentionOutput(), scratch.attended, count);
+        meetAfter(Operator.ATTENTION_OUTPUT, worker, of.mlpOutput());
+        addProduct(worker, of.mlpOutput(), scratch.inner, count);
+    }
+
+    /** Adds {@code x · matrix + bias} to the residual stream. */
+    private void addProduct(int worker, Linear linear, float[] x, int count) {
+        quantize(worker, x, count, linear);
+        accumulate(worker, linear, x, count);
     }
 
     private void meetAfter(Operator operator, int worker, Linear next) {

@@ -116,7 +116,7 @@ final class KernelExercises {
 
     private void attention(Attention attention, List<Runnable> calls) {
         KvView view = new KvView(pool);
-        view.move(blocks, 0, 0, 0);
+        view.move(blocks, 0, 0, 0, BlockSpec.Attention.UNLIMITED);
         int headSize = spec.attention().headSize();
         float[] queries = new float[Attention.MAX_QUERIES * headSize];
         float[] output = new float[Attention.MAX_QUERIES * headSize];

@@ -33,11 +33,14 @@ final class RunnerLoader {
     private static final Set<Trait> SUPPORTED = Set.of(
             Trait.RMS_NORM,
             Trait.ROTARY_POSITIONS,
+            Trait.PARTIAL_ROTARY,
             Trait.NO_POSITIONS,
             Trait.GROUPED_HEADS,
             Trait.OTHER_QUERY_WIDTH,
             Trait.HEAD_NORMS,
-            Trait.GATED_MLP);
+            Trait.WINDOW,
+            Trait.GATED_MLP,
+            Trait.PARALLEL_RESIDUAL);
 
     private RunnerLoader() {}
 

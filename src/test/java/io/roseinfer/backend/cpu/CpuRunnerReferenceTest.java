@@ -28,6 +28,8 @@ class CpuRunnerReferenceTest {
                 TestModel.awkward(),
                 TestModel.rotary(),
                 TestModel.partlyRotary(),
+                TestModel.windowed(),
+                TestModel.parallel(),
                 small(21, 40).width(7).inner(5).build(),
                 small(97, 64)
                         .width(64)

@@ -3,9 +3,12 @@ package io.roseinfer.backend.cpu;
 import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.BlockSpec.Norm.Kind;
+import io.roseinfer.model.BlockSpec.Residual;
 import io.roseinfer.model.Matrix;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Positions.Rope;
+import io.roseinfer.model.Positions.Scaling;
+import io.roseinfer.model.RopeTable;
 import io.roseinfer.model.Vector;
 import io.roseinfer.model.Weights;
 import java.lang.foreign.Arena;
@@ -16,13 +19,15 @@ import java.util.Optional;
 
 /**
  * A transformer from its equations in 64-bit floats, one whole sequence at a time, without a cache: what the backend is held
- * against. It reads a spec and weights of any family, but knows no windows, caps or scaled rotary positions.
+ * against. It reads a spec and weights of any family, but knows no caps; scaled rotary positions it takes from the table.
  */
 final class DoubleModel {
     private final ModelSpec spec;
     private final Weights weights;
     /** Matrices read so far, [outputs, inputs]. */
     private final Map<Matrix, float[]> read = new HashMap<>();
+    /** Tables of scaled rotary positions. */
+    private final Map<Rope, float[]> tables = new HashMap<>();
 
     DoubleModel(ModelSpec spec, Weights weights) {
         this.spec = spec;
@@ -39,8 +44,11 @@ final class DoubleModel {
             }
         }
         for (int layer = 0; layer < spec.layers(); layer++) {
-            attention(x, spec.block(layer), weights.blocks().get(layer));
-            mlp(x, spec.block(layer), weights.blocks().get(layer));
+            BlockSpec block = spec.block(layer);
+            Weights.Block of = weights.blocks().get(layer);
+            double[][] attended = attention(x, block, of);
+            double[][] between = block.residual() == Residual.PARALLEL ? x : sum(x, attended);
+            x = sum(sum(x, attended), mlp(between, block, of));
         }
         return linear(norm(x[tokens.length - 1], weights.norm(), spec.head().norm()), weights.head());
     }
@@ -75,7 +83,8 @@ final class DoubleModel {
         }
     }
 
-    private void attention(double[][] x, BlockSpec block, Weights.Block of) {
+    /** What the attention adds to the residual stream. */
+    private double[][] attention(double[][] x, BlockSpec block, Weights.Block of) {
         Attention shape = block.attention();
         int size = shape.headSize();
         double[][] qkv = new double[x.length][];
@@ -86,18 +95,21 @@ final class DoubleModel {
             }
             if (block.positions() instanceof Rope rope) {
                 for (int head = 0; head < shape.heads() + shape.kvHeads(); head++) {
-                    rotate(qkv[t], head * size, rope, t);
+                    rotate(qkv[t], head * size, rope.rotarySize() / 2, turns(rope, t));
                 }
             }
         }
+        double[][] added = new double[x.length][];
         for (int t = 0; t < x.length; t++) {
             double[] joined = new double[shape.queryWidth()];
             for (int head = 0; head < shape.heads(); head++) {
                 int key = shape.queryWidth() + head / (shape.heads() / shape.kvHeads()) * size;
-                attend(Arrays.copyOf(qkv, t + 1), head * size, key, shape, joined);
+                double[][] seen = Arrays.copyOfRange(qkv, Math.max(0, t + 1 - shape.window()), t + 1);
+                attend(seen, head * size, key, shape, joined);
             }
-            add(x[t], linear(joined, of.output()));
+            added[t] = linear(joined, of.output());
         }
+        return added;
     }
 
     private static void normalizeHeads(double[] row, Attention shape, Weights.HeadNorms norms, BlockSpec.Norm norm) {
@@ -127,21 +139,37 @@ final class DoubleModel {
         }
     }
 
-    private static void rotate(double[] row, int from, Rope rope, int position) {
-        int half = rope.rotarySize() / 2;
-        for (int i = 0; i < half; i++) {
+    /** Cosines, then sines, of a position; scaled ones as the table has them, which a golden of its own is for. */
+    private double[] turns(Rope rope, int position) {
+        double[] turns = new double[rope.rotarySize()];
+        if (!(rope.scaling() instanceof Scaling.None)) {
+            float[] table = tables.computeIfAbsent(rope, each -> RopeTable.of(each, spec.contextLength()));
+            Arrays.setAll(turns, i -> table[position * turns.length + i]);
+            return turns;
+        }
+        for (int i = 0; i < turns.length / 2; i++) {
             double angle = position * Math.pow(rope.theta(), -2.0 * i / rope.rotarySize());
+            turns[i] = Math.cos(angle);
+            turns[turns.length / 2 + i] = Math.sin(angle);
+        }
+        return turns;
+    }
+
+    private static void rotate(double[] row, int from, int half, double[] turns) {
+        for (int i = 0; i < half; i++) {
             double low = row[from + i];
             double high = row[from + half + i];
-            row[from + i] = low * Math.cos(angle) - high * Math.sin(angle);
-            row[from + half + i] = high * Math.cos(angle) + low * Math.sin(angle);
+            row[from + i] = low * turns[i] - high * turns[half + i];
+            row[from + half + i] = high * turns[i] + low * turns[half + i];
         }
     }
 
-    private void mlp(double[][] x, BlockSpec block, Weights.Block of) {
+    /** What the MLP adds to the residual stream. */
+    private double[][] mlp(double[][] x, BlockSpec block, Weights.Block of) {
         int inner = block.mlp().inner();
-        for (double[] row : x) {
-            double[] up = linear(norm(row, of.mlpNorm(), block.norm()), of.inner());
+        double[][] added = new double[x.length][];
+        for (int t = 0; t < x.length; t++) {
+            double[] up = linear(norm(x[t], of.mlpNorm(), block.norm()), of.inner());
             double[] activated = new double[inner];
             for (int i = 0; i < inner; i++) {
                 activated[i] = switch (block.mlp().activation()) {
@@ -152,8 +180,9 @@ final class DoubleModel {
                 };
                 activated[i] *= block.mlp().gated() ? up[inner + i] : 1;
             }
-            add(row, linear(activated, of.down()));
+            added[t] = linear(activated, of.down());
         }
+        return added;
     }
 
     private double[] linear(double[] x, Matrix matrix) {
@@ -192,9 +221,13 @@ final class DoubleModel {
         }
     }
 
-    private static void add(double[] x, double[] y) {
-        for (int i = 0; i < x.length; i++) {
-            x[i] += y[i];
+    private static double[][] sum(double[][] x, double[][] y) {
+        double[][] sum = new double[x.length][x[0].length];
+        for (int t = 0; t < x.length; t++) {
+            for (int i = 0; i < sum[t].length; i++) {
+                sum[t][i] = x[t][i] + y[t][i];
+            }
         }
+        return sum;
     }
 }

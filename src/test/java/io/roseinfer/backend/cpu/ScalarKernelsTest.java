@@ -172,7 +172,7 @@ class ScalarKernelsTest {
         try (Arena arena = Arena.ofConfined()) {
             KvPool pool = KernelFixtures.pool(arena, random, headSize, 8, blocks, length);
             KvView view = new KvView(pool);
-            view.move(blocks, 0, 0, 0);
+            view.move(blocks, 0, 0, 0, Integer.MAX_VALUE);
             float[] query = KernelFixtures.normal(random, headSize);
             float[] actual = new float[headSize];
             scalar.attention().attend(view, query, 0, headSize, 1, length, 0.5f, actual);

@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cpu;
 
 import io.roseinfer.model.Activation;
+import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.BlockSpec.Norm;
 import io.roseinfer.model.CheckpointTensors;
 import io.roseinfer.model.ModelSpec;
@@ -147,6 +148,26 @@ final class TestModel implements WeightSource {
         return rotary(10, 2, 16)
                 .headNorms()
                 .positions(new Positions.Rope(500, 12, new Positions.Scaling.None()))
+                .untied()
+                .build();
+    }
+
+    /** Windows of fewer tokens than a block has and of more, the second in a block without positions; seven heads share one of keys. */
+    static ModelSpec windowed() {
+        return rotary(7, 1, 12)
+                .layers(3)
+                .window(layer -> layer == 0 ? 5 : layer == 1 ? 23 : Attention.UNLIMITED)
+                .positions(layer -> layer == 1 ? new Positions.None() : Positions.Rope.plain(100, 12))
+                .untied()
+                .build();
+    }
+
+    /** Layer norms with biases, positions that turn part of a head, attention and MLP side by side. */
+    static ModelSpec parallel() {
+        return rotary(3, 3, 20)
+                .norm(Norm.layer(1e-3f))
+                .positions(new Positions.Rope(100, 6, new Positions.Scaling.None()))
+                .parallel()
                 .untied()
                 .build();
     }

@@ -14,6 +14,7 @@ import io.roseinfer.backend.cpu.panama.VectorKernels;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
 import io.roseinfer.model.Activation;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -276,12 +277,47 @@ class VectorKernelsTest {
         assertHeadsEqual(bits, random, 64, 16, 7, 1);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {128, 256, 512})
+    void attention_within_a_window_equals_the_scalar_one_and_leaves_tokens_before_it_alone(int bits) {
+        Random random = new Random(bits);
+        for (int window : new int[] {1, 2, 3, 4, 7, 15, 16, 17, 40, 199}) {
+            for (int blockSize : new int[] {1, 3, 16, 33}) {
+                for (int count : new int[] {1, 3, 4, 8}) {
+                    int headSize = 1 + random.nextInt(80);
+                    int length = 1 + random.nextInt(200);
+                    assertAttentionEqual(bits, random, headSize, blockSize, count, length, window);
+                    assertHeadsEqual(bits, random, headSize, blockSize, count, length, window);
+                }
+            }
+        }
+    }
+
+    /** Overwrites the keys and values that no query at the end of {@code length} tokens or more sees. */
+    private static void forget(KvView view, int length) {
+        int blockSize = view.blockSize();
+        for (int t = 0; t < view.firstSeen(length); t++) {
+            for (int d = 0; d < view.headSize(); d++) {
+                long key = view.keys(t / blockSize) + 4L * (d * blockSize + t % blockSize);
+                long value = view.values(t / blockSize) + 4L * (t % blockSize * view.headSize() + d);
+                view.memory().set(ValueLayout.JAVA_FLOAT, key, Float.NaN);
+                view.memory().set(ValueLayout.JAVA_FLOAT, value, Float.NaN);
+            }
+        }
+    }
+
     private void assertHeadsEqual(int bits, Random random, int headSize, int blockSize, int count, int length) {
+        assertHeadsEqual(bits, random, headSize, blockSize, count, length, Integer.MAX_VALUE);
+    }
+
+    private void assertHeadsEqual(
+            int bits, Random random, int headSize, int blockSize, int count, int length, int window) {
         Attention vector = new VectorKernels(bits).create(CONTEXT).attention();
         int[] blocks = IntStream.range(1, 1 + Math.ceilDiv(length, blockSize)).toArray();
         try (Arena arena = Arena.ofConfined()) {
             KvView view = new KvView(KernelFixtures.pool(arena, random, headSize, blockSize, blocks, length));
-            view.move(blocks, 0, 0, 0);
+            view.move(blocks, 0, 0, 0, window);
+            forget(view, length);
             float[] queries = KernelFixtures.normal(random, 2 + count * headSize);
             float[] expected = new float[count * headSize];
             float[] alone = new float[headSize];
@@ -296,12 +332,17 @@ class VectorKernelsTest {
             assertThat(expected).doesNotContain(Float.NaN);
             assertThat(reference).isEqualTo(expected);
             assertThat(actual)
-                    .as("head %d, block %d, %d heads, length %d", headSize, blockSize, count, length)
+                    .as("head %d, block %d, %d heads, length %d, window %d", headSize, blockSize, count, length, window)
                     .isEqualTo(expected);
         }
     }
 
     private void assertAttentionEqual(int bits, Random random, int headSize, int blockSize, int count, int length) {
+        assertAttentionEqual(bits, random, headSize, blockSize, count, length, Integer.MAX_VALUE);
+    }
+
+    private void assertAttentionEqual(
+            int bits, Random random, int headSize, int blockSize, int count, int length, int window) {
         Attention vector = new VectorKernels(bits).create(CONTEXT).attention();
         int tokens = length + count - 1;
         int[] blocks = new int[Math.ceilDiv(tokens, blockSize)];
@@ -311,7 +352,8 @@ class VectorKernelsTest {
         try (Arena arena = Arena.ofConfined()) {
             KvPool pool = KernelFixtures.pool(arena, random, headSize, blockSize, blocks, tokens);
             KvView view = new KvView(pool);
-            view.move(blocks, 0, 0, 0);
+            view.move(blocks, 0, 0, 0, window);
+            forget(view, length);
             int stride = headSize + 5;
             float[] queries = KernelFixtures.normal(random, 2 + count * stride);
             float[] expected = new float[count * headSize];
@@ -320,7 +362,7 @@ class VectorKernelsTest {
             vector.attend(view, queries, 2, stride, count, length, 0.3f, actual);
             assertThat(expected).doesNotContain(Float.NaN);
             assertThat(actual)
-                    .as("head %d, block %d, %d queries from length %d", headSize, blockSize, count, length)
+                    .as("head %d, block %d, %d queries from length %d, window %d", headSize, blockSize, count, length, window)
                     .isEqualTo(expected);
         }
     }

@@ -2,24 +2,38 @@ package io.roseinfer.backend.cpu.kernel;
 
 import java.lang.foreign.MemorySegment;
 
-/** One head's keys and values of one sequence, in one layer: a {@link KvPool} seen through a block list. Reused: it can be moved. */
+/**
+ * One head's keys and values of one sequence, in one layer: a {@link KvPool} seen through a block list and a window. Reused: it can
+ * be moved.
+ */
 public final class KvView {
     private final KvPool pool;
     private int[] blocks = {};
     private int firstBlock;
     private int layer;
     private int head;
+    private int window;
 
     public KvView(KvPool pool) {
         this.pool = pool;
     }
 
-    /** Looks at the sequence whose tokens {@code i · blockSize …} are in block {@code blocks[firstBlock + i]}. */
-    public void move(int[] blocks, int firstBlock, int layer, int head) {
+    /**
+     * Looks at the sequence whose tokens {@code i · blockSize …} are in block {@code blocks[firstBlock + i]}.
+     *
+     * @param window most tokens that a query sees, itself included and the newest first; at least 1
+     */
+    public void move(int[] blocks, int firstBlock, int layer, int head, int window) {
         this.blocks = blocks;
         this.firstBlock = firstBlock;
         this.layer = layer;
         this.head = head;
+        this.window = window;
+    }
+
+    /** The first token that a query sees at the end of {@code length} tokens. */
+    public int firstSeen(int length) {
+        return Math.max(0, length - window);
     }
 
     public MemorySegment memory() {

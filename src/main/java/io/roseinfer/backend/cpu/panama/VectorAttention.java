@@ -58,9 +58,10 @@ final class VectorAttention implements Attention {
             group(context, queries, from + i * stride, stride, length + i, scale, output, i * headSize);
         }
         for (; i < count; i++) {
-            score(context, queries, from + i * stride, length + i, scale);
-            float sum = exponentiate(0, length + i);
-            weigh(context, 0, 0, length + i, output, i * headSize);
+            int first = context.firstSeen(length + i);
+            score(context, queries, from + i * stride, first, length + i, scale);
+            float sum = exponentiate(0, first, length + i);
+            weigh(context, 0, first, length + i, output, i * headSize);
             divide(output, i * headSize, headSize, sum);
         }
     }
@@ -68,19 +69,22 @@ final class VectorAttention implements Attention {
     private void group(
             KvView context, float[] queries, int from, int stride, int length, float scale, float[] output, int to) {
         int headSize = context.headSize();
-        scoreGroup(context, queries, from, stride, length + GROUP - 1, scale);
-        float sum0 = exponentiate(0, length);
-        float sum1 = exponentiate(1, length + 1);
-        float sum2 = exponentiate(2, length + 2);
-        float sum3 = exponentiate(3, length + 3);
-        weighGroup(context, length, output, to);
-        for (int q = 1; q < GROUP; q++) {
-            weigh(context, q, length, length + q, output, to + q * headSize);
+        int first = context.firstSeen(length);
+        int shared = Math.min(length, context.firstSeen(length + GROUP - 1));
+        scoreGroup(context, queries, from, stride, first, length + GROUP - 1, scale);
+        for (int q = 0; q < GROUP; q++) {
+            sums[q] = exponentiate(q, context.firstSeen(length + q), length + q);
         }
-        divide(output, to, headSize, sum0);
-        divide(output, to + headSize, headSize, sum1);
-        divide(output, to + 2 * headSize, headSize, sum2);
-        divide(output, to + 3 * headSize, headSize, sum3);
+        for (int q = 0; first < shared && q < GROUP; q++) {
+            weigh(context, q, context.firstSeen(length + q), shared, output, to + q * headSize);
+        }
+        weighGroup(context, shared, length, output, to);
+        for (int q = 1; q < GROUP; q++) {
+            weigh(context, q, Math.max(length, context.firstSeen(length + q)), length + q, output, to + q * headSize);
+        }
+        for (int q = 0; q < GROUP; q++) {
+            divide(output, to + q * headSize, headSize, sums[q]);
+        }
     }
 
     @Override
@@ -92,11 +96,12 @@ final class VectorAttention implements Attention {
             return;
         }
         Arrays.fill(output, 0, count * headSize, 0f);
+        int first = context.firstSeen(length);
         scoreHeads(context, queries, from, count, length, scale);
         for (int row = 0; row < count; row++) {
-            sums[row] = exponentiate(row, length);
+            sums[row] = exponentiate(row, first, length);
         }
-        weighHeads(context, count, length, output);
+        weighHeads(context, count, first, length, output);
         for (int row = 0; row < count; row++) {
             divide(output, row * headSize, headSize, sums[row]);
         }
@@ -105,7 +110,7 @@ final class VectorAttention implements Attention {
     private void scoreHeads(KvView context, float[] queries, int from, int count, int length, float scale) {
         int headSize = context.headSize();
         int vectors = vectors(context, length);
-        int v = 0;
+        int v = vector(context, context.firstSeen(length));
         for (; v + 2 <= vectors; v += 2) {
             for (int row = 0; row < count; row += GROUP) {
                 int last = Math.min(GROUP, count - row) - 1;
@@ -117,9 +122,9 @@ final class VectorAttention implements Attention {
         }
     }
 
-    private void score(KvView context, float[] queries, int from, int length, float scale) {
+    private void score(KvView context, float[] queries, int from, int first, int length, float scale) {
         int vectors = vectors(context, length);
-        int v = 0;
+        int v = vector(context, first);
         for (; v + 4 <= vectors; v += 4) {
             scoreOneByFour(context, queries, from, scale, v);
         }
@@ -128,9 +133,10 @@ final class VectorAttention implements Attention {
         }
     }
 
-    private void scoreGroup(KvView context, float[] queries, int from, int stride, int length, float scale) {
+    private void scoreGroup(
+            KvView context, float[] queries, int from, int stride, int first, int length, float scale) {
         int vectors = vectors(context, length);
-        int v = 0;
+        int v = vector(context, first);
         for (; v + 2 <= vectors; v += 2) {
             scoreFourByTwo(context, queries, from, stride, scale, v, 0, GROUP - 1);
         }
@@ -145,6 +151,12 @@ final class VectorAttention implements Attention {
     private static int vectors(KvView context, int length) {
         int blockSize = context.blockSize();
         return length / blockSize * Math.ceilDiv(blockSize, L) + Math.ceilDiv(length % blockSize, L);
+    }
+
+    /** The vector of keys that a token is in. */
+    private static int vector(KvView context, int token) {
+        int blockSize = context.blockSize();
+        return token / blockSize * Math.ceilDiv(blockSize, L) + token % blockSize / L;
     }
 
     /** The token a vector begins with. */
@@ -245,18 +257,21 @@ final class VectorAttention implements Attention {
     }
 
     /**
-     * Turns a row of scores into weights and returns their sum. Scores beyond the length become those of no weight, so that there
-     * are whole vectors only: loops that short contexts never enter would be compiled for short contexts, without what they call.
+     * Turns a row of scores into weights and returns their sum. Scores before the first token that is seen, and beyond the length,
+     * become those of no weight, so that there are whole vectors only: loops that short contexts never enter would be compiled for short contexts, without what they call.
      */
-    private float exponentiate(int row, int length) {
-        int from = row * rowSize;
-        int end = from + Math.ceilDiv(length, Lanes.COUNT) * Lanes.COUNT;
-        Arrays.fill(weights, from + length, end, Float.NEGATIVE_INFINITY);
+    private float exponentiate(int row, int first, int length) {
+        int begin = row * rowSize;
+        int from = begin + first / Lanes.COUNT * Lanes.COUNT;
+        int end = begin + Math.ceilDiv(length, Lanes.COUNT) * Lanes.COUNT;
+        Arrays.fill(weights, from, begin + first, Float.NEGATIVE_INFINITY);
+        Arrays.fill(weights, begin + length, end, Float.NEGATIVE_INFINITY);
         float largest = largest(from, end);
         for (int t = from; t < end; t += L) {
             VectorMath.exp(FloatVector.fromArray(F, weights, t).sub(largest)).intoArray(weights, t);
         }
-        Arrays.fill(weights, from + length, end, 0f);
+        Arrays.fill(weights, from, begin + first, 0f);
+        Arrays.fill(weights, begin + length, end, 0f);
         return sum(from, end);
     }
 
@@ -284,26 +299,26 @@ final class VectorAttention implements Attention {
         return Lanes.sum(lanes);
     }
 
-    /** The group's outputs over tokens {@code 0 <= t < length}, which all of it sees. */
-    private void weighGroup(KvView context, int length, float[] output, int to) {
+    /** The group's outputs over tokens {@code first <= t < length}, which all of it sees. */
+    private void weighGroup(KvView context, int first, int length, float[] output, int to) {
         int headSize = context.headSize();
         int pairs = headSize - headSize % (2 * L);
         for (int d = 0; d < pairs; d += 2 * L) {
-            weighFourByTwo(context, d, 0, length, output, to + d, 0, GROUP - 1);
+            weighFourByTwo(context, d, first, length, output, to + d, 0, GROUP - 1);
         }
         for (int q = 0; q < GROUP; q++) {
-            weighRest(context, q, pairs, 0, length, output, to + q * headSize);
+            weighRest(context, q, pairs, first, length, output, to + q * headSize);
         }
     }
 
-    /** The heads' outputs over {@code length} tokens: all heads take some tokens' values before any takes the next. */
-    private void weighHeads(KvView context, int count, int length, float[] output) {
+    /** The heads' outputs over tokens {@code first <= t < length}: all heads take some tokens' values before any takes the next. */
+    private void weighHeads(KvView context, int count, int first, int length, float[] output) {
         int headSize = context.headSize();
         int blockSize = context.blockSize();
         int pairs = headSize - headSize % (2 * L);
         int tokens = Math.ceilDiv(CACHED_TOKENS, blockSize) * blockSize;
         int next;
-        for (int t = 0; t < length; t = next) {
+        for (int t = first; t < length; t = next) {
             next = count > GROUP ? t + Math.min(tokens, length - t) : length;
             for (int d = 0; d < pairs; d += 2 * L) {
                 for (int row = 0; row < count; row += GROUP) {
@@ -313,15 +328,13 @@ final class VectorAttention implements Attention {
             }
         }
         for (int row = 0; row < count; row++) {
-            weighRest(context, row, pairs, 0, length, output, row * headSize);
+            weighRest(context, row, pairs, first, length, output, row * headSize);
         }
     }
 
     /**
      * Adds the values of tokens {@code first <= t < end}, weighed by four rows, to their outputs; rows after the {@code last} are
      * the last again.
-     *
-     * @param first the first token of a block
      */
     private void weighFourByTwo(KvView context, int d, int first, int end, float[] output, int to, int row, int last) {
         MemorySegment memory = context.memory();
@@ -342,10 +355,11 @@ final class VectorAttention implements Attention {
         FloatVector sum21 = FloatVector.fromArray(F, output, to2 + L);
         FloatVector sum30 = FloatVector.fromArray(F, output, to3);
         FloatVector sum31 = FloatVector.fromArray(F, output, to3 + L);
-        for (int t = first; t < end; t += blockSize) {
+        int skipped = first % blockSize;
+        for (int t = first - skipped; t < end; t += blockSize) {
             long values = context.values(t / blockSize) + 4L * d;
             int tokens = Math.min(blockSize, end - t);
-            for (int i = 0; i < tokens; i++) {
+            for (int i = skipped; i < tokens; i++) {
                 FloatVector value0 = load(memory, values + 4L * i * headSize);
                 FloatVector value1 = load(memory, values + 4L * i * headSize + 4L * L);
                 FloatVector weight0 = FloatVector.broadcast(F, weights[from + t + i]);
@@ -361,6 +375,7 @@ final class VectorAttention implements Attention {
                 sum30 = value0.fma(weight3, sum30);
                 sum31 = value1.fma(weight3, sum31);
             }
+            skipped = 0;
         }
         sum00.intoArray(output, to);
         sum01.intoArray(output, to + L);

@@ -32,9 +32,7 @@ final class ScalarAttention implements Attention {
     public void attend(
             KvView context, float[] queries, int from, int stride, int count, int length, float scale, float[] output) {
         for (int i = 0; i < count; i++) {
-            score(context, queries, from + i * stride, length + i, scale);
-            float sum = exponentiate(length + i);
-            weigh(context, length + i, sum, output, i * context.headSize());
+            attend(context, queries, from + i * stride, length + i, scale, output, i * context.headSize());
         }
     }
 
@@ -42,15 +40,21 @@ final class ScalarAttention implements Attention {
     public void attendHeads(
             KvView context, float[] queries, int from, int count, int length, float scale, float[] output) {
         for (int i = 0; i < count; i++) {
-            score(context, queries, from + i * context.headSize(), length, scale);
-            float sum = exponentiate(length);
-            weigh(context, length, sum, output, i * context.headSize());
+            attend(context, queries, from + i * context.headSize(), length, scale, output, i * context.headSize());
         }
     }
 
-    private void score(KvView context, float[] queries, int query, int length, float scale) {
+    private void attend(
+            KvView context, float[] queries, int query, int length, float scale, float[] output, int to) {
+        int first = context.firstSeen(length);
+        score(context, queries, query, first, length, scale);
+        float sum = exponentiate(first, length);
+        weigh(context, first, length, sum, output, to);
+    }
+
+    private void score(KvView context, float[] queries, int query, int first, int length, float scale) {
         int blockSize = context.blockSize();
-        for (int t = 0; t < length; ) {
+        for (int t = first; t < length; ) {
             int inBlock = t % blockSize;
             int count = Math.min(Math.min(CHUNK, blockSize - inBlock), length - t);
             dots(context, context.keys(t / blockSize) + 4L * inBlock, queries, query, t, count);
@@ -73,23 +77,23 @@ final class ScalarAttention implements Attention {
         }
     }
 
-    private float exponentiate(int length) {
-        float largest = weights[0];
-        for (int t = 1; t < length; t++) {
+    private float exponentiate(int first, int length) {
+        float largest = weights[first];
+        for (int t = first + 1; t < length; t++) {
             largest = Math.max(largest, weights[t]);
         }
         Arrays.fill(lanes, 0f);
-        for (int t = 0; t < length; t++) {
+        for (int t = first; t < length; t++) {
             weights[t] = FloatMath.exp(weights[t] - largest);
             lanes[t % Lanes.COUNT] += weights[t];
         }
         return Lanes.sum(lanes);
     }
 
-    private void weigh(KvView context, int length, float sum, float[] output, int to) {
+    private void weigh(KvView context, int first, int length, float sum, float[] output, int to) {
         int headSize = context.headSize();
         Arrays.fill(output, to, to + headSize, 0f);
-        for (int t = 0; t < length; t++) {
+        for (int t = first; t < length; t++) {
             long value = context.values(t / context.blockSize()) + 4L * (t % context.blockSize()) * headSize;
             for (int d = 0; d < headSize; d += CHUNK) {
                 add(context, value + 4L * d, weights[t], output, to + d, Math.min(CHUNK, headSize - d));
