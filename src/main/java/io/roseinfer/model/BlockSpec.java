@@ -9,6 +9,16 @@ package io.roseinfer.model;
  */
 public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions positions, Residual residual) {
 
+    /** The same block with another attention. */
+    public BlockSpec withAttention(Attention other) {
+        return new BlockSpec(other, mlp, norm, positions, residual);
+    }
+
+    /** The same block with other positions. */
+    public BlockSpec withPositions(Positions other) {
+        return new BlockSpec(attention, mlp, norm, other, residual);
+    }
+
     /**
      * Causal attention. Query head h reads the keys and values of key-value head h / (heads / kvHeads).
      *
@@ -28,6 +38,16 @@ public record BlockSpec(Attention attention, Mlp mlp, Norm norm, Positions posit
         /** Attention to every token, as many heads of keys and values as of queries, no caps and no norms. */
         public static Attention plain(int heads, int headSize, float scale) {
             return new Attention(heads, heads, headSize, scale, UNLIMITED, Float.POSITIVE_INFINITY, false);
+        }
+
+        /** The same attention to at most {@code window} tokens. */
+        public Attention withWindow(int tokens) {
+            return new Attention(heads, kvHeads, headSize, scale, tokens, softCap, headNorms);
+        }
+
+        /** The same attention with heads of queries and of keys normalised. */
+        public Attention withHeadNorms() {
+            return new Attention(heads, kvHeads, headSize, scale, window, softCap, true);
         }
 
         /** Width of the queries of one token, and of what the heads attended to. */

@@ -3,11 +3,13 @@ package io.roseinfer.model;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.StrictJson;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * A Hugging Face {@code config.json} or {@code generation_config.json}, field by field. A field that is null counts as one that is
@@ -39,6 +41,17 @@ public final class ConfigJson {
         this.source = source;
         this.json = json;
         this.warnings = warnings;
+    }
+
+    /**
+     * The same file, where fields that are absent have these values. One that is null has none.
+     *
+     * @param members of a JSON object
+     */
+    public ConfigJson withDefaults(String members) {
+        ObjectNode merged = (ObjectNode) StrictJson.parse(("{" + members + "}").getBytes(StandardCharsets.UTF_8));
+        merged.setAll((ObjectNode) json);
+        return new ConfigJson(source, merged, warnings);
     }
 
     private static JsonNode readObject(String source, byte[] utf8) {
@@ -86,6 +99,22 @@ public final class ConfigJson {
         return isSet(field) ? size(field, Limits.MODEL_DIMENSION) : ifAbsent;
     }
 
+    /** Likewise, of a field that must be there. */
+    public int dimension(String field) {
+        return size(field, Limits.MODEL_DIMENSION);
+    }
+
+    /** A number from 0 to {@link Limits#MODEL_DIMENSION}, in a field that must be there. */
+    public int count(String field) {
+        JsonNode value = json.path(field);
+        return value.isIntegralNumber() && value.canConvertToInt() && value.intValue() == 0 ? 0 : dimension(field);
+    }
+
+    /** A number of layers, in a field that must be there. */
+    public int layers(String field) {
+        return size(field, Limits.MODEL_LAYERS);
+    }
+
     /** Likewise, of a field that has two names. */
     public int dimension(String field, String alias, int ifAbsent) {
         return dimension(field, alias, ifAbsent, Limits.MODEL_DIMENSION);
@@ -105,9 +134,9 @@ public final class ConfigJson {
     }
 
     private int size(String name, int most) {
-        JsonNode value = json.get(name);
+        JsonNode value = json.path(name);
         if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1 || value.intValue() > most) {
-            throw refusal(name + " is " + value + "; it must be a whole number from 1 to " + most);
+            throw refusal(name + " is " + shown(value) + "; it must be a whole number from 1 to " + most);
         }
         return value.intValue();
     }
@@ -134,19 +163,45 @@ public final class ConfigJson {
         JsonNode value = json.path(field);
         double number = value.isNumber() ? value.doubleValue(Double.NaN) : Double.NaN;
         if (!(number > 0 && number < Double.POSITIVE_INFINITY)) {
-            throw refusal(
-                    field + " is " + (value.isMissingNode() ? "missing" : value) + "; it must be a number above 0");
+            throw refusal(field + " is " + shown(value) + "; it must be a number above 0");
         }
         return number;
     }
 
-    /** The fields of an object within the file. */
+    private static String shown(JsonNode value) {
+        return value.isMissingNode() ? "missing" : value.toString();
+    }
+
+    /** A list of as many elements as there are layers, or more, of which each of those is one of {@code allowed}; if it is there. */
+    public Optional<List<String>> perLayer(String field, int layers, String... allowed) {
+        if (!isSet(field)) {
+            return Optional.empty();
+        }
+        JsonNode list = json.get(field);
+        List<String> values = new ArrayList<>();
+        for (int layer = 0; list.isArray() && layer < Math.min(layers, list.size()); layer++) {
+            String value = list.get(layer).asString("");
+            if (List.of(allowed).contains(value)) {
+                values.add(value);
+            }
+        }
+        if (values.size() != layers) {
+            throw refusal(field + " is " + list + "; it must be a list with one of " + String.join(", ", allowed)
+                    + " for each of " + layers + " layers");
+        }
+        return Optional.of(values);
+    }
+
+    /** The fields of an object within the file; one without any is as good as absent. */
     public Optional<ConfigJson> section(String field) {
         if (!isSet(field)) {
             return Optional.empty();
         }
         if (!json.get(field).isObject()) {
             throw refusal(field + " is " + json.get(field) + "; it must be an object");
+        }
+        if (json.get(field).isEmpty()) {
+            return Optional.empty();
         }
         return Optional.of(new ConfigJson(source + ": " + field, json.get(field), warnings));
     }

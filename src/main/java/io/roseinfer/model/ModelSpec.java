@@ -5,6 +5,7 @@ import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.BlockSpec.Mlp;
 import io.roseinfer.model.BlockSpec.Norm;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The shape and the constants of a decoder-only transformer: everything a forward pass needs to know besides the weights.
@@ -98,6 +99,21 @@ public record ModelSpec(
     public ModelSpec withTiedHead(boolean tied) {
         Head other = new Head(head.norm(), tied, head.softCap());
         return new ModelSpec(name, vocabularySize, contextLength, width, embeddingScale, blocks, other, endOfText);
+    }
+
+    /** The same model with its blocks changed, each by the number of its layer. */
+    public ModelSpec withBlocks(BlockChange change) {
+        List<BlockSpec> changed = IntStream.range(0, layers())
+                .mapToObj(layer -> change.of(layer, block(layer)))
+                .toList();
+        return new ModelSpec(name, vocabularySize, contextLength, width, embeddingScale, changed, head, endOfText);
+    }
+
+    /** What {@link #withBlocks} does to a block. */
+    @FunctionalInterface
+    public interface BlockChange {
+        /** The block of this layer in place of the one that was there. */
+        BlockSpec of(int layer, BlockSpec block);
     }
 
     /** The same model without its last blocks. */

@@ -1,0 +1,117 @@
+package io.roseinfer.model.family;
+
+import io.roseinfer.model.ConfigJson;
+import io.roseinfer.model.Positions.Rope;
+import io.roseinfer.model.Positions.Scaling;
+import java.util.List;
+
+/**
+ * The fields of {@code config.json} about rotary positions, which every family with such positions spells alike: transformers 5
+ * writes {@code rope_parameters}; before, {@code rope_scaling} stood beside {@code rope_theta}, and still wins where both are
+ * there. Scalings are read as transformers 5 reads them; YaRN's factor is the one given, whatever the context lengths say.
+ */
+final class RotaryFields {
+    private static final String ORIGINAL = "original_max_position_embeddings";
+    private static final String PART = "partial_rotary_factor";
+
+    private RotaryFields() {}
+
+    /** Positions that turn whole heads, at {@code rope_theta}. */
+    static Rope read(ConfigJson config, int headSize, int context) {
+        ConfigJson given = section(config);
+        for (ConfigJson each : List.of(config, given)) {
+            if (each.number(PART, 1) != 1) {
+                throw each.refusal(PART + " is set; models of this type turn whole heads, so it must be 1");
+            }
+        }
+        double theta = given.number("rope_theta", config.number("rope_theta"));
+        return new Rope(theta, headSize, scaling(given, config, context));
+    }
+
+    /**
+     * Positions that turn the first part of each head.
+     *
+     * @param theta where the file does not give one among its rotary parameters
+     * @param part likewise the share of a head that turns
+     */
+    static Rope readPartial(ConfigJson config, double theta, double part, int headSize, int context) {
+        ConfigJson given = section(config);
+        double share = given.number(PART, part);
+        int size = (int) (headSize * share);
+        if (share > 1 || size < 1) {
+            throw config.refusal("of the " + headSize + " elements of a head the part of " + share
+                    + " turns (rotary_pct, or partial_rotary_factor); it must be at most 1, and an element at least");
+        }
+        double base = given.number("rope_theta", theta);
+        // An odd number is rounded up, and the frequencies stay those of the odd number.
+        int even = size + size % 2;
+        double stretched = even == size ? base : Math.pow(base, (double) even / size);
+        if (even > headSize || (even != size && given.text("rope_type", "default").equals("yarn"))) {
+            throw config.refusal(size + " elements of a head turn, and they must be an even number");
+        }
+        return new Rope(stretched, even, scaling(given, config, context));
+    }
+
+    /** The section that says how positions are scaled; the file itself, which names no scaling, where there is none. */
+    private static ConfigJson section(ConfigJson config) {
+        ConfigJson given = config.section("rope_scaling")
+                .or(() -> config.section("rope_parameters"))
+                .orElse(config);
+        for (String layers : List.of("full_attention", "sliding_attention")) {
+            if (given.isSet(layers)) {
+                throw given.refusal(layers + " is set; models of this type have the same rotary positions in all layers");
+            }
+        }
+        return given;
+    }
+
+    private static Scaling scaling(ConfigJson rope, ConfigJson config, int context) {
+        String type = rope.text("rope_type", rope.text("type", "default"));
+        return switch (type) {
+            case "default" -> new Scaling.None();
+            case "linear" -> new Scaling.Linear(rope.number("factor"));
+            case "llama3" -> byWavelength(rope, original(rope, config, context));
+            case "yarn" -> yarn(rope, original(rope, config, context));
+            default ->
+                throw rope.refusal("rope_type is \"" + type + "\"; supported are default, linear, llama3 and yarn");
+        };
+    }
+
+    /** The context length that the frequencies were trained on; some files have it beside the section instead of in it. */
+    private static int original(ConfigJson rope, ConfigJson config, int context) {
+        int beside = config.dimension(ORIGINAL, rope.dimension(ORIGINAL, context));
+        if (rope.dimension(ORIGINAL, beside) != beside) {
+            throw rope.refusal(ORIGINAL + " is " + rope.dimension(ORIGINAL) + ", but " + beside
+                    + " beside this section; leave out the wrong one");
+        }
+        return beside;
+    }
+
+    private static Scaling byWavelength(ConfigJson rope, int original) {
+        double low = rope.number("low_freq_factor");
+        double high = rope.number("high_freq_factor");
+        if (low >= high) {
+            throw rope.refusal("low_freq_factor is " + low + " and high_freq_factor is " + high
+                    + "; the first must be below the second");
+        }
+        return new Scaling.ByWavelength(rope.number("factor"), low, high, original);
+    }
+
+    private static Scaling yarn(ConfigJson rope, int original) {
+        double factor = rope.number("factor");
+        double plain = rope.isSet("mscale") && rope.isSet("mscale_all_dim")
+                ? sharpness(factor, rope.number("mscale")) / sharpness(factor, rope.number("mscale_all_dim"))
+                : sharpness(factor, 1);
+        return new Scaling.Yarn(
+                factor,
+                rope.number("beta_fast", 32),
+                rope.number("beta_slow", 1),
+                original,
+                rope.number("attention_factor", plain),
+                rope.flag("truncate", true));
+    }
+
+    private static double sharpness(double factor, double scale) {
+        return factor <= 1 ? 1 : 0.1 * scale * Math.log(factor) + 1;
+    }
+}
