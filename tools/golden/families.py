@@ -6,12 +6,27 @@ from pathlib import Path
 from typing import Callable
 
 import torch
-from transformers import GPT2LMHeadModel, LlamaForCausalLM, modeling_rope_utils
+from transformers import (
+    GPT2LMHeadModel,
+    GPTNeoXForCausalLM,
+    LlamaForCausalLM,
+    MistralForCausalLM,
+    Qwen2ForCausalLM,
+    Qwen3ForCausalLM,
+    SmolLM3ForCausalLM,
+    modeling_rope_utils,
+)
+from transformers.models.gpt_neox import modeling_gpt_neox
 from transformers.models.llama import modeling_llama
+from transformers.models.mistral import modeling_mistral
+from transformers.models.qwen2 import modeling_qwen2
+from transformers.models.qwen3 import modeling_qwen3
+from transformers.models.smollm3 import modeling_smollm3
 
 import random_weights
 import reference
-import reference_llama
+import reference_gated
+import reference_neox
 
 
 @dataclass(frozen=True)
@@ -36,32 +51,47 @@ class WideTorch:
 
 
 @contextlib.contextmanager
-def float64_throughout():
-    """Norms, softmax and rotary positions of Llama name float32 whatever type the model has; in here they mean float64."""
-    modules, narrow = (modeling_llama, modeling_rope_utils), torch.Tensor.float
+def float64_throughout(module):
+    """Norms, softmax and rotary positions name float32 whatever type the model has; in here they mean float64."""
+    modules, narrow = (module, modeling_rope_utils), torch.Tensor.float
     torch.Tensor.float = torch.Tensor.double
-    for module in modules:
-        module.torch = WideTorch()
+    for each in modules:
+        each.torch = WideTorch()
     try:
         yield
     finally:
         torch.Tensor.float = narrow
-        for module in modules:
-            module.torch = torch
+        for each in modules:
+            each.torch = torch
 
 
-def double_llama(model):
-    model = model.double()
-    with float64_throughout():
-        model.model.rotary_emb = modeling_llama.LlamaRotaryEmbedding(model.config)
-    forward = model.forward
+def double_rotary(module, rotary):
+    """How to make a model of a module of transformers double; `rotary` is its class of rotary positions."""
 
-    def wide(*inputs, **named):
-        with float64_throughout():
-            return forward(*inputs, **named)
+    def double(model):
+        model = model.double()
+        with float64_throughout(module):
+            model.base_model.rotary_emb = rotary(model.config)
+        forward = model.forward
 
-    model.forward = wide
-    return model
+        def wide(*inputs, **named):
+            with float64_throughout(module):
+                return forward(*inputs, **named)
+
+        model.forward = wide
+        return model
+
+    return double
+
+
+def gated(model, module, rotary):
+    return Family(
+        model,
+        random_weights.gated,
+        reference_gated.logits,
+        lambda model: (model.model.embed_tokens, model.model.layers, model.model.norm),
+        double_rotary(module, rotary),
+    )
 
 
 FAMILIES = {
@@ -72,11 +102,16 @@ FAMILIES = {
         lambda model: (model.transformer.drop, model.transformer.h, model.transformer.ln_f),
         lambda model: model.double(),
     ),
-    "llama": Family(
-        LlamaForCausalLM,
-        random_weights.llama,
-        reference_llama.logits,
-        lambda model: (model.model.embed_tokens, model.model.layers, model.model.norm),
-        double_llama,
+    "llama": gated(LlamaForCausalLM, modeling_llama, modeling_llama.LlamaRotaryEmbedding),
+    "qwen2": gated(Qwen2ForCausalLM, modeling_qwen2, modeling_qwen2.Qwen2RotaryEmbedding),
+    "qwen3": gated(Qwen3ForCausalLM, modeling_qwen3, modeling_qwen3.Qwen3RotaryEmbedding),
+    "mistral": gated(MistralForCausalLM, modeling_mistral, modeling_mistral.MistralRotaryEmbedding),
+    "smollm3": gated(SmolLM3ForCausalLM, modeling_smollm3, modeling_smollm3.SmolLM3RotaryEmbedding),
+    "gpt_neox": Family(
+        GPTNeoXForCausalLM,
+        random_weights.neox,
+        reference_neox.logits,
+        lambda model: (model.gpt_neox.emb_dropout, model.gpt_neox.layers, model.gpt_neox.final_layer_norm),
+        double_rotary(modeling_gpt_neox, modeling_gpt_neox.GPTNeoXRotaryEmbedding),
     ),
 }

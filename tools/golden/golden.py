@@ -124,8 +124,13 @@ def save_model(directory: Path, golden: Golden, weights: dict[str, torch.Tensor]
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     (directory / "config.json").write_text(json.dumps(golden.config, indent=2) + "\n")
-    named = {(name if name.startswith("lm_head") else golden.prefix + name): tensor for name, tensor in weights.items()}
-    if golden.buffers:
+    named = {(name if name.startswith(("lm_head", "embed_out")) else golden.prefix + name): tensor for name, tensor in weights.items()}
+    if golden.buffers and golden.config["model_type"] == "gpt_neox":
+        for i in range(golden.config["num_hidden_layers"]):
+            named[f"{golden.prefix}layers.{i}.attention.bias"] = torch.ones(1, 1, 8, 8, dtype=torch.bool).tril()
+            named[f"{golden.prefix}layers.{i}.attention.masked_bias"] = torch.tensor(-1e9)
+            named[f"{golden.prefix}layers.{i}.attention.rotary_emb.inv_freq"] = torch.ones(2)
+    elif golden.buffers:
         positions = golden.config["n_positions"]
         for i in range(golden.config["n_layer"]):
             named[f"{golden.prefix}h.{i}.attn.bias"] = torch.ones(positions, positions, dtype=torch.bool).tril().view(1, 1, positions, positions)

@@ -83,11 +83,49 @@ def gpt2(config: dict, seed: int, gain: float = 1.0) -> dict[str, np.ndarray]:
     return tensors
 
 
-def llama(config: dict, seed: int, gain: float = 1.0) -> dict[str, np.ndarray]:
-    """The same for a Llama shape, in the names of the published checkpoints without the `model.` prefix."""
+def gated(config: dict, seed: int, gain: float = 1.0) -> dict[str, np.ndarray]:
+    """The same for Llama, Qwen, Mistral and SmolLM3, in the names of the published checkpoints without the `model.` prefix."""
+    kind, width, layers, inner = config["model_type"], config["hidden_size"], config["num_hidden_layers"], config["intermediate_size"]
+    size = config.get("head_dim") or width // config["num_attention_heads"]
+    queries, keys = config["num_attention_heads"] * size, config["num_key_value_heads"] * size
+    attention_bias, mlp_bias = config.get("attention_bias", False), config.get("mlp_bias", False)
+    query_bias = attention_bias or kind == "qwen2"
+    out_std = BASE_STD / math.sqrt(2 * layers)
+    tensors = {}
+
+    def add(name, outputs, inputs, biased=False, std=BASE_STD):
+        tensors[name + ".weight"] = tensor(seed, name + ".weight", (outputs, inputs), 0.0, std) * np.float32(gain)
+        if biased:
+            tensors[name + ".bias"] = tensor(seed, name + ".bias", (outputs,), 0.0, BASE_STD) * np.float32(gain)
+
+    def add_norm(name, count=width, std=BASE_STD):
+        tensors[name + ".weight"] = tensor(seed, name + ".weight", (count,), 1.0, std)
+
+    add("embed_tokens", config["vocab_size"], width)
+    for i in range(layers):
+        block = f"layers.{i}."
+        add_norm(block + "input_layernorm")
+        add(block + "self_attn.q_proj", queries, width, query_bias)
+        add(block + "self_attn.k_proj", keys, width, query_bias)
+        add(block + "self_attn.v_proj", keys, width, query_bias)
+        if kind == "qwen3":
+            add_norm(block + "self_attn.q_norm", size, 0.3)
+            add_norm(block + "self_attn.k_norm", size, 0.3)
+        add(block + "self_attn.o_proj", width, queries, attention_bias, std=out_std)
+        add_norm(block + "post_attention_layernorm")
+        add(block + "mlp.gate_proj", inner, width, mlp_bias)
+        add(block + "mlp.up_proj", inner, width, mlp_bias)
+        add(block + "mlp.down_proj", width, inner, mlp_bias, std=out_std)
+    add_norm("norm")
+    if not config.get("tie_word_embeddings", kind == "smollm3"):
+        add("lm_head", config["vocab_size"], width)
+    return tensors
+
+
+def neox(config: dict, seed: int, gain: float = 1.0) -> dict[str, np.ndarray]:
+    """The same for GPT-NeoX, in the names of the published checkpoints without the `gpt_neox.` prefix."""
     width, layers, inner = config["hidden_size"], config["num_hidden_layers"], config["intermediate_size"]
-    queries = config["num_attention_heads"] * config["head_dim"]
-    keys = config["num_key_value_heads"] * config["head_dim"]
+    biased = config.get("attention_bias", True)
     out_std = BASE_STD / math.sqrt(2 * layers)
     tensors = {}
 
@@ -98,23 +136,20 @@ def llama(config: dict, seed: int, gain: float = 1.0) -> dict[str, np.ndarray]:
 
     def add_norm(name):
         tensors[name + ".weight"] = tensor(seed, name + ".weight", (width,), 1.0, BASE_STD)
+        tensors[name + ".bias"] = tensor(seed, name + ".bias", (width,), 0.0, BASE_STD)
 
-    add("embed_tokens", config["vocab_size"], width)
+    add("embed_in", config["vocab_size"], width)
     for i in range(layers):
         block = f"layers.{i}."
-        attention_bias, mlp_bias = config["attention_bias"], config["mlp_bias"]
         add_norm(block + "input_layernorm")
-        add(block + "self_attn.q_proj", queries, width, attention_bias)
-        add(block + "self_attn.k_proj", keys, width, attention_bias)
-        add(block + "self_attn.v_proj", keys, width, attention_bias)
-        add(block + "self_attn.o_proj", width, queries, attention_bias, std=out_std)
+        add(block + "attention.query_key_value", 3 * width, width, biased)
+        add(block + "attention.dense", width, width, biased, std=out_std)
         add_norm(block + "post_attention_layernorm")
-        add(block + "mlp.gate_proj", inner, width, mlp_bias)
-        add(block + "mlp.up_proj", inner, width, mlp_bias)
-        add(block + "mlp.down_proj", width, inner, mlp_bias, std=out_std)
-    add_norm("norm")
+        add(block + "mlp.dense_h_to_4h", inner, width, True)
+        add(block + "mlp.dense_4h_to_h", width, inner, True, std=out_std)
+    add_norm("final_layer_norm")
     if not config["tie_word_embeddings"]:
-        add("lm_head", config["vocab_size"], width)
+        add("embed_out", config["vocab_size"], width)
     return tensors
 
 

@@ -1,4 +1,4 @@
-"""The golden models: small shapes that together reach every branch of GPT-2, and the 124M shape with random weights."""
+"""The golden models: small shapes that together reach every branch of every family, and GPT-2's 124M shape with random weights."""
 
 from dataclasses import dataclass, field
 
@@ -64,8 +64,41 @@ def llama(**fields) -> dict:
     return base | fields
 
 
+def gated(kind, name, **fields) -> dict:
+    """A shape of a family that is nearly Llama; fields that are ABSENT here are not in the file, so that the default counts."""
+    base = {
+        "architectures": [name + "ForCausalLM"],
+        "model_type": kind,
+        "attention_dropout": 0.0,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+        "hidden_act": "silu",
+        "rms_norm_eps": 1e-6,
+        "tie_word_embeddings": False,
+        "use_cache": True,
+    }
+    return {field: value for field, value in (base | fields).items() if value is not ABSENT}
+
+
+def neox(**fields) -> dict:
+    base = {
+        "architectures": ["GPTNeoXForCausalLM"],
+        "model_type": "gpt_neox",
+        "bos_token_id": 0,
+        "eos_token_id": 0,
+        "hidden_act": "gelu",
+        "hidden_dropout": 0.0,
+        "layer_norm_eps": 1e-5,
+        "tie_word_embeddings": False,
+    }
+    return base | fields
+
+
+ABSENT = object()
+
 # Readings of the architecture, not of a field, that the witness can get wrong on purpose.
 LLAMA_MISREADINGS = {"rotated pairs": "neighbours", "key head of a query head": "strided", "gate": "second"}
+TURNED = {"rotated pairs": "neighbours", "gate": "second"}
 
 SMALL = [
     Golden(
@@ -122,5 +155,140 @@ SMALL = [
         prompt_lengths=(1, 7, 60),
         greedy=36,
         flips={"rope_scaling": None, "rope_theta": 500000.0, **LLAMA_MISREADINGS},
+    ),
+    Golden(
+        "linear-rotary",
+        llama(hidden_size=42, num_attention_heads=7, num_key_value_heads=1, head_dim=12, intermediate_size=55, num_hidden_layers=2,
+              max_position_embeddings=64, vocab_size=89, rope_scaling=None,
+              rope_parameters={"rope_type": "linear", "rope_theta": 100.0, "factor": 2.5}, dtype="float16"),
+        seed=6,
+        dtype="F16",
+        prompt_lengths=(1, 7, 33),
+        greedy=24,
+        flips={"rope_parameters": {"rope_type": "default", "rope_theta": 100.0}, **TURNED},
+    ),
+    Golden(
+        "qwen2",
+        gated("qwen2", "Qwen2", hidden_size=84, num_attention_heads=7, num_key_value_heads=1, intermediate_size=99, num_hidden_layers=2,
+              max_position_embeddings=64, vocab_size=101, rope_theta=1000.0, tie_word_embeddings=True, rms_norm_eps=1e-3,
+              use_sliding_window=False, sliding_window=5, max_window_layers=0, use_mrope=False),
+        seed=7,
+        dtype="BF16",
+        prefix="model.",
+        prompt_lengths=(1, 7, 40),
+        greedy=24,
+        flips={"use_sliding_window": True, "query bias": False, "rope_theta": 10000.0, "rms_norm_eps": 1e-6, **TURNED},
+    ),
+    Golden(
+        "qwen2-window",
+        gated("qwen2", "Qwen2", hidden_size=40, num_attention_heads=10, num_key_value_heads=2, head_dim=64, intermediate_size=64,
+              num_hidden_layers=3, max_position_embeddings=64, vocab_size=97, rope_theta=500.0, use_sliding_window=True,
+              sliding_window=5, max_window_layers=1),
+        seed=8,
+        dtype="BF16",
+        prefix="model.",
+        prompt_lengths=(1, 7, 33),
+        greedy=24,
+        flips={"use_sliding_window": False, "sliding_window": 4, "max_window_layers": 2, "query bias": False, **LLAMA_MISREADINGS},
+    ),
+    Golden(
+        "qwen3",
+        gated("qwen3", "Qwen3", hidden_size=40, num_attention_heads=4, num_key_value_heads=2, head_dim=96, intermediate_size=70,
+              num_hidden_layers=3, max_position_embeddings=64, vocab_size=103, tie_word_embeddings=True, eos_token_id=[3, 5],
+              rope_parameters={"rope_type": "default", "rope_theta": 300.0}, dtype="bfloat16", use_sliding_window=True, sliding_window=9,
+              max_window_layers=0, layer_types=["full_attention", "sliding_attention", "full_attention"], attention_bias=False),
+        seed=9,
+        dtype="BF16",
+        prefix="model.",
+        prompt_lengths=(1, 7, 33),
+        greedy=24,
+        flips={"layer_types": ["sliding_attention", "full_attention", "full_attention"], "head norms": "none",
+               "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}, **LLAMA_MISREADINGS},
+    ),
+    Golden(
+        "qwen3-yarn",
+        gated("qwen3", "Qwen3", hidden_size=36, num_attention_heads=6, num_key_value_heads=2, head_dim=32, intermediate_size=64,
+              num_hidden_layers=2, max_position_embeddings=96, vocab_size=97, attention_bias=True, rope_theta=1000.0,
+              rope_scaling={"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}, rms_norm_eps=1e-5),
+        seed=10,
+        dtype="F32",
+        prefix="model.",
+        shards=2,
+        prompt_lengths=(1, 7, 60),
+        greedy=36,
+        flips={"rope_scaling": None, "attention_bias": False, "head norms": "late",
+               **LLAMA_MISREADINGS},
+    ),
+    Golden(
+        "mistral",
+        gated("mistral", "Mistral", hidden_size=48, num_attention_heads=3, num_key_value_heads=3, intermediate_size=96, num_hidden_layers=3,
+              max_position_embeddings=64, vocab_size=97, sliding_window=8, rope_theta=1000.0, rms_norm_eps=1e-5),
+        seed=11,
+        dtype="BF16",
+        prefix="model.",
+        prompt_lengths=(1, 7, 8, 9, 33),
+        greedy=24,
+        flips={"sliding_window": 9, **TURNED},
+    ),
+    Golden(
+        "mistral-wide-heads",
+        gated("mistral", "Mistral", hidden_size=24, num_attention_heads=4, num_key_value_heads=2, head_dim=128, intermediate_size=40,
+              num_hidden_layers=2, max_position_embeddings=64, vocab_size=97, sliding_window=None, rms_norm_eps=1e-5,
+              rope_parameters={"rope_type": "default", "rope_theta": 1000.0}),
+        seed=12,
+        dtype="BF16",
+        prompt_lengths=(1, 7, 33),
+        greedy=24,
+        flips={"sliding_window": 16, "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}, **LLAMA_MISREADINGS},
+    ),
+    Golden(
+        "smollm3",
+        gated("smollm3", "SmolLM3", pad_token_id=None, hidden_size=32, num_attention_heads=4, num_key_value_heads=1, intermediate_size=64, num_hidden_layers=5,
+              max_position_embeddings=64, vocab_size=97, no_rope_layer_interval=2, rope_theta=300.0, tie_word_embeddings=ABSENT,
+              use_sliding_window=False, sliding_window=None),
+        seed=13,
+        dtype="F32",
+        prefix="model.",
+        prompt_lengths=(1, 7, 33),
+        greedy=24,
+        flips={"no_rope_layer_interval": 3, "no_rope_layers": [0, 1, 0, 1, 0], "rope_theta": 10000.0, **TURNED},
+    ),
+    Golden(
+        "smollm3-window",
+        gated("smollm3", "SmolLM3", pad_token_id=None, hidden_size=30, num_attention_heads=6, num_key_value_heads=3, head_dim=10, intermediate_size=50,
+              num_hidden_layers=4, max_position_embeddings=64, vocab_size=97, no_rope_layers=[1, 0, 0, 1], attention_bias=True, mlp_bias=True,
+              rope_parameters={"rope_type": "linear", "rope_theta": 300.0, "factor": 2.0}, use_sliding_window=True, sliding_window=6),
+        seed=14,
+        dtype="BF16",
+        prompt_lengths=(1, 7, 33),
+        greedy=24,
+        flips={"use_sliding_window": False, "sliding_window": 7, "no_rope_layers": [1, 0, 1, 0], "attention_bias": False, "mlp_bias": False,
+               **LLAMA_MISREADINGS},
+    ),
+    Golden(
+        "neox",
+        neox(hidden_size=160, num_attention_heads=2, intermediate_size=72, num_hidden_layers=2, max_position_embeddings=64, vocab_size=71,
+             rotary_pct=0.25, rotary_emb_base=500, use_parallel_residual=True),
+        seed=15,
+        gain=4.0,
+        dtype="F16",
+        prefix="gpt_neox.",
+        buffers=True,
+        prompt_lengths=(1, 7, 33),
+        greedy=24,
+        flips={"rotary_pct": 0.5, "rotary_emb_base": 10000, "use_parallel_residual": False, "hidden_act": "relu",
+               "queries, keys, values": "one after another"},
+    ),
+    Golden(
+        "neox-sequential",
+        neox(hidden_size=36, num_attention_heads=3, intermediate_size=50, num_hidden_layers=3, max_position_embeddings=64, vocab_size=97,
+             rope_parameters={"rope_type": "default", "rope_theta": 50.0, "partial_rotary_factor": 0.25}, use_parallel_residual=False,
+             attention_bias=False, hidden_act="gelu_new", tie_word_embeddings=True),
+        seed=16,
+        dtype="F32",
+        prompt_lengths=(1, 7, 33),
+        greedy=24,
+        flips={"use_parallel_residual": True, "rope_parameters": {"rope_theta": 50.0, "partial_rotary_factor": 0.5}, "hidden_act": "relu",
+               "queries, keys, values": "one after another"},
     ),
 ]  # fmt: skip

@@ -20,7 +20,23 @@ import tools.jackson.databind.JsonNode;
 /** One folder of {@code src/test/resources/golden}; its README says what each field means and which script made it. */
 public final class Golden {
     /** The folders whose weights are small enough for logits at every position. */
-    public static final List<String> SMALL = List.of("odd-heads", "untied", "relu", "grouped-heads", "scaled-rotary");
+    public static final List<String> SMALL = List.of(
+            "odd-heads",
+            "untied",
+            "relu",
+            "grouped-heads",
+            "scaled-rotary",
+            "linear-rotary",
+            "qwen2",
+            "qwen2-window",
+            "qwen3",
+            "qwen3-yarn",
+            "mistral",
+            "mistral-wide-heads",
+            "smollm3",
+            "smollm3-window",
+            "neox",
+            "neox-sequential");
 
     /** The folders that every device runs. */
     public static final List<String> ON_ALL_DEVICES =
@@ -28,7 +44,7 @@ public final class Golden {
 
     /** All folders. */
     public static final List<String> ALL =
-            List.of("odd-heads", "untied", "relu", "builtin-tiny", "gpt2-random", "grouped-heads", "scaled-rotary");
+            Stream.concat(SMALL.stream(), Stream.of("builtin-tiny", "gpt2-random")).toList();
 
     /** The folders with what transformers computes on a GPU, in float32 and float16. */
     public static final List<String> ON_GPU = List.of("builtin-tiny", "gpt2-random");
