@@ -21,8 +21,8 @@ import java.util.Objects;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A small GPT-2 written to disk in Hugging Face layout, to be opened the way a user's is: seeded random weights of width 8, in
- * two layers, with fields and tensors of the test's choice.
+ * A small model written to disk in Hugging Face layout, to be opened the way a user's is: seeded random weights, with fields and
+ * tensors of the test's choice. GPT-2 of width 8 in two layers, unless a test brings a configuration of its own.
  */
 public final class ModelDirectory {
     private record Stored(DType type, long[] shape, float[] values) {}
@@ -47,6 +47,15 @@ public final class ModelDirectory {
         for (String field : fields) {
             config.setAll(object(field));
         }
+        return filled(path, config);
+    }
+
+    /** Prepares a directory for a model of any family, of which {@code members} are all of {@code config.json}. */
+    public static ModelDirectory of(Path path, String members) {
+        return filled(path, object(members));
+    }
+
+    private static ModelDirectory filled(Path path, ObjectNode config) {
         ModelDirectory directory = new ModelDirectory(path, config);
         directory.fill();
         return directory;
@@ -88,6 +97,17 @@ public final class ModelDirectory {
     /** Stores every tensor as another type. */
     public ModelDirectory storeAll(DType type) {
         tensors.replaceAll((name, tensor) -> new Stored(type, tensor.shape, tensor.values));
+        return this;
+    }
+
+    /** Multiplies everything but gains, so that attention is far from uniform and a lost term shows. */
+    public ModelDirectory amplify(float factor) {
+        tensors.forEach((name, tensor) -> {
+            boolean gain = tensor.shape.length == 1 && name.endsWith(".weight");
+            for (int i = 0; !gain && i < tensor.values.length; i++) {
+                tensor.values[i] *= factor;
+            }
+        });
         return this;
     }
 
