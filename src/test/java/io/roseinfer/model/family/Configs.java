@@ -1,0 +1,26 @@
+package io.roseinfer.model.family;
+
+import io.roseinfer.model.ConfigJson;
+import io.roseinfer.model.ModelSpec;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.stream.IntStream;
+
+/** Shapes from the members of a {@code config.json}, and what tests ask of them. */
+final class Configs {
+    private Configs() {}
+
+    static ModelSpec spec(String type, String... members) {
+        String fields = String.join(",", members);
+        String json = "{\"model_type\":\"" + type + "\"" + (fields.isEmpty() ? "" : ",") + fields + "}";
+        ConfigJson config = new ConfigJson("m/config.json", json.getBytes(StandardCharsets.UTF_8), new ArrayList<>());
+        return Families.spec("m", config);
+    }
+
+    /** The windows of all layers. */
+    static int[] windows(ModelSpec spec) {
+        return IntStream.range(0, spec.layers())
+                .map(layer -> spec.block(layer).attention().window())
+                .toArray();
+    }
+}
