@@ -12,8 +12,8 @@ import java.util.function.Function;
 
 /**
  * The bytes that the operators of a step read and the operations they compute, by its shape alone: weights once per tile of tokens,
- * a row's keys and values once; a query that sees c tokens takes 4·c·queryWidth operations per layer. Everything else is too little to be
- * worth a rate.
+ * a row's keys and values once, as far as its queries see them; a query that sees c tokens takes 4·c·queryWidth operations per
+ * layer. Everything else is too little to be worth a rate.
  */
 final class StepWork {
     private static final List<Operator> LAYER_PRODUCTS =
@@ -23,11 +23,16 @@ final class StepWork {
     private final long[] flopsPerToken = new long[Operator.values().length];
     private final long kvBytesPerToken;
     private final long flopsPerScore;
+    /** The window of every layer. */
+    private final int[] windows;
 
     StepWork(ModelSpec spec, ModelWeights weights) {
         kvBytesPerToken = KvPool.blockBytes(
-                spec.layers(), spec.attention().kvHeads(), spec.attention().headSize(), 1);
-        flopsPerScore = 4L * spec.attention().queryWidth() * spec.layers();
+                1, spec.attention().kvHeads(), spec.attention().headSize(), 1);
+        flopsPerScore = 4L * spec.attention().queryWidth();
+        windows = spec.blocks().stream()
+                .mapToInt(block -> block.attention().window())
+                .toArray();
         layers(weights, Operator.QKV, Layer::qkv);
         layers(weights, Operator.ATTENTION_OUTPUT, Layer::attentionOutput);
         layers(weights, Operator.MLP_INNER, Layer::mlpInner);
@@ -55,11 +60,19 @@ final class StepWork {
         for (int row = 0; row < step.rows(); row++) {
             long length = step.contextLength(row);
             long before = length - (step.rowStart(row + 1) - step.rowStart(row));
-            contexts += length;
-            scores += (length * (length + 1) - before * (before + 1)) / 2;
+            for (int window : windows) {
+                contexts += length - Math.max(0, before + 1 - window);
+                scores += scores(length, window) - scores(before, window);
+            }
         }
         bytes[from + Operator.ATTENTION.ordinal()] = contexts * kvBytesPerToken;
         flops[from + Operator.ATTENTION.ordinal()] = scores * flopsPerScore;
+    }
+
+    /** The tokens that the queries of a sequence of {@code length} tokens see, together. */
+    private static long scores(long length, int window) {
+        long growing = Math.min(length, window);
+        return growing * (growing + 1) / 2 + (length - growing) * window;
     }
 
     /** Operations of a step's products together. */

@@ -104,6 +104,26 @@ class OperatorRecorderTest {
         assertThat(part(step, Operator.WAITING).calls()).isEqualTo(2 * 7 + 1 + 2);
     }
 
+    /** Layers with windows of 5, 23 and all tokens; 7 heads of 12, which share one of keys. */
+    @Test
+    void parts_ofLayersWithWindows_countWhatTheirQueriesSee() {
+        TestModel model = TestModel.random(TestModel.windowed(), 1);
+        CpuOptions options = new CpuOptions(2, Precision.FP32, KernelChoice.SCALAR);
+        RunnerLimits limits = new RunnerLimits(4, 64, BLOCK_SIZE, 0);
+        try (StepDriver driver = new StepDriver(new CpuBackend(options).load(model.spec, model.weights(), limits))) {
+            StepProfiler profiler = driver.runner.profile(clock).orElseThrow();
+            StepDriver.Sequence sequence = sequence(10);
+            driver.add(sequence, 9, true).step();
+            driver.add(sequence, 1, true).step();
+            Part prefill = part(profiler.steps().getFirst(), Operator.ATTENTION);
+            Part decode = part(profiler.steps().getLast(), Operator.ATTENTION);
+            assertThat(prefill.bytes()).isEqualTo(3 * 9 * 2 * 12 * 4);
+            assertThat(prefill.flops()).isEqualTo((1 + 2 + 3 + 4 + 5 * 5 + 2 * 45) * 4 * 84);
+            assertThat(decode.bytes()).isEqualTo((5 + 10 + 10) * 2 * 12 * 4);
+            assertThat(decode.flops()).isEqualTo((5 + 10 + 10) * 4 * 84);
+        }
+    }
+
     @Test
     void parts_ofAPrefillStep_countEveryScoreOnce() {
         long scores = 5 * 6 / 2 + 3 * 4 / 2;
