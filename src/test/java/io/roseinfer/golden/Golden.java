@@ -43,8 +43,8 @@ public final class Golden {
             List.of("odd-heads", "untied", "relu", "builtin-tiny", "gpt2-random");
 
     /** All folders. */
-    public static final List<String> ALL =
-            Stream.concat(SMALL.stream(), Stream.of("builtin-tiny", "gpt2-random")).toList();
+    public static final List<String> ALL = Stream.concat(SMALL.stream(), Stream.of("builtin-tiny", "gpt2-random"))
+            .toList();
 
     /** The folders with what transformers computes on a GPU, in float32 and float16. */
     public static final List<String> ON_GPU = List.of("builtin-tiny", "gpt2-random");

@@ -142,8 +142,7 @@ public final class SpecBuilder {
         int size = headSize == 0 ? width / heads : headSize;
         Mlp mlp = new Mlp(inner == 0 ? width : inner, activation, gated);
         List<BlockSpec> blocks = IntStream.range(0, layers)
-                .mapToObj(layer ->
-                        new BlockSpec(attention(size, layer), mlp, norm, positions.apply(layer), residual))
+                .mapToObj(layer -> new BlockSpec(attention(size, layer), mlp, norm, positions.apply(layer), residual))
                 .toList();
         ModelSpec.Head head = ModelSpec.Head.plain(norm, tied);
         return new ModelSpec(name, vocabulary, context, width, 1, blocks, head, endOfText);

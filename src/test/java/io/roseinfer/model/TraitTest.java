@@ -38,7 +38,8 @@ class TraitTest {
         ModelSpec mixed = SpecBuilder.named("m")
                 .heads(2)
                 .layers(2)
-                .positions(layer -> layer == 0 ? new Positions.Rope(1e4, 2, new Positions.Scaling.None()) : new Positions.None())
+                .positions(layer ->
+                        layer == 0 ? new Positions.Rope(1e4, 2, new Positions.Scaling.None()) : new Positions.None())
                 .window(layer -> layer == 1 ? 3 : BlockSpec.Attention.UNLIMITED)
                 .parallel()
                 .build();

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 
 /** All families of models there are. */
 public final class Families {
-    private static final List<Family> ALL = List.of(
-            new Gpt2(), new Llama(), new Qwen2(), new Qwen3(), new Mistral(), new SmolLm3(), new GptNeoX());
+    private static final List<Family> ALL =
+            List.of(new Gpt2(), new Llama(), new Qwen2(), new Qwen3(), new Mistral(), new SmolLm3(), new GptNeoX());
 
     private Families() {}
 

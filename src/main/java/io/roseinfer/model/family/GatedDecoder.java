@@ -125,12 +125,14 @@ final class GatedDecoder {
      * @param window most tokens that a query of a layer with a window sees; absent if the file sets none
      * @param slides the family's rule, for files that do not list their layers
      */
-    static ModelSpec.BlockChange windows(ConfigJson config, ModelSpec spec, Optional<Integer> window, LayerRule slides) {
+    static ModelSpec.BlockChange windows(
+            ConfigJson config, ModelSpec spec, Optional<Integer> window, LayerRule slides) {
         Optional<List<String>> listed =
                 config.perLayer("layer_types", spec.layers(), "full_attention", "sliding_attention");
         if (window.isEmpty() && listed.isPresent() && listed.get().contains("sliding_attention")) {
-            throw config.refusal("layer_types names sliding_attention, but no sliding_window is set, or use_sliding_window"
-                    + " is false; correct the one or the other");
+            throw config.refusal(
+                    "layer_types names sliding_attention, but no sliding_window is set, or use_sliding_window"
+                            + " is false; correct the one or the other");
         }
         // A window as long as the context leaves nothing out.
         int seen = window.filter(tokens -> tokens < spec.contextLength()).orElse(Attention.UNLIMITED);
@@ -237,8 +239,7 @@ final class GatedDecoder {
         ModelSpec spec(int vocabulary, int context, float epsilon, Rope rope, boolean tied, Integer... endOfText) {
             Norm norm = Norm.rms(epsilon);
             Mlp mlp = new Mlp(inner, Activation.SILU, true);
-            BlockSpec block =
-                    new BlockSpec(attention(heads, kvHeads, headSize), mlp, norm, rope, Residual.SEQUENTIAL);
+            BlockSpec block = new BlockSpec(attention(heads, kvHeads, headSize), mlp, norm, rope, Residual.SEQUENTIAL);
             ModelSpec.Head head = ModelSpec.Head.plain(norm, tied);
             return new ModelSpec(
                     name, vocabulary, context, width, 1, Collections.nCopies(layers, block), head, List.of(endOfText));

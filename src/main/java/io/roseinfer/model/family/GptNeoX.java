@@ -80,8 +80,11 @@ record GptNeoX(boolean attentionBias) implements Family {
                 new Mlp(config.dimension("intermediate_size"), GatedDecoder.activation(config), false),
                 norm,
                 RotaryFields.readPartial(
-                        config, either(config, "rotary_emb_base", "rope_theta", THETA),
-                        either(config, "rotary_pct", "partial_rotary_factor", PART), size, context),
+                        config,
+                        either(config, "rotary_emb_base", "rope_theta", THETA),
+                        either(config, "rotary_pct", "partial_rotary_factor", PART),
+                        size,
+                        context),
                 config.flag("use_parallel_residual", true) ? Residual.PARALLEL : Residual.SEQUENTIAL);
         return new ModelSpec(
                 name,
@@ -122,8 +125,7 @@ record GptNeoX(boolean attentionBias) implements Family {
                 norm(tensors, "final_layer_norm", width),
                 spec.tiedHead() && head.isEmpty()
                         ? embedding
-                        : tensors.matrix(
-                                head.orElse(HEADS.getFirst()), width, spec.vocabularySize(), Layout.OUT_IN));
+                        : tensors.matrix(head.orElse(HEADS.getFirst()), width, spec.vocabularySize(), Layout.OUT_IN));
     }
 
     private Block block(ModelSpec spec, TensorFinder tensors, String name) {

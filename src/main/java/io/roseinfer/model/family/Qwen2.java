@@ -41,9 +41,8 @@ final class Qwen2 implements Family {
 
     /** The windows of Qwen's files, old and new. */
     static ModelSpec.BlockChange windows(ConfigJson config, ModelSpec spec) {
-        Optional<Integer> window = config.flag("use_sliding_window", false)
-                ? GatedDecoder.window(config)
-                : Optional.empty();
+        Optional<Integer> window =
+                config.flag("use_sliding_window", false) ? GatedDecoder.window(config) : Optional.empty();
         int first = config.count("max_window_layers");
         return GatedDecoder.windows(config, spec, window, layer -> layer >= first);
     }

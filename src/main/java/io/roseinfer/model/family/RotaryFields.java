@@ -46,7 +46,8 @@ final class RotaryFields {
         // An odd number is rounded up, and the frequencies stay those of the odd number.
         int even = size + size % 2;
         double stretched = even == size ? base : Math.pow(base, (double) even / size);
-        if (even > headSize || (even != size && given.text("rope_type", "default").equals("yarn"))) {
+        if (even > headSize
+                || (even != size && given.text("rope_type", "default").equals("yarn"))) {
             throw config.refusal(size + " elements of a head turn, and they must be an even number");
         }
         return new Rope(stretched, even, scaling(given, config, context));
@@ -59,7 +60,8 @@ final class RotaryFields {
                 .orElse(config);
         for (String layers : List.of("full_attention", "sliding_attention")) {
             if (given.isSet(layers)) {
-                throw given.refusal(layers + " is set; models of this type have the same rotary positions in all layers");
+                throw given.refusal(
+                        layers + " is set; models of this type have the same rotary positions in all layers");
             }
         }
         return given;

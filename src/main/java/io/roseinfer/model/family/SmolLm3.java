@@ -43,11 +43,9 @@ record SmolLm3(Biases biases) implements Family {
         ConfigJson complete = config.withDefaults(DEFAULTS);
         ModelSpec spec = GatedDecoder.spec(name, complete, END_OF_TEXT);
         LayerRule turns = turning(complete, spec.layers());
-        Optional<Integer> window = complete.flag("use_sliding_window", false)
-                ? GatedDecoder.window(complete)
-                : Optional.empty();
-        return spec.withBlocks(
-                        (layer, block) -> turns.holds(layer) ? block : block.withPositions(new Positions.None()))
+        Optional<Integer> window =
+                complete.flag("use_sliding_window", false) ? GatedDecoder.window(complete) : Optional.empty();
+        return spec.withBlocks((layer, block) -> turns.holds(layer) ? block : block.withPositions(new Positions.None()))
                 .withBlocks(GatedDecoder.windows(complete, spec, window, layer -> !turns.holds(layer)));
     }
 

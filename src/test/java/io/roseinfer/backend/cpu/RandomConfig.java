@@ -67,7 +67,9 @@ final class RandomConfig {
             add("rotary_pct", part);
             add("rotary_emb_base", 100);
         } else {
-            add("rope_parameters", "{\"rope_type\":\"default\",\"rope_theta\":100,\"partial_rotary_factor\":" + part + "}");
+            add(
+                    "rope_parameters",
+                    "{\"rope_type\":\"default\",\"rope_theta\":100,\"partial_rotary_factor\":" + part + "}");
         }
     }
 
@@ -93,14 +95,15 @@ final class RandomConfig {
 
     private void rotary() {
         int theta = pick(10, 500, 10_000, 1_000_000);
-        String scaling = switch (random.nextInt(4)) {
-            case 0 -> "\"linear\",\"factor\":2.5";
-            case 1 ->
-                "\"llama3\",\"factor\":8,\"low_freq_factor\":1,\"high_freq_factor\":4,"
-                        + "\"original_max_position_embeddings\":32";
-            case 2 -> "\"yarn\",\"factor\":4,\"original_max_position_embeddings\":16,\"beta_fast\":8";
-            default -> "\"default\"";
-        };
+        String scaling =
+                switch (random.nextInt(4)) {
+                    case 0 -> "\"linear\",\"factor\":2.5";
+                    case 1 ->
+                        "\"llama3\",\"factor\":8,\"low_freq_factor\":1,\"high_freq_factor\":4,"
+                                + "\"original_max_position_embeddings\":32";
+                    case 2 -> "\"yarn\",\"factor\":4,\"original_max_position_embeddings\":16,\"beta_fast\":8";
+                    default -> "\"default\"";
+                };
         if (random.nextBoolean()) {
             add("rope_theta", theta);
             add("rope_scaling", "{\"type\":" + scaling + "}");

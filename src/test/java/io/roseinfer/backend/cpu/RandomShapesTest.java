@@ -41,7 +41,10 @@ class RandomShapesTest {
 
     private static int[] prompt(ModelFiles files, int seed) {
         Random random = new Random(seed);
-        return random.ints(1 + random.nextInt(RandomConfig.MOST_TOKENS - MORE), 0, files.spec().vocabularySize())
+        return random.ints(
+                        1 + random.nextInt(RandomConfig.MOST_TOKENS - MORE),
+                        0,
+                        files.spec().vocabularySize())
                 .toArray();
     }
 
@@ -66,7 +69,8 @@ class RandomShapesTest {
             int[] sequence = prompt(files, seed);
             for (Sampled sampled : run(files, Precision.FP32, KernelChoice.SCALAR, 64, seed)) {
                 double[] logits = reference.logits(sequence);
-                double tolerance = 2e-4 * Math.max(1, Arrays.stream(logits).map(Math::abs).max().orElseThrow() / 10);
+                double tolerance = 2e-4
+                        * Math.max(1, Arrays.stream(logits).map(Math::abs).max().orElseThrow() / 10);
                 double[] expected = DoubleModel.logSoftmax(logits);
                 for (int rank = 0; rank < StepDriver.TOPS; rank++) {
                     assertThat((double) sampled.logprobs().get(rank))

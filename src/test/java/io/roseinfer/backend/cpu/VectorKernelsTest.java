@@ -362,7 +362,9 @@ class VectorKernelsTest {
             vector.attend(view, queries, 2, stride, count, length, 0.3f, actual);
             assertThat(expected).doesNotContain(Float.NaN);
             assertThat(actual)
-                    .as("head %d, block %d, %d queries from length %d, window %d", headSize, blockSize, count, length, window)
+                    .as(
+                            "head %d, block %d, %d queries from length %d, window %d",
+                            headSize, blockSize, count, length, window)
                     .isEqualTo(expected);
         }
     }

@@ -38,7 +38,9 @@ class GptNeoXTest {
     void files_of_either_age_say_the_same_about_positions() {
         Rope expected = new Rope(500, 8, new Scaling.None());
         assertThat(rope("\"rotary_pct\":0.5,\"rotary_emb_base\":500")).isEqualTo(expected);
-        assertThat(rope("\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":500,\"partial_rotary_factor\":0.5}"))
+        assertThat(
+                        rope(
+                                "\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":500,\"partial_rotary_factor\":0.5}"))
                 .isEqualTo(expected);
         assertThat(rope("\"rotary_pct\":0.5,\"partial_rotary_factor\":0.5,\"rotary_emb_base\":500,\"rope_theta\":500"))
                 .isEqualTo(expected);
@@ -48,7 +50,8 @@ class GptNeoXTest {
     void odd_number_of_turning_elements_is_rounded_up_and_keeps_its_frequencies() {
         Rope rope = rope("\"rotary_pct\":0.1875,\"rotary_emb_base\":1000");
         assertThat(rope.rotarySize()).isEqualTo(4);
-        assertThat(Math.pow(rope.theta(), -2.0 / 4)).isCloseTo(Math.pow(1000, -2.0 / 3), org.assertj.core.api.Assertions.within(1e-12));
+        assertThat(Math.pow(rope.theta(), -2.0 / 4))
+                .isCloseTo(Math.pow(1000, -2.0 / 3), org.assertj.core.api.Assertions.within(1e-12));
     }
 
     @Test

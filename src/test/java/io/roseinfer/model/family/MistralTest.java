@@ -31,7 +31,10 @@ class MistralTest {
 
     @Test
     void heads_that_are_null_are_as_many_for_keys_as_for_queries() {
-        assertThat(Configs.spec("mistral", "\"num_key_value_heads\":null").attention().kvHeads()).isEqualTo(32);
+        assertThat(Configs.spec("mistral", "\"num_key_value_heads\":null")
+                        .attention()
+                        .kvHeads())
+                .isEqualTo(32);
     }
 
     @Test

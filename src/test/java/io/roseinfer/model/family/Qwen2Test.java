@@ -21,8 +21,9 @@ class Qwen2Test {
         assertThat(spec.contextLength()).isEqualTo(32768);
         assertThat(spec.width()).isEqualTo(4096);
         assertThat(spec.layers()).isEqualTo(32);
-        assertThat(spec.attention()).isEqualTo(
-                new Attention(32, 32, 128, (float) (1 / Math.sqrt(128)), ALL, Float.POSITIVE_INFINITY, false));
+        assertThat(spec.attention())
+                .isEqualTo(
+                        new Attention(32, 32, 128, (float) (1 / Math.sqrt(128)), ALL, Float.POSITIVE_INFINITY, false));
         assertThat(spec.mlp().inner()).isEqualTo(22016);
         assertThat(spec.head().norm()).isEqualTo(Norm.rms(1e-6f));
         assertThat(spec.block(0).positions()).isEqualTo(Rope.plain(10000, 128));
@@ -32,15 +33,18 @@ class Qwen2Test {
 
     @Test
     void window_that_is_set_but_not_used_leaves_nothing_out() {
-        assertThat(Configs.windows(Configs.spec("qwen2", "\"num_hidden_layers\":3,\"sliding_window\":7", "\"max_window_layers\":0")))
+        assertThat(Configs.windows(Configs.spec(
+                        "qwen2", "\"num_hidden_layers\":3,\"sliding_window\":7", "\"max_window_layers\":0")))
                 .containsExactly(ALL, ALL, ALL);
     }
 
     @Test
     void window_that_is_used_is_that_of_the_layers_from_max_window_layers_on() {
-        assertThat(Configs.windows(Configs.spec(
-                        "qwen2",
-                        "\"num_hidden_layers\":3,\"use_sliding_window\":true,\"sliding_window\":7,\"max_window_layers\":1")))
+        assertThat(
+                        Configs.windows(
+                                Configs.spec(
+                                        "qwen2",
+                                        "\"num_hidden_layers\":3,\"use_sliding_window\":true,\"sliding_window\":7,\"max_window_layers\":1")))
                 .containsExactly(ALL, 7, 7);
     }
 

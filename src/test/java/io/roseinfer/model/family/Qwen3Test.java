@@ -13,11 +13,13 @@ import org.junit.jupiter.api.Test;
 class Qwen3Test {
     @Test
     void heads_are_normalised_and_of_128_elements_unless_the_file_says_otherwise() {
-        ModelSpec spec = Configs.spec("qwen3", "\"hidden_size\":1024,\"num_attention_heads\":16,\"num_key_value_heads\":8");
+        ModelSpec spec =
+                Configs.spec("qwen3", "\"hidden_size\":1024,\"num_attention_heads\":16,\"num_key_value_heads\":8");
         assertThat(spec.attention().headSize()).isEqualTo(128);
         assertThat(spec.attention().queryWidth()).isEqualTo(2048);
         assertThat(spec.block(31).attention().headNorms()).isTrue();
-        assertThat(Configs.spec("qwen3", "\"head_dim\":64").attention().headSize()).isEqualTo(64);
+        assertThat(Configs.spec("qwen3", "\"head_dim\":64").attention().headSize())
+                .isEqualTo(64);
     }
 
     @Test
@@ -49,8 +51,7 @@ class Qwen3Test {
                 "\"max_position_embeddings\":40960,\"rope_theta\":1000000",
                 "\"rope_scaling\":{\"rope_type\":\"yarn\",\"factor\":4.0,\"original_max_position_embeddings\":32768}");
         assertThat(spec.block(0).positions())
-                .isEqualTo(new Rope(
-                        1_000_000, 128, new Scaling.Yarn(4, 32, 1, 32768, 0.1 * Math.log(4) + 1, true)));
+                .isEqualTo(new Rope(1_000_000, 128, new Scaling.Yarn(4, 32, 1, 32768, 0.1 * Math.log(4) + 1, true)));
     }
 
     @Test
@@ -58,7 +59,8 @@ class Qwen3Test {
         ModelSpec spec = Families.shape("qwen3-0.6b").orElseThrow();
         try (ModelFiles files = ModelFiles.random("qwen3-0.6b", 0)) {
             long elements = files.source().names().stream()
-                    .mapToLong(name -> elements(files.source().info(name).orElseThrow().shape()))
+                    .mapToLong(name ->
+                            elements(files.source().info(name).orElseThrow().shape()))
                     .sum();
             assertThat(elements).isEqualTo(596_049_920L);
             assertThat(spec.contextLength()).isEqualTo(40960);

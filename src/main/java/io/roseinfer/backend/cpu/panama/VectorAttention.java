@@ -133,8 +133,7 @@ final class VectorAttention implements Attention {
         }
     }
 
-    private void scoreGroup(
-            KvView context, float[] queries, int from, int stride, int first, int length, float scale) {
+    private void scoreGroup(KvView context, float[] queries, int from, int stride, int first, int length, float scale) {
         int vectors = vectors(context, length);
         int v = vector(context, first);
         for (; v + 2 <= vectors; v += 2) {

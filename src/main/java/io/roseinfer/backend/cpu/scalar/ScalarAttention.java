@@ -44,8 +44,7 @@ final class ScalarAttention implements Attention {
         }
     }
 
-    private void attend(
-            KvView context, float[] queries, int query, int length, float scale, float[] output, int to) {
+    private void attend(KvView context, float[] queries, int query, int length, float scale, float[] output, int to) {
         int first = context.firstSeen(length);
         score(context, queries, query, first, length, scale);
         float sum = exponentiate(first, length);
