@@ -321,7 +321,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
         attention_decode_##NAME(const T* queries, const T* pool, const int* rowStarts, const int* contextLengths,          \
                                 const int* blockStarts, const int* blocks, T* out, int panelRows, int heads, int stages) { \
         attend<T, WARPS, HELD>(                                                                                            \
-            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, BLOCK}, stages);  \
+            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, BLOCK}, stages);  \
     }
 
 ATTEND(f16, f16, 4, 0, 7)

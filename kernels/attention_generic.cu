@@ -1,5 +1,6 @@
 // Attention for everything the special kernels leave out: any head size (a multiple of 16, at most 256), any block size, f32,
-// f16 and bf16, decode and prefill alike.
+// f16 and bf16, decode and prefill alike, heads of keys and values shared by several of queries or not, the whole context or the
+// last `window` tokens of it.
 //
 // One warp per (token, head), as include/attend_token.cuh says. A token's result depends on its own context alone and is summed in
 // one order, whatever the batch or the chunking.
@@ -22,7 +23,7 @@ __device__ __forceinline__ int row_of(const int* rowStarts, int rows, int t) {
 }
 
 template <class T>
-__device__ __forceinline__ void attend(const PagedAttention<T>& p, int rows) {
+__device__ __forceinline__ void attend(const PagedAttention<T>& p, int rows, int window) {
     release_dependents();
     wait_for_predecessors();
     const int token = blockIdx.x;
@@ -31,15 +32,17 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int rows) {
     const int row = row_of(p.rowStarts, rows, token);
     const int behind = __ldg(p.rowStarts + row + 1) - 1 - token;  // tokens of the row after this one
     const int context = __ldg(p.contextLengths + row) - behind;
-    attend_token(p, p.blocks + __ldg(p.blockStarts + row), token, head, context);
+    attend_token(p, p.blocks + __ldg(p.blockStarts + row), token, head, max(0, context - window), context);
 }
 
-#define ATTEND(T, NAME)                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(128) attention_generic_##NAME(                                                \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,              \
-        const int* blocks, T* out, int panelRows, int heads, int headSize, int blockSize, int rows) {                          \
-        attend<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, headSize, blockSize}, \
-                  rows);                                                                                                       \
+#define ATTEND(T, NAME)                                                                                           \
+    extern "C" __global__ void __launch_bounds__(128) attention_generic_##NAME(                                   \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts, \
+        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int headSize, int blockSize, int rows,  \
+        int window) {                                                                                             \
+        attend<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, \
+                   headSize, blockSize},                                                                          \
+                  rows, window);                                                                                  \
     }
 
 ATTEND(float, f32)

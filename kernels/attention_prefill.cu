@@ -277,7 +277,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
 
     if (softmax.has_overflowed()) {
         const int first = tile.first + warp * 16;
-        for (int i = first; i < min(first + 16, length); i++) { attend_token(p, work.list, start + i, head, past + i + 1); }
+        for (int i = first; i < min(first + 16, length); i++) { attend_token(p, work.list, start + i, head, 0, past + i + 1); }
         return;
     }
 #pragma unroll
@@ -452,14 +452,14 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
         __shared__ __align__(128) char ring[STAGES * 2 * TILE_BYTES];                                                         \
         release_dependents();                                                                                                 \
         const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                         \
-                                  out,     panelRows, heads,     HEAD,           blockSize};                                  \
+                                  out,     panelRows, heads,     heads, HEAD,           blockSize};                                  \
         if (blockSize == 16) attend<T, 16>(p, shared_address(ring), rows, skipSingles != 0);                                  \
         else attend<T, 0>(p, shared_address(ring), rows, skipSingles != 0);                                                   \
     }                                                                                                                         \
     extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                     \
         const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,             \
         const int* blocks, T* out, int panelRows, int heads, int stages) {                                                    \
-        attend_single<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, HEAD, PIECE}, \
+        attend_single<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, PIECE}, \
                          stages);                                                                                             \
     }
 

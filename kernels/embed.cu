@@ -4,6 +4,8 @@
 // A token id below zero stands for a token the host has not seen yet: ~id is the index of its sample in the step before, and the
 // token is read where that step left it. So a step can be launched before the one before it has ended.
 //
+// `embed_tokens` is for models that learn no positions: x = tokenEmbedding[id].
+//
 // Launch: grid (tokens), block 128.
 #include "include/panel.cuh"
 #include "include/ptx.cuh"
@@ -12,7 +14,7 @@ using namespace rose;
 
 constexpr int THREADS = 128;
 
-template <class T>
+template <class T, bool POSITIONS>
 __device__ __forceinline__ void embed(const int* tokenIds, const int* positions, const int* sampled, const T* tokenEmbedding,
                                       const T* positionEmbedding, float* x, T* xPanels, float2* moments, int width, int stride,
                                       int panelRows) {
@@ -22,10 +24,12 @@ __device__ __forceinline__ void embed(const int* tokenIds, const int* positions,
     const int id = tokenIds[m];
     const int token = id >= 0 ? id : __ldcg(sampled + ~id);
     const T* t = tokenEmbedding + static_cast<size_t>(token) * width;
-    const T* p = positionEmbedding + static_cast<size_t>(positions[m]) * width;
+    const T* p = POSITIONS ? positionEmbedding + static_cast<size_t>(positions[m]) * width : nullptr;
     float2 sum = make_float2(0, 0);
     for (int column = threadIdx.x; column < stride; column += THREADS) {
-        float v = column < width ? to_float(t[column]) + to_float(p[column]) : 0.f;
+        float v = 0;
+        if constexpr (POSITIONS) v = column < width ? to_float(t[column]) + to_float(p[column]) : 0.f;
+        else v = column < width ? to_float(t[column]) : 0.f;
         x[static_cast<size_t>(m) * stride + column] = v;
         sum = make_float2(sum.x + v, fmaf(v, v, sum.y));
         if (xPanels != nullptr) *panel_at(xPanels, m, column, panelRows) = from_float<T>(v);
@@ -45,7 +49,13 @@ __device__ __forceinline__ void embed(const int* tokenIds, const int* positions,
     extern "C" __global__ void __launch_bounds__(128)                                                                           \
         embed_##NAME(const int* tokenIds, const int* positions, const int* sampled, const T* tokenEmbedding,                    \
                      const T* positionEmbedding, float* x, T* xPanels, float2* moments, int width, int stride, int panelRows) { \
-        embed(tokenIds, positions, sampled, tokenEmbedding, positionEmbedding, x, xPanels, moments, width, stride, panelRows);  \
+        embed<T, true>(tokenIds, positions, sampled, tokenEmbedding, positionEmbedding, x, xPanels, moments, width, stride,     \
+                       panelRows);                                                                                              \
+    }                                                                                                                           \
+    extern "C" __global__ void __launch_bounds__(128)                                                                           \
+        embed_tokens_##NAME(const int* tokenIds, const int* sampled, const T* tokenEmbedding, float* x, T* xPanels,             \
+                            float2* moments, int width, int stride, int panelRows) {                                            \
+        embed<T, false>(tokenIds, nullptr, sampled, tokenEmbedding, nullptr, x, xPanels, moments, width, stride, panelRows);    \
     }
 
 EMBED(float, f32)

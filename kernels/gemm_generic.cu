@@ -20,6 +20,15 @@ using namespace rose;
     extern "C" __global__ void __launch_bounds__(128) gemm_activation_##NAME##_generic(OPERANDS(T), T* hidden, int kind) {   \
         RUN(T, Activate<T>{hidden, panelRows, kind});                                                                        \
     }                                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(128) gemm_rotated_##NAME##_generic(                                         \
+        OPERANDS(T), T* queries, T* raw, T* pool, const int* slots, const int* positions, const float* turns,                \
+        int queryWidth, int kvWidth, int headSize, int blockSize, float queryScale) {                                        \
+        RUN(T, StoreRotated<T>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth, headSize, blockSize,        \
+                               queryScale});                                                                                 \
+    }                                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(128) gemm_gated_##NAME##_generic(OPERANDS(T), T* hidden, int kind) {        \
+        RUN(T, Gate<T>{hidden, panelRows, kind});                                                                            \
+    }                                                                                                                        \
     extern "C" __global__ void __launch_bounds__(128) gemm_head_##NAME##_generic(                                            \
         OPERANDS(T), unsigned long long* best, float* logits, int vocabulary, int stride, int tiles) {                       \
         RUN(T, BestToken<64>{best, logits, vocabulary, stride, tiles});                                                      \

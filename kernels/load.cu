@@ -1,14 +1,15 @@
 // Kernels that run once, when a model is loaded: they bring checkpoint tensors into the layouts the step's kernels read.
 //
-// pack_*         a matrix to panels, padded with zeros, with the gain of the layer norm before it folded in:
-//                W'[n][k] = gain[k] · W[k][n]
+// pack_*         a stored matrix, or part of one, to panels, with the gain of the norm before it folded in:
+//                W'[n][k] = gain[k] · W[k][order[n]]
 // column_sums_*  Σ_k W'[n][k] of the packed (rounded) weights, by which GEMMs that normalise by themselves subtract the mean
-// fold_bias      b'[n] = bias[n] + Σ_k normBias[k] · W[k][n]
+// fold_bias      b'[n] += Σ_k normBias[k] · W[k][order[n]]
 // convert_*      a plain array (embeddings) to T
 //
-// Attention heads are padded to a multiple of 16. An axis that is made of heads, the n axis of QKV and the k axis of the attention
-// output, has groups of `headSize` elements that grow to `headPad`; both are 1 on any other axis. Types are ElementType of the
-// sources. All launch with grid (⌈elements / 256⌉), block 256; elements as noted.
+// `order` says which output of the stored tensor a packed row is; below zero, it is none of this tensor and is left as it is. So a
+// matrix may be put together from several tensors, and its rows may be stored in any order; rows that are padding are zeroed before.
+// The k axis of the attention output is made of heads of `kHeadSize` elements, padded to `kHeadPad`; both are 1 on any other matrix.
+// Types are ElementType of the sources. All launch with grid (⌈elements / 256⌉), block 256; elements as noted.
 #include "include/numeric.cuh"
 #include "include/panel.cuh"
 
@@ -37,16 +38,17 @@ struct Matrix {
 
 // elements: paddedK · paddedN
 template <class T>
-__device__ __forceinline__ void pack(Matrix w, const void* gain, int gainType, int nHeadSize, int nHeadPad, int kHeadSize,
-                                     int kHeadPad, T* out, int paddedN, int paddedK) {
+__device__ __forceinline__ void pack(Matrix w, const float* gain, const int* order, int kHeadSize, int kHeadPad, T* out,
+                                     int paddedN, int paddedK) {
     size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
     if (i >= static_cast<size_t>(paddedN) * paddedK) return;
     // Neighbouring threads read neighbouring elements of the source.
     int outK = static_cast<int>(w.kMajor ? i / paddedN : i % paddedK);
     int outN = static_cast<int>(w.kMajor ? i % paddedN : i / paddedK);
     int k = source_index(outK, w.k, kHeadSize, kHeadPad);
-    int n = source_index(outN, w.n, nHeadSize, nHeadPad);
-    float v = k < 0 || n < 0 ? 0.f : w.at(k, n) * (gain != nullptr ? load_as_float(gain, gainType, k) : 1.f);
+    int n = order[outN];
+    if (n < 0) return;
+    float v = k < 0 ? 0.f : w.at(k, n) * (gain != nullptr ? gain[k] : 1.f);
     *panel_at(out, outN, outK, paddedN) = from_float<T>(v);
 }
 
@@ -63,19 +65,15 @@ __device__ __forceinline__ void column_sums(const T* packed, int paddedN, int pa
 
 // elements: 32 · paddedN; a warp per column
 extern "C" __global__ void __launch_bounds__(256)
-    fold_bias(const void* w, int type, int k, int n, int kMajor, const void* bias, int biasType, const void* normBias,
-              int normBiasType, int nHeadSize, int nHeadPad, float* out, int paddedN) {
+    fold_bias(const void* w, int type, int k, int n, int kMajor, const float* normBias, const int* order, float* bias,
+              int paddedN) {
     Matrix matrix{w, type, k, n, kMajor != 0};
     int outN = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    if (outN >= paddedN) return;
-    int column = source_index(outN, n, nHeadSize, nHeadPad);
+    if (outN >= paddedN || order[outN] < 0) return;
     float sum = 0;
-    if (column >= 0 && normBias != nullptr) {
-        for (int i = threadIdx.x % 32; i < k; i += 32) sum += load_as_float(normBias, normBiasType, i) * matrix.at(i, column);
-    }
+    for (int i = threadIdx.x % 32; i < k; i += 32) sum += normBias[i] * matrix.at(i, order[outN]);
     sum = sum_over_lanes<32>(sum);
-    if (column >= 0 && bias != nullptr) sum += load_as_float(bias, biasType, column);
-    if (threadIdx.x % 32 == 0) out[outN] = sum;
+    if (threadIdx.x % 32 == 0) bias[outN] += sum;
 }
 
 // elements: count
@@ -87,9 +85,9 @@ __device__ __forceinline__ void convert(const void* from, int type, T* to, size_
 
 #define LOADERS(T, NAME)                                                                                                        \
     extern "C" __global__ void __launch_bounds__(256)                                                                           \
-        pack_##NAME(const void* w, int type, int k, int n, int kMajor, const void* gain, int gainType, int nHeadSize,           \
-                    int nHeadPad, int kHeadSize, int kHeadPad, T* out, int paddedN, int paddedK) {                              \
-        pack<T>({w, type, k, n, kMajor != 0}, gain, gainType, nHeadSize, nHeadPad, kHeadSize, kHeadPad, out, paddedN, paddedK); \
+        pack_##NAME(const void* w, int type, int k, int n, int kMajor, const float* gain, const int* order, int kHeadSize,      \
+                    int kHeadPad, T* out, int paddedN, int paddedK) {                                                           \
+        pack<T>({w, type, k, n, kMajor != 0}, gain, order, kHeadSize, kHeadPad, out, paddedN, paddedK);                         \
     }                                                                                                                           \
     extern "C" __global__ void __launch_bounds__(256)                                                                           \
         column_sums_##NAME(const T* packed, int paddedN, int paddedK, float* sums) {                                            \

@@ -2,6 +2,10 @@
 //
 //      out = (x - mean) / √(variance + epsilon)
 //
+// or, `normalize_rms`, RMS norm without its gain:
+//
+//      out = x / √(mean of x² + epsilon)
+//
 // from the float residual stream to panels of T. Used where a GEMM does not normalise by itself: on the generic path, and before
 // the LM head to gather the rows that sample.
 //
@@ -16,7 +20,7 @@ using namespace rose;
 
 constexpr int MAX_GROUPS = 8;  // float4 groups per lane: 1024 columns
 
-template <class T>
+template <class T, bool RMS>
 __device__ __forceinline__ void normalize(const float* x, int rows, int width, int stride, float epsilon, const int* sampleRows,
                                           const int* rowStarts, T* out, int panelRows) {
     release_dependents();
@@ -35,14 +39,17 @@ __device__ __forceinline__ void normalize(const float* x, int rows, int width, i
         int group = lane + 32 * i;
         kept[i] = group < groups ? load(group) : make_float4(0, 0, 0, 0);
     }
-    float sum = 0;
+    float mean = 0;
+    if constexpr (!RMS) {
+        float sum = 0;
 #pragma unroll
-    for (int i = 0; i < MAX_GROUPS; i++) sum += kept[i].x + kept[i].y + kept[i].z + kept[i].w;
-    for (int group = lane + 32 * MAX_GROUPS; group < groups; group += 32) {
-        float4 v = load(group);
-        sum += v.x + v.y + v.z + v.w;
+        for (int i = 0; i < MAX_GROUPS; i++) sum += kept[i].x + kept[i].y + kept[i].z + kept[i].w;
+        for (int group = lane + 32 * MAX_GROUPS; group < groups; group += 32) {
+            float4 v = load(group);
+            sum += v.x + v.y + v.z + v.w;
+        }
+        mean = sum_over_lanes<32>(sum) / width;
     }
-    const float mean = sum_over_lanes<32>(sum) / width;
 
     auto deviation = [&](float v, int column) {
         float d = column < width ? v - mean : 0.f;
@@ -69,11 +76,16 @@ __device__ __forceinline__ void normalize(const float* x, int rows, int width, i
     for (int group = lane + 32 * MAX_GROUPS; group < groups; group += 32) store(load(group), group);
 }
 
-#define NORMALIZE(T, NAME)                                                                                      \
-    extern "C" __global__ void __launch_bounds__(256)                                                           \
-        normalize_##NAME(const float* x, int rows, int width, int stride, float epsilon, const int* sampleRows, \
-                         const int* rowStarts, T* out, int panelRows) {                                         \
-        normalize(x, rows, width, stride, epsilon, sampleRows, rowStarts, out, panelRows);                      \
+#define NORMALIZE(T, NAME)                                                                                          \
+    extern "C" __global__ void __launch_bounds__(256)                                                               \
+        normalize_##NAME(const float* x, int rows, int width, int stride, float epsilon, const int* sampleRows,     \
+                         const int* rowStarts, T* out, int panelRows) {                                             \
+        normalize<T, false>(x, rows, width, stride, epsilon, sampleRows, rowStarts, out, panelRows);                \
+    }                                                                                                               \
+    extern "C" __global__ void __launch_bounds__(256)                                                               \
+        normalize_rms_##NAME(const float* x, int rows, int width, int stride, float epsilon, const int* sampleRows, \
+                             const int* rowStarts, T* out, int panelRows) {                                         \
+        normalize<T, true>(x, rows, width, stride, epsilon, sampleRows, rowStarts, out, panelRows);                 \
     }
 
 NORMALIZE(float, f32)

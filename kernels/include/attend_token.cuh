@@ -11,10 +11,12 @@ namespace rose {
 constexpr int MAX_PER_LANE = 8;
 constexpr int KEYS = 4;
 
-// The token attends to the first `context` tokens of the row whose blocks start at `list`.
+// The token attends to the tokens from `start` up to `context` of the row whose blocks start at `list`.
 template <class T>
-__device__ __forceinline__ void attend_token(const PagedAttention<T>& p, const int* list, int token, int head, int context) {
+__device__ __forceinline__ void attend_token(const PagedAttention<T>& p, const int* list, int token, int head, int start,
+                                             int context) {
     const int lane = threadIdx.x % 32;
+    const int kvHead = p.kvHeads == p.heads ? head : head / (p.heads / p.kvHeads);
     float q[MAX_PER_LANE];
     float sum[MAX_PER_LANE];
     const T* query = p.queries + (static_cast<size_t>(token) * p.heads + head) * p.headSize;
@@ -26,12 +28,12 @@ __device__ __forceinline__ void attend_token(const PagedAttention<T>& p, const i
     }
     float largest = NO_SCORE;
     float total = 0;
-    for (int first = 0; first < context; first += KEYS) {
+    for (int first = start; first < context; first += KEYS) {
         const T* key[KEYS];
         float score[KEYS];
 #pragma unroll
         for (int k = 0; k < KEYS; k++) {
-            key[k] = p.key(list, min(first + k, context - 1), head);
+            key[k] = p.key(list, min(first + k, context - 1), kvHead);
             score[k] = 0;
 #pragma unroll
             for (int i = 0; i < MAX_PER_LANE; i++) {

@@ -1,5 +1,5 @@
 #pragma once
-// The epilogues of a GEMM: the four that the model needs, shared by every GEMM kernel.
+// The epilogues of a GEMM, shared by every GEMM kernel.
 //
 // A GEMM hands over four neighbouring outputs (m, n … n + 3) of one row at a time, bias added, in float. A decode step is a chain
 // of such ends, so nothing is left for the end that can be done before: an epilogue keeps a Context per item, which `early` fills
@@ -10,10 +10,11 @@
 
 namespace rose {
 
-// ---- Layer norm behind the product -------------------------------------------------------------------------------------------
+// ---- The norm behind the product ---------------------------------------------------------------------------------------------
 // With the gain folded into the weights, LN(x)·W = (x·W − mean(x)·columnSums) / deviation(x), so a GEMM may read the residual
 // stream as it is and correct its sums at the end. The moments (Σ x, Σ x²) of each row come in parts: whoever writes a stretch of a
-// row to the residual stream leaves its part in moments[part][row].
+// row to the residual stream leaves its part in moments[part][row]. An RMS norm is the same with a mean of zero, so its column
+// sums are zero too.
 
 // One row's moments for the correction: x − mean, times inverse.
 struct RowNorm {
@@ -21,7 +22,9 @@ struct RowNorm {
     float inverse;
 };
 
+template <bool RMS>
 __device__ __forceinline__ RowNorm row_norm(float2 moments, float perWidth, float epsilon) {
+    if constexpr (RMS) return {0.f, rsqrtf(fmaf(moments.y, perWidth, epsilon))};
     float mean = moments.x * perWidth;
     return {mean, rsqrtf(fmaxf(fmaf(moments.y, perWidth, -mean * mean), 0.f) + epsilon)};
 }
@@ -40,12 +43,14 @@ __device__ __forceinline__ unsigned row_lanes() {
 }
 
 // ---- The epilogues -----------------------------------------------------------------------------------------------------------
+// RMS: the norm that the epilogue's GEMM takes by itself has a mean of zero.
 
 // Queries go to a row-major buffer, scaled for the softmax; keys and values go to their slots in the paged KV pool of this layer,
 // laid out [block][head][key, value][token in block][head size]. The n axis is queries | keys | values, each `width` wide, each
 // head padded to a multiple of 16; what lies behind is padding. A token with a slot below zero leaves no key and value.
 template <class T>
 struct StoreQkv {
+    static constexpr bool RMS = false;
     T* queries;  // [rows][width]
     T* pool;
     const int* slots;  // [rows], block · blockSize + offset
@@ -80,10 +85,74 @@ struct StoreQkv {
     }
 };
 
+// Where the key (0) or the value (1) of a slot rests in a layer's pool, which is laid out as paged_kv.cuh says.
+template <class T>
+__device__ __forceinline__ T* pool_at(T* pool, int slot, int head, int isValue, int heads, int headSize, int blockSize) {
+    size_t place = ((static_cast<size_t>(slot / blockSize) * heads + head) * 2 + isValue) * blockSize + slot % blockSize;
+    return pool + place * headSize;
+}
+
+// As StoreQkv, for rotary positions and for fewer heads of keys and values than of queries. The n axis is queries | keys | values,
+// `width`, `kvWidth` and `kvWidth` wide. The rows of a head of queries or keys are packed so that the two elements that turn
+// together are neighbours: 2i and 2i + 1 are the head's i and i + rotarySize / 2, and a token's row of `turns` has their cosine and
+// sine in the same places; what does not turn has 1 and 0 there. Scores do not mind the order, since queries and keys share it.
+//
+// With `raw`, queries and keys go there as they are, [rows][width + kvWidth]: rotate.cu normalises their heads first.
+template <class T>
+struct StoreRotated {
+    static constexpr bool RMS = true;
+    T* queries;  // [rows][width]
+    T* raw;
+    T* pool;
+    const int* slots;      // [rows], block · blockSize + offset
+    const int* positions;  // [rows]
+    const float* turns;    // [positions][headSize]; null: nothing turns
+    int width;
+    int kvWidth;
+    int headSize;
+    int blockSize;
+    float queryScale;  // as StoreQkv has it
+
+    struct Context {
+        T* to;
+        float4 turn;
+    };
+    __device__ __forceinline__ void early(Context& c, int m, int n) const {
+        c.to = nullptr;
+        c.turn = make_float4(1.f, 0.f, 1.f, 0.f);
+        if (n < width + kvWidth && raw != nullptr) {
+            c.to = raw + static_cast<size_t>(m) * (width + kvWidth) + n;
+            return;
+        }
+        if (n < width + kvWidth && turns != nullptr) {
+            const float* row = turns + static_cast<size_t>(__ldg(positions + m)) * headSize;
+            c.turn = __ldg(reinterpret_cast<const float4*>(row + n % headSize));
+        }
+        if (n < width) {
+            c.to = queries + static_cast<size_t>(m) * width + n;
+            c.turn = make_float4(c.turn.x * queryScale, c.turn.y * queryScale, c.turn.z * queryScale, c.turn.w * queryScale);
+        } else if (n < width + 2 * kvWidth) {
+            const int slot = __ldg(slots + m);
+            const int isValue = n >= width + kvWidth;
+            const int column = n - width - isValue * kvWidth;
+            T* head = pool_at(pool, slot, column / headSize, isValue, kvWidth / headSize, headSize, blockSize);
+            if (slot >= 0) c.to = head + column % headSize;
+        }
+    }
+    __device__ __forceinline__ void late(Context&) const {}
+
+    __device__ __forceinline__ void store(const Context& c, int, int, float4 v) const {
+        if (c.to == nullptr) return;
+        store4(c.to, make_float4(fmaf(v.x, c.turn.x, -v.y * c.turn.y), fmaf(v.y, c.turn.x, v.x * c.turn.y),
+                                 fmaf(v.z, c.turn.z, -v.w * c.turn.w), fmaf(v.w, c.turn.z, v.z * c.turn.w)));
+    }
+};
+
 // The residual stream takes the sum: x += v, in float. If the next GEMM normalises by itself, it reads a copy in T, in panels,
 // and the moments of this tile's TILE columns; else `panels` is null.
 template <class T, int TILE>
 struct AddResidual {
+    static constexpr bool RMS = false;
     float* x;  // [rows][stride]
     T* panels;
     float2* moments;  // [columns / TILE][panelRows]
@@ -120,6 +189,7 @@ struct AddResidual {
 // The MLP's hidden units, through its nonlinearity, in panels for the next GEMM.
 template <class T>
 struct Activate {
+    static constexpr bool RMS = false;
     T* panels;
     int panelRows;
     int kind;
@@ -130,6 +200,25 @@ struct Activate {
     __device__ __forceinline__ void early(Context& c, int m, int n) const { c.to = panel_at(panels, m, n, panelRows); }
     __device__ __forceinline__ void late(Context&) const {}
     __device__ __forceinline__ void store(const Context& c, int, int, float4 v) const { store4(c.to, activate(v, kind)); }
+};
+
+// A gated MLP's hidden units, in panels for the next GEMM. The n axis has gate and what it is multiplied by in turns, 2i and 2i + 1
+// for the inner column i.
+template <class T>
+struct Gate {
+    static constexpr bool RMS = true;
+    T* panels;
+    int panelRows;
+    int kind;
+
+    struct Context {
+        T* to;
+    };
+    __device__ __forceinline__ void early(Context& c, int m, int n) const { c.to = panel_at(panels, m, n / 2, panelRows); }
+    __device__ __forceinline__ void late(Context&) const {}
+    __device__ __forceinline__ void store(const Context& c, int, int, float4 v) const {
+        store2(c.to, make_float2(gated(v.x, v.y, kind), gated(v.z, v.w, kind)));
+    }
 };
 
 // Logits in an order that integers can compare: larger logit, larger rank. NaN and +∞ rank above all, so one bad logit decides
@@ -153,6 +242,7 @@ __device__ __forceinline__ unsigned long long ranked_token(uint32_t rank, int to
 // (`logits` may be null).
 template <int TILE>
 struct BestToken {
+    static constexpr bool RMS = false;
     unsigned long long* best;  // [rows][tiles]
     float* logits;             // [rows][stride], stride a multiple of 4
     int vocabulary;

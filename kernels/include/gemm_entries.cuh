@@ -33,6 +33,16 @@
     extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                        \
         gemm_activation_##NAME##_b##BATCH(OPERANDS(T), T* hidden, int kind) {                                                \
         RUN(Tile_##NAME##_b##BATCH, Activate<T>{hidden, panelRows, kind});                                                   \
+    }                                                                                                                        \
+    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS) gemm_rotated_##NAME##_b##BATCH(                        \
+        OPERANDS(T), T* queries, T* raw, T* pool, const int* slots, const int* positions, const float* turns,                \
+        int queryWidth, int kvWidth, int headSize, int blockSize, float queryScale) {                                        \
+        RUN(Tile_##NAME##_b##BATCH, StoreRotated<T>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth,        \
+                                                    headSize, blockSize, queryScale});                                       \
+    }                                                                                                                        \
+    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                        \
+        gemm_gated_##NAME##_b##BATCH(OPERANDS(T), T* hidden, int kind) {                                                     \
+        RUN(Tile_##NAME##_b##BATCH, Gate<T>{hidden, panelRows, kind});                                                       \
     }
 
 #define HEADS(T, NAME, BATCH, BLOCKS)                                                                  \

@@ -94,7 +94,7 @@ struct WideHead {
 
     // One warp, a lane to a row; rows that come normalised get the norm that changes nothing.
     static __device__ __forceinline__ void prepare_norms(const GemmOperands<T>& g, Shared& shared, int m0) {
-        if (g.columnSums != nullptr) return GemmTile<T, ROWS, 2, 1>::prepare_norms(g, shared.norms, m0);
+        if (g.columnSums != nullptr) return GemmTile<T, ROWS, 2, 1>::template prepare_norms<false>(g, shared.norms, m0);
         for (int row = threadIdx.x % 32; row < ROWS; row += 32) shared.norms[row] = {0, 1};
     }
 

@@ -17,7 +17,7 @@
 // Splitting k over a cluster spreads the reading of one tile over several SMs without a second kernel: each block finishes a
 // share of the tile's rows and is sent the others' partial sums of them, by stores that report to its barrier.
 //
-// Layer norm can ride along (epilogue.cuh): a warp of its own turns moments into norms while the tensor cores work.
+// The norm can ride along (epilogue.cuh): a warp of its own turns moments into norms while the tensor cores work.
 //
 // Every sum has one order, fixed by (K_GROUPS, cluster size): rows do not see each other, nor BATCH.
 #include "epilogue.cuh"
@@ -37,7 +37,7 @@ struct GemmOperands {
     int panels;            // along k
     int stages;            // of the ring, at most MAX_STAGES; if a block has more panels, a multiple of K_GROUPS, twice or more
     const float* bias;     // [columns]; null is zero
-    const float* columnSums;  // [columns], Σ_k weights[n][k]; null: the activations are taken as they are
+    const float* columnSums;  // [columns], Σ_k weights[n][k], zero for an RMS norm; null: the activations are taken as they are
     const float2* moments;    // [momentParts][panelRows]
     int momentParts;
     float width;  // of the normalised row, without padding
@@ -99,6 +99,7 @@ struct GemmTile {
     }
 
     // One warp, a lane to a row: adds up the parts of the row's moments.
+    template <bool RMS>
     static __device__ __forceinline__ void prepare_norms(const GemmOperands<T>& g, RowNorm (&norms)[BATCH], int m0) {
         constexpr int PARTS = 12;  // in flight
         const float perWidth = 1.f / g.width;
@@ -116,7 +117,7 @@ struct GemmTile {
 #pragma unroll
                 for (int i = 0; i < PARTS; i++) all = make_float2(all.x + part[i].x, all.y + part[i].y);
             }
-            norms[row] = row_norm(all, perWidth, g.epsilon);
+            norms[row] = row_norm<RMS>(all, perWidth, g.epsilon);
         }
     }
 
@@ -221,7 +222,7 @@ struct GemmTile {
         __syncthreads();
         if (blocks > 1) cluster_arrive();
         if (threadIdx.x >= NORMALISER) {
-            if (g.columnSums != nullptr) prepare_norms(g, shared.norms, m0);
+            if (g.columnSums != nullptr) prepare_norms<Epilogue::RMS>(g, shared.norms, m0);
             named_barrier_arrive(2, CONSUMERS + 32);
             return;
         }

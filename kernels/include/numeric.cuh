@@ -79,6 +79,13 @@ __device__ __forceinline__ void store4(T* to, float4 v) {
     }
 }
 
+// Two consecutive elements, aligned to both.
+template <class T>
+__device__ __forceinline__ void store2(T* to, float2 v) {
+    if constexpr (sizeof(T) == 4) *reinterpret_cast<float2*>(to) = v;
+    else *reinterpret_cast<uint32_t*>(to) = pack2<T>(v.x, v.y);
+}
+
 // Any of the three types, chosen at run time: only for the kernels that run once, when a model is loaded.
 enum ElementType { FLOAT32 = 0, FLOAT16 = 1, BFLOAT16 = 2 };
 
@@ -94,7 +101,7 @@ __device__ __forceinline__ float load_as_float(const void* from, int type, size_
 }
 
 // The MLP's nonlinearity, numbered as io.roseinfer.model.Activation.
-enum Activation { GELU_TANH = 0, GELU_ERF = 1, RELU = 2 };
+enum Activation { GELU_TANH = 0, GELU_ERF = 1, RELU = 2, SILU = 3 };
 
 // tanh through one exponential: 1 - 2 / (e^2u + 1) saturates cleanly at both ends.
 __device__ __forceinline__ float gelu_tanh(float x) {
@@ -105,10 +112,19 @@ __device__ __forceinline__ float gelu_tanh(float x) {
 
 __device__ __forceinline__ float gelu_erf(float x) { return 0.5f * x * (1.f + erff(x * 0.7071067812f)); }
 
+// Of an MLP without a gate, which no model has with SiLU.
 __device__ __forceinline__ float4 activate(float4 v, int kind) {
     if (kind == GELU_TANH) return make_float4(gelu_tanh(v.x), gelu_tanh(v.y), gelu_tanh(v.z), gelu_tanh(v.w));
     if (kind == GELU_ERF) return make_float4(gelu_erf(v.x), gelu_erf(v.y), gelu_erf(v.z), gelu_erf(v.w));
     return make_float4(fmaxf(v.x, 0.f), fmaxf(v.y, 0.f), fmaxf(v.z, 0.f), fmaxf(v.w, 0.f));
+}
+
+__device__ __forceinline__ float silu(float x) { return __fdividef(x, 1.f + __expf(-x)); }
+
+// The product of a gated MLP: activation(gate) times what the gate is for.
+__device__ __forceinline__ float gated(float gate, float up, int kind) {
+    if (kind == SILU) return silu(gate) * up;
+    return activate(make_float4(gate, 0.f, 0.f, 0.f), kind).x * up;
 }
 
 __device__ __forceinline__ float4 operator+(float4 a, float4 b) {

@@ -3,7 +3,8 @@
 //
 // A row (one sequence) has the tokens rowStarts[r] … rowStarts[r + 1] - 1 of the step, the last ones of a context of
 // contextLengths[r] tokens, whose keys and values rest in blocks[blockStarts[r] …], blockSize tokens each. A layer's pool is laid
-// out [block][head][key, value][token in block][head size]: what one head needs of one block is one contiguous piece.
+// out [block][head][key, value][token in block][head size]: what one head needs of one block is one contiguous piece. Heads of keys
+// and values may be fewer than those of queries: query head h reads head h / (heads / kvHeads).
 //
 // Queries are row-major [tokens][heads · headSize], scaled by the attention scale · log2(e). The result goes to panels.
 #include "panel.cuh"
@@ -21,12 +22,14 @@ struct PagedAttention {
     T* out;
     int panelRows;
     int heads;
+    int kvHeads;
     int headSize;
     int blockSize;
 
-    // The key of token `index` of the row whose blocks start at `list`; its value is `valueOffset()` elements further.
-    __device__ __forceinline__ const T* key(const int* list, int index, int head) const {
-        size_t place = (static_cast<size_t>(__ldg(list + index / blockSize)) * heads + head) * 2 * blockSize;
+    // The key of token `index` of the row whose blocks start at `list`, of a head of keys and values; its value is `valueOffset()`
+    // elements further.
+    __device__ __forceinline__ const T* key(const int* list, int index, int kvHead) const {
+        size_t place = (static_cast<size_t>(__ldg(list + index / blockSize)) * kvHeads + kvHead) * 2 * blockSize;
         return pool + (place + index % blockSize) * headSize;
     }
 

@@ -55,33 +55,38 @@ struct Reference {
             rowStart.push_back(static_cast<int>(ids.size()));
         }
         total = static_cast<int>(ids.size());
-        const int width = s.width, attention = s.heads * s.headSize;
+        const int width = s.width;
         auto floats = [&](size_t columns) { return DeviceArray<float>(total * columns); };
-        embedded = floats(width), qkv = floats(3 * attention), attended = floats(attention), afterAttention = floats(width);
+        embedded = floats(width), qkv = floats(s.qkv()), attended = floats(s.heads * s.headSize), afterAttention = floats(width);
         hidden = floats(s.inner), x = floats(width), normed = floats(width);
-        DeviceArray<float> residual = floats(width);
+        DeviceArray<float> residual = floats(width), gates = floats(s.gated ? 2 * s.inner : 0);
         DeviceArray<int> dIds(ids), dPositions(positions), dRowOf(rowOf), dStart(rowStart);
         auto matmul = [&](DeviceArray<float>& y, const DeviceArray<float>& a, const Projection<T>& p, const float* add,
                           int kind) { multiply(y.get(), a.get(), p, add, kind, total); };
         reference::embed<<<total, 128>>>(embedded.get(), dIds.get(), dPositions.get(), model.tokens.get(), model.places.get(),
                                          width);
         const float* stream = embedded.get();
+        auto norm = [&](const float* from, const Norm<T>& n) {
+            reference::norm<<<total, 128>>>(normed.get(), from, n.gain.get(), n.bias.get(), width, 1e-5f);
+        };
         for (const auto& layer : model.layers) {
-            reference::layer_norm<<<total, 128>>>(normed.get(), stream, layer.norm1.gain.get(), layer.norm1.bias.get(), width,
-                                                  1e-5f);
+            norm(stream, layer.norm1);
             matmul(qkv, normed, layer.qkv, nullptr, -1);
+            reference::turn_heads<<<dim3(total, s.heads + s.keyHeads()), 1>>>(qkv.get(), dPositions.get(), s.qkv(), s.heads,
+                                                                              s.headSize, s.rotarySize, layer.queryGain.get(),
+                                                                              layer.keyGain.get(), 1e-5f);
             reference::attention<<<dim3(total, s.heads), 64, s.positions * 4>>>(
-                attended.get(), qkv.get(), dRowOf.get(), dStart.get(), attention, s.headSize, 1 / sqrtf(s.headSize));
+                attended.get(), qkv.get(), dRowOf.get(), dStart.get(), s.heads, s.keyHeads(), s.headSize, s.window,
+                1 / sqrtf(s.headSize));
             matmul(afterAttention, attended, layer.attentionOut, stream, -1);
-            reference::layer_norm<<<total, 128>>>(normed.get(), afterAttention.get(), layer.norm2.gain.get(),
-                                                  layer.norm2.bias.get(), width, 1e-5f);
-            matmul(hidden, normed, layer.mlpIn, nullptr, s.activation);
+            norm(afterAttention.get(), layer.norm2);
+            matmul(s.gated ? gates : hidden, normed, layer.mlpIn, nullptr, s.gated ? -1 : s.activation);
+            if (s.gated) reference::gate<<<total, 128>>>(hidden.get(), gates.get(), s.inner, s.activation);
             matmul(x, hidden, layer.mlpOut, afterAttention.get(), -1);
             CHECK_CUDA(cudaMemcpy(residual.get(), x.get(), x.size() * 4, cudaMemcpyDeviceToDevice));
             stream = residual.get();
         }
-        reference::layer_norm<<<total, 128>>>(normed.get(), x.get(), model.finalNorm.gain.get(), model.finalNorm.bias.get(),
-                                              width, 1e-5f);
+        norm(x.get(), model.finalNorm);
         CHECK_CUDA(cudaDeviceSynchronize());
         CHECK_CUDA(cudaGetLastError());
     }
@@ -200,7 +205,8 @@ struct Case {
     // Where the pool keeps dimension 0 of a head's key or value.
     size_t at(int slot, int head, int isValue) const {
         const Shape& s = model.shape;
-        size_t place = ((static_cast<size_t>(slot / blockSize) * s.heads + head) * 2 + isValue) * blockSize + slot % blockSize;
+        size_t heads = s.keyHeads();
+        size_t place = ((slot / blockSize * heads + head) * 2 + isValue) * blockSize + slot % blockSize;
         return place * s.headPad();
     }
 
@@ -213,17 +219,19 @@ private:
 
     void fillPool(const std::vector<int>& lengths, const std::vector<int>& news) {
         const Shape& s = model.shape;
-        pool.resize(static_cast<size_t>(blocks) * s.attention() * 2 * blockSize);
+        pool.resize(static_cast<size_t>(blocks) * s.kvWidth() * 2 * blockSize);
         std::memset(static_cast<void*>(pool.data()), 0xff, pool.size() * sizeof(T));
-        const int attention = s.heads * s.headSize;
         const std::vector<float> all = wanted.qkv.download();
         for (size_t r = 0; r < sequences.size(); r++) {
             for (int i = 0; i < lengths[r] - news[r]; i++) {
                 int slot = lists[r][i / blockSize] * blockSize + i % blockSize;
-                const float* from = &all[static_cast<size_t>(wanted.rowStart[r] + i) * 3 * attention + attention];
-                for (int h = 0; h < 2 * s.heads; h++) {
-                    T* to = &pool[at(slot, h % s.heads, h / s.heads)];
-                    for (int d = 0; d < s.headPad(); d++) to[d] = convert(d < s.headSize ? from[h * s.headSize + d] : 0.f);
+                const float* from = &all[static_cast<size_t>(wanted.rowStart[r] + i) * s.qkv() + s.heads * s.headSize];
+                for (int h = 0; h < 2 * s.keyHeads(); h++) {
+                    const bool isValue = h >= s.keyHeads();
+                    T* to = &pool[at(slot, h % s.keyHeads(), isValue)];
+                    for (int d = 0; d < s.headPad(); d++) {
+                        to[isValue ? d : s.packed(d)] = convert(d < s.headSize ? from[h * s.headSize + d] : 0.f);
+                    }
                 }
             }
         }

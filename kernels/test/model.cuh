@@ -31,6 +31,7 @@ struct Projection {
     DeviceArray<float> foldedBias, columnSums;
 };
 
+// `bias` is empty where the norm has none.
 template <class T>
 struct Norm {
     DeviceArray<T> gain, bias;
@@ -39,77 +40,186 @@ struct Norm {
 struct Shape {
     int layers, width, heads, headSize, inner, vocabulary, positions;
     int activation = rose::GELU_TANH;
+    // Beyond the plain block, from here on.
+    int kvHeads = 0;  // 0: as many as heads of queries
+    bool rms = false;
+    bool gated = false;
+    int rotarySize = 0;      // elements of a head that turn; 0: positions are learned
+    bool headNorms = false;  // queries and keys are normalised head by head
+    bool biases = true;
+    int window = INT_MAX;
 
+    int keyHeads() const { return kvHeads == 0 ? heads : kvHeads; }
+    bool plainAttention() const { return rotarySize == 0 && keyHeads() == heads && !headNorms; }
     int headPad() const { return round_up(headSize, 16); }
     int attention() const { return heads * headPad(); }
+    int kvWidth() const { return keyHeads() * headPad(); }
+    int qkv() const { return (heads + 2 * keyHeads()) * headSize; }  // without padding
     int stride() const { return round_up(width, 128); }
     int paddedAttention() const { return round_up(attention(), 128); }
     int paddedInner() const { return round_up(inner, 128); }
+    float queryScale() const { return 1.4426950409f / sqrtf(static_cast<float>(headSize)); }
+
+    // Where element d of a head of queries or keys is packed: what turns together side by side.
+    int packed(int d) const {
+        const int half = rotarySize / 2;
+        return d < half ? 2 * d : d < rotarySize ? 2 * (d - half) + 1 : d;
+    }
 };
 
 // The shape that the published measurements are of: 124M parameters, heads of 64.
 inline Shape measured_shape(int layers = 12) { return {layers, 768, 12, 64, 3072, 50257, 1024}; }
+
+// A block with RMS norms, rotary positions and a gated MLP, all of whose heads turn.
+inline Shape gated_shape(int layers, int width, int heads, int kvHeads, int headSize, int inner, int vocabulary, int positions) {
+    Shape s{layers, width, heads, headSize, inner, vocabulary, positions, rose::SILU};
+    s.kvHeads = kvHeads, s.rms = s.gated = true, s.rotarySize = headSize, s.biases = false;
+    return s;
+}
+
+// Cosines and sines, [position][headPad], in the places of a packed head's pairs; 1 and 0 where nothing turns.
+inline std::vector<float> turns(const Shape& s) {
+    std::vector<float> table(static_cast<size_t>(s.positions) * s.headPad());
+    for (size_t i = 0; i < table.size(); i += 2) {
+        const int pair = static_cast<int>(i) % s.headPad() / 2;
+        const int position = static_cast<int>(i) / s.headPad();
+        const bool turned = pair < s.rotarySize / 2;
+        const double angle = turned ? position * std::pow(10000., -2. * pair / s.rotarySize) : 0;
+        table[i] = static_cast<float>(std::cos(angle)), table[i + 1] = static_cast<float>(std::sin(angle));
+    }
+    return table;
+}
 
 template <class T>
 struct Model {
     struct Layer {
         Norm<T> norm1, norm2;
         Projection<T> qkv, attentionOut, mlpIn, mlpOut;
+        DeviceArray<T> queryGain, keyGain;  // of a head
+        DeviceArray<float> headGains;       // the same, as rotate reads them
     };
     Shape shape;
     std::vector<Layer> layers;
     DeviceArray<T> tokens, places;
+    DeviceArray<float> table;  // of turns
     Norm<T> finalNorm;
     Projection<T> head;
 
     Model(Kernels& kernels, const Shape& s) : shape(s) {
         uint64_t seed = 1;
-        auto norm = [&] {
-            return Norm<T>{random_array<T>(s.width, seed++, 1.f, .1f), random_array<T>(s.width, seed++, 0.f, .1f)};
+        auto norm = [&](int width) {
+            Norm<T> n{random_array<T>(width, seed++, 1.f, .1f), {}};
+            if (!s.rms) n.bias = random_array<T>(width, seed++, 0.f, .1f);
+            return n;
         };
         tokens = random_array<T>(static_cast<size_t>(s.vocabulary) * s.width, seed++, 0, .5f);
-        places = random_array<T>(static_cast<size_t>(s.positions) * s.width, seed++, 0, .5f);
-        finalNorm = norm();
+        if (s.rotarySize == 0) places = random_array<T>(static_cast<size_t>(s.positions) * s.width, seed++, 0, .5f);
+        else table = DeviceArray<float>(turns(s));
+        finalNorm = norm(s.width);
         for (int i = 0; i < s.layers; i++) {
-            Layer layer{norm(), norm(), {}, {}, {}, {}};
-            layer.qkv = project(kernels, s.width, 3 * s.heads * s.headSize, &layer.norm1, seed, 1);
-            layer.attentionOut = project(kernels, s.heads * s.headSize, s.width, nullptr, seed, 2);
-            layer.mlpIn = project(kernels, s.width, s.inner, &layer.norm2, seed, 0);
-            layer.mlpOut = project(kernels, s.inner, s.width, nullptr, seed, 0);
+            Layer layer{norm(s.width), norm(s.width), {}, {}, {}, {}, {}, {}, {}};
+            layer.qkv = project(kernels, s.width, s.qkv(), &layer.norm1, seed, QKV);
+            layer.attentionOut = project(kernels, s.heads * s.headSize, s.width, nullptr, seed, ATTENDED);
+            layer.mlpIn = project(kernels, s.width, s.gated ? 2 * s.inner : s.inner, &layer.norm2, seed, s.gated ? GATED : PLAIN);
+            layer.mlpOut = project(kernels, s.inner, s.width, nullptr, seed, PLAIN);
+            if (s.headNorms) {
+                layer.queryGain = random_array<T>(s.headSize, seed++, 1.f, .3f);
+                layer.keyGain = random_array<T>(s.headSize, seed++, 1.f, .3f);
+                layer.headGains = DeviceArray<float>(packed_gains(layer.queryGain.download(), layer.keyGain.download()));
+            }
             layers.push_back(std::move(layer));
         }
-        head = project(kernels, s.width, s.vocabulary, &finalNorm, seed, 3);
+        head = project(kernels, s.width, s.vocabulary, &finalNorm, seed, HEAD);
     }
 
 private:
-    // heads: 1 the n axis is made of heads, 2 the k axis is, 3 the LM head ([n][k], no bias of its own), 0 none of it
-    Projection<T> project(Kernels& kernels, int k, int n, const Norm<T>* norm, uint64_t& seed, int heads) {
-        const int size = shape.headSize, pad = shape.headPad();
+    // What an axis is made of: heads of queries, keys and values on the n axis; heads on the k axis; gate and its partner on the n
+    // axis; or none of it. HEAD is stored [n][k] and has no bias of its own.
+    enum Kind { PLAIN, QKV, ATTENDED, GATED, HEAD };
+
+    std::vector<float> packed_gains(const std::vector<T>& queries, const std::vector<T>& keys) const {
+        const int pad = shape.headPad();
+        std::vector<float> gains(2 * pad);
+        for (int d = 0; d < shape.headSize; d++) {
+            gains[shape.packed(d)] = rose::to_float(queries[d]);
+            gains[pad + shape.packed(d)] = rose::to_float(keys[d]);
+        }
+        return gains;
+    }
+
+    // Which output a packed row is, or -1.
+    std::vector<int> order(Kind kind, int n, int paddedN) const {
+        std::vector<int> rows(paddedN, -1);
+        for (int i = 0; i < n; i++) {
+            int at = i;
+            if (kind == QKV) {
+                const int head = i / shape.headSize, d = i % shape.headSize;
+                const bool turns = head < shape.heads + shape.keyHeads();
+                at = head * shape.headPad() + (turns ? shape.packed(d) : d);
+            }
+            if (kind == GATED) at = i < shape.inner ? 2 * i : 2 * (i - shape.inner) + 1;
+            rows[at] = i;
+        }
+        return rows;
+    }
+
+    Projection<T> project(Kernels& kernels, int k, int n, const Norm<T>* norm, uint64_t& seed, Kind kind) {
         Projection<T> p;
-        p.k = k, p.n = n, p.kMajor = heads != 3;
-        p.paddedN = round_up(heads == 1 ? 3 * shape.attention() : n, 128);
-        p.paddedK = round_up(heads == 2 ? shape.attention() : k, 128);
+        p.k = k, p.n = n, p.kMajor = kind != HEAD && !shape.rms;
+        p.paddedN = round_up(kind == QKV ? shape.attention() + 2 * shape.kvWidth() : n, 128);
+        p.paddedK = round_up(kind == ATTENDED ? shape.attention() : k, 128);
         p.weights = random_array<T>(static_cast<size_t>(k) * n, seed++, 0, .7f / sqrtf(static_cast<float>(k)));
-        if (heads != 3) p.bias = random_array<T>(n, seed++, 0, .05f);
-        p.panels = DeviceArray<T>::uncleared(static_cast<size_t>(p.paddedK) * p.paddedN);
-        p.foldedBias = DeviceArray<float>::uncleared(p.paddedN);
-        p.columnSums = DeviceArray<float>::uncleared(p.paddedN);
-        const std::string type = TypeName<T>::value;
-        const int element = TypeName<T>::element;
-        const int nSize = heads == 1 ? size : 1, nPad = heads == 1 ? pad : 1;
-        const int kSize = heads == 2 ? size : 1, kPad = heads == 2 ? pad : 1;
-        auto grid = [](size_t elements) { return dim3(static_cast<unsigned>((elements + 255) / 256)); };
-        auto pointer = [](const DeviceArray<T>* a) { return static_cast<const void*>(a == nullptr ? nullptr : a->get()); };
-        kernels("pack_" + type, {grid(p.panels.size()), 256, 0, 1, false}, pointer(&p.weights), element, k, n,
-                static_cast<int>(p.kMajor), pointer(norm ? &norm->gain : nullptr), element, nSize, nPad, kSize, kPad,
-                p.panels.get(), p.paddedN, p.paddedK);
-        kernels("column_sums_" + type, {grid(32ull * p.paddedN), 256, 0, 1, false}, static_cast<const T*>(p.panels.get()),
-                p.paddedN, p.paddedK, p.columnSums.get());
-        kernels("fold_bias", {grid(32ull * p.paddedN), 256, 0, 1, false}, pointer(&p.weights), element, k, n,
-                static_cast<int>(p.kMajor), pointer(&p.bias), element, pointer(norm ? &norm->bias : nullptr), element, nSize,
-                nPad, p.foldedBias.get(), p.paddedN);
+        if (kind != HEAD && shape.biases) p.bias = random_array<T>(n, seed++, 0, .05f);
+        p.panels = DeviceArray<T>(static_cast<size_t>(p.paddedK) * p.paddedN);
+        p.columnSums = DeviceArray<float>(p.paddedN);
+        const std::vector<int> rows = order(kind, n, p.paddedN);
+        p.foldedBias = DeviceArray<float>(packed_bias(p, rows));
+        // Matrices that are stored row by row are packed in two parts, as if they were two tensors.
+        const int border = p.kMajor ? n : n / 3;
+        pack(kernels, p, norm, kind, rows, 0, border);
+        if (border < n) pack(kernels, p, norm, kind, rows, border, n);
+        if (!shape.rms) {
+            kernels("column_sums_" + std::string(TypeName<T>::value), {grid(32ull * p.paddedN), 256, 0, 1, false},
+                    static_cast<const T*>(p.panels.get()), p.paddedN, p.paddedK, p.columnSums.get());
+        }
         kernels.wait();
         return p;
+    }
+
+    static dim3 grid(size_t elements) { return dim3(static_cast<unsigned>((elements + 255) / 256)); }
+
+    std::vector<float> packed_bias(const Projection<T>& p, const std::vector<int>& rows) const {
+        std::vector<float> packed(p.paddedN);
+        const std::vector<T> bias = p.bias.size() > 0 ? p.bias.download() : std::vector<T>(p.n, T(0.f));
+        for (int i = 0; i < p.paddedN; i++) packed[i] = rows[i] < 0 ? 0.f : rose::to_float(bias[rows[i]]);
+        return packed;
+    }
+
+    static DeviceArray<float> widened(const DeviceArray<T>& values) {
+        std::vector<float> wide;
+        for (T v : values.download()) wide.push_back(rose::to_float(v));
+        return DeviceArray<float>(wide);
+    }
+
+    // The outputs `from` … `to` - 1 of a matrix, which lie there as a tensor of their own.
+    void pack(Kernels& kernels, const Projection<T>& p, const Norm<T>* norm, Kind kind, std::vector<int> rows, int from, int to) {
+        for (int& row : rows) row = row >= from && row < to ? row - from : -1;
+        const DeviceArray<int> order(rows);
+        const DeviceArray<float> gain = norm ? widened(norm->gain) : DeviceArray<float>();
+        const DeviceArray<float> normBias = norm && !shape.rms ? widened(norm->bias) : DeviceArray<float>();
+        const void* weights = p.weights.get() + (p.kMajor ? 0 : static_cast<size_t>(from) * p.k);
+        const int element = TypeName<T>::element;
+        const bool heads = kind == ATTENDED;
+        kernels("pack_" + std::string(TypeName<T>::value), {grid(p.panels.size()), 256, 0, 1, false}, weights, element, p.k,
+                to - from, static_cast<int>(p.kMajor), static_cast<const float*>(gain.get()),
+                static_cast<const int*>(order.get()), heads ? shape.headSize : 1, heads ? shape.headPad() : 1, p.panels.get(),
+                p.paddedN, p.paddedK);
+        if (normBias.get() != nullptr) {
+            kernels("fold_bias", {grid(32ull * p.paddedN), 256, 0, 1, false}, weights, element, p.k, to - from,
+                    static_cast<int>(p.kMajor), static_cast<const float*>(normBias.get()), static_cast<const int*>(order.get()),
+                    p.foldedBias.get(), p.paddedN);
+        }
+        kernels.wait();
     }
 };
 
@@ -156,13 +266,14 @@ public:
         : kernels_(kernels), model_(model), blockSize_(blockSize), panelRows_(round_up(maxTokens, 8)) {
         const Shape& s = model.shape;
         inputs_ = DeviceArray<int>(16 + 3 * maxTokens + 5 * maxRows + static_cast<size_t>(maxRows) * s.positions);
-        layerElements_ = static_cast<size_t>(kvBlocks) * s.attention() * 2 * blockSize;
+        layerElements_ = static_cast<size_t>(kvBlocks) * s.kvWidth() * 2 * blockSize;
         pool = DeviceArray<T>(layerElements_ * s.layers);
         x = DeviceArray<float>(static_cast<size_t>(panelRows_) * s.stride());
         xPanels = DeviceArray<T>(x.size());
         moments = DeviceArray<float2>::uncleared(static_cast<size_t>(panelRows_) * (s.stride() / 8));
         normalized = DeviceArray<T>(x.size());
         queries = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.attention());
+        if (s.headNorms) raw = DeviceArray<T>(static_cast<size_t>(panelRows_) * (s.attention() + s.kvWidth()));
         attended = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.paddedAttention());
         hidden = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.paddedInner());
         best = DeviceArray<unsigned long long>::uncleared(static_cast<size_t>(maxRows) * (model.head.paddedN / 64));
@@ -188,17 +299,34 @@ public:
 
     // The kernels of a step, in order; single kernels are also timed through these.
     void embed(const Plan& plan) {
+        momentParts_ = 1;
+        if (model_.shape.rotarySize > 0) {
+            kernels_("embed_tokens_" + type(), {dim3(tokens_), 128, 0, 1, false}, in(tokenIds_), in(sampled.get()),
+                     in(model_.tokens.get()), x.get(), plan.fusedNorm ? xPanels.get() : nullptr, moments.get(),
+                     model_.shape.width, model_.shape.stride(), panelRows_);
+            return;
+        }
         kernels_("embed_" + type(), {dim3(tokens_), 128, 0, 1, false}, in(tokenIds_), in(positions_), in(sampled.get()),
                  in(model_.tokens.get()), in(model_.places.get()), x.get(), plan.fusedNorm ? xPanels.get() : nullptr,
                  moments.get(), model_.shape.width, model_.shape.stride(), panelRows_);
-        momentParts_ = 1;
     }
     void qkv(const Plan& plan, int layer) {
         const Shape& s = model_.shape;
         const T* a = normalise(plan.fusedNorm, tokens_, false);
-        gemm("qkv", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(),
-             pool.get() + layer * layerElements_, in(slots_), s.attention(), s.headPad(), blockSize_,
-             1.4426950409f / sqrtf(static_cast<float>(s.headSize)));
+        T* kv = pool.get() + layer * layerElements_;
+        if (s.plainAttention()) {
+            gemm("qkv", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(), kv, in(slots_),
+                 s.attention(), s.headPad(), blockSize_, s.queryScale());
+            return;
+        }
+        gemm("rotated", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(), raw.get(), kv, in(slots_),
+             in(positions_), in(model_.table.get()), s.attention(), s.kvWidth(), s.headPad(), blockSize_, s.queryScale());
+        if (s.headNorms) {
+            kernels_("rotate_" + type(), {dim3(tokens_, ceil_div(s.heads + s.keyHeads(), 4)), 128}, in(raw.get()),
+                     in(model_.layers[layer].headGains.get()), queries.get(), kv, in(slots_), in(positions_),
+                     in(model_.table.get()), s.attention(), s.kvWidth(), s.headSize, s.headPad(), blockSize_, s.queryScale(),
+                     1e-5f);
+        }
     }
     void attention(const Plan& plan, int layer) {
         const Shape& s = model_.shape;
@@ -206,7 +334,7 @@ public:
         if (plan.attention == Plan::GENERIC) {
             kernels_("attention_generic_" + type(), {dim3(tokens_, ceil_div(s.heads, 4)), 128}, in(queries.get()), kv,
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                     s.headPad(), blockSize_, rows_);
+                     s.keyHeads(), s.headPad(), blockSize_, rows_, s.window);
         }
         if (plan.attention == Plan::DECODE || plan.attention == Plan::MIXED) {
             kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), plan.decodeThreads(), plan.attentionStages * 4096u},
@@ -224,12 +352,12 @@ public:
     }
     void mlpIn(const Plan& plan, int layer) {
         const T* a = normalise(plan.fusedNorm, tokens_, false);
-        gemm("activation", plan.mlpIn, model_.layers[layer].mlpIn, a, tokens_, plan.fusedNorm, hidden.get(),
+        gemm(model_.shape.gated ? "gated" : "activation", plan.mlpIn, model_.layers[layer].mlpIn, a, tokens_, plan.fusedNorm, hidden.get(),
              model_.shape.activation);
     }
     void mlpOut(const Plan& plan, int layer) { residual(plan, plan.mlpOut, model_.layers[layer].mlpOut, hidden.get()); }
     void head(const Plan& plan) {
-        bool fused = plan.fusedHeadNorm && everyRowIsOneSample_ && !plan.head.generic();
+        bool fused = plan.fusedHeadNorm && !model_.shape.rms && everyRowIsOneSample_ && !plan.head.generic();
         const T* a = normalise(fused, samples_, true);
         tiles_ = model_.head.paddedN / (plan.head.generic() ? 64 : 128);
         gemm("head", plan.head, model_.head, a, samples_, fused, best.get(), logits.get(), model_.shape.vocabulary,
@@ -251,7 +379,7 @@ public:
 
     const Model<T>& model() const { return model_; }
 
-    DeviceArray<T> pool, xPanels, normalized, queries, attended, hidden;
+    DeviceArray<T> pool, xPanels, normalized, queries, raw, attended, hidden;
     DeviceArray<float> x, logits;
     DeviceArray<float2> moments;
     DeviceArray<unsigned long long> best, mailbox;
@@ -267,7 +395,7 @@ private:
     // Where the next GEMM reads its activations: the residual stream itself, or the stream normalised by a kernel of its own.
     const T* normalise(bool fused, int rows, bool samples) {
         if (fused) return xPanels.get();
-        kernels_("normalize_" + type(), {dim3(ceil_div(rows, 8)), 256}, in(x.get()), rows, model_.shape.width,
+        kernels_((model_.shape.rms ? "normalize_rms_" : "normalize_") + type(), {dim3(ceil_div(rows, 8)), 256}, in(x.get()), rows, model_.shape.width,
                  model_.shape.stride(), 1e-5f, samples ? in(sampleRows_) : nullptr, in(rowStarts_), normalized.get(), panelRows_);
         return normalized.get();
     }

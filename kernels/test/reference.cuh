@@ -10,22 +10,22 @@ __global__ void embed(float* x, const int* ids, const int* positions, const T* t
     for (int c = threadIdx.x; c < width; c += blockDim.x) {
         x[static_cast<size_t>(blockIdx.x) * width + c] =
             rose::to_float(tokens[static_cast<size_t>(ids[blockIdx.x]) * width + c]) +
-            rose::to_float(places[static_cast<size_t>(positions[blockIdx.x]) * width + c]);
+            (places != nullptr ? rose::to_float(places[static_cast<size_t>(positions[blockIdx.x]) * width + c]) : 0.f);
     }
 }
 
-// y = (x - mean) / √(variance + epsilon) · gain + bias; gain and bias may be null.
+// y = (x - mean) / √(variance + epsilon) · gain + bias. Without a bias the norm is an RMS norm, whose mean is zero.
 template <class T>
-__global__ void layer_norm(float* y, const float* x, const T* gain, const T* bias, int width, float epsilon) {
+__global__ void norm(float* y, const float* x, const T* gain, const T* bias, int width, float epsilon) {
     const float* row = x + static_cast<size_t>(blockIdx.x) * width;
     double sum = 0, squares = 0;
     for (int c = 0; c < width; c++) sum += row[c];
-    double mean = sum / width;
+    double mean = bias != nullptr ? sum / width : 0;
     for (int c = 0; c < width; c++) squares += (row[c] - mean) * (row[c] - mean);
     double inverse = 1 / sqrt(squares / width + epsilon);
     for (int c = threadIdx.x; c < width; c += blockDim.x) {
         float v = static_cast<float>((row[c] - mean) * inverse);
-        if (gain != nullptr) v = v * rose::to_float(gain[c]) + rose::to_float(bias[c]);
+        v = v * rose::to_float(gain[c]) + (bias != nullptr ? rose::to_float(bias[c]) : 0.f);
         y[static_cast<size_t>(blockIdx.x) * width + c] = v;
     }
 }
@@ -50,17 +50,55 @@ __global__ void matmul(float* y, const float* x, const T* w, bool kMajor, const 
     y[m * n + column] = sum;
 }
 
-// Causal attention over qkv [tokens][3 · width] of rows that lie side by side; one block per (token, head).
-static __global__ void attention(float* out, const float* qkv, const int* rowOf, const int* rowStart, int width, int headSize,
-                                 float scale) {
+// y[m][i] = silu(x[m][i]) · x[m][inner + i], or with another activation.
+static __global__ void gate(float* y, const float* x, int inner, int kind) {
+    for (int i = threadIdx.x; i < inner; i += blockDim.x) {
+        float g = x[static_cast<size_t>(blockIdx.x) * 2 * inner + i];
+        float up = x[static_cast<size_t>(blockIdx.x) * 2 * inner + inner + i];
+        float active = 0;
+        if (kind == rose::SILU) active = g / (1 + expf(-g));
+        if (kind == rose::GELU_TANH) active = 0.5f * g * (1 + tanhf(0.7978845608f * (g + 0.044715f * g * g * g)));
+        y[static_cast<size_t>(blockIdx.x) * inner + i] = active * up;
+    }
+}
+
+// Normalises (with gains) and turns the heads of queries and keys in place: element i of a head and element i + rotarySize / 2 by
+// position · 10000^(-2i / rotarySize). One block per (token, head), one thread.
+template <class T>
+__global__ void turn_heads(float* qkv, const int* positions, int stride, int heads, int headSize, int rotarySize,
+                           const T* queryGain, const T* keyGain, float epsilon) {
+    float* x = qkv + static_cast<size_t>(blockIdx.x) * stride + blockIdx.y * headSize;
+    const T* gain = static_cast<int>(blockIdx.y) < heads ? queryGain : keyGain;
+    if (gain != nullptr) {
+        double squares = 0;
+        for (int i = 0; i < headSize; i++) squares += static_cast<double>(x[i]) * x[i];
+        const double inverse = 1 / sqrt(squares / headSize + epsilon);
+        for (int i = 0; i < headSize; i++) x[i] = static_cast<float>(x[i] * inverse) * rose::to_float(gain[i]);
+    }
+    for (int i = 0; i < rotarySize / 2; i++) {
+        const double angle = positions[blockIdx.x] * pow(10000., -2. * i / rotarySize);
+        const float c = static_cast<float>(cos(angle)), s = static_cast<float>(sin(angle));
+        const float a = x[i], b = x[i + rotarySize / 2];
+        x[i] = a * c - b * s;
+        x[i + rotarySize / 2] = b * c + a * s;
+    }
+}
+
+// Causal attention over qkv [tokens][(heads + 2 · kvHeads) · headSize] of rows that lie side by side, to the last `window` tokens; one
+// block per (token, head).
+static __global__ void attention(float* out, const float* qkv, const int* rowOf, const int* rowStart, int heads, int kvHeads,
+                                 int headSize, int window, float scale) {
     extern __shared__ float score[];
     int token = blockIdx.x;
     int head = blockIdx.y;
-    int start = rowStart[rowOf[token]];
+    int start = max(rowStart[rowOf[token]], token - min(window, token + 1) + 1);
     int count = token - start + 1;
-    const float* q = qkv + static_cast<size_t>(token) * 3 * width + head * headSize;
+    size_t stride = static_cast<size_t>(heads + 2 * kvHeads) * headSize;
+    const float* q = qkv + token * stride + head * headSize;
+    const float* keys = qkv + (heads + head / (heads / kvHeads)) * headSize;
+    const float* values = keys + kvHeads * headSize;
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
-        const float* key = qkv + static_cast<size_t>(start + i) * 3 * width + width + head * headSize;
+        const float* key = keys + (start + i) * stride;
         float sum = 0;
         for (int d = 0; d < headSize; d++) sum += q[d] * key[d];
         score[i] = sum * scale;
@@ -72,10 +110,8 @@ static __global__ void attention(float* out, const float* qkv, const int* rowOf,
     for (int i = 0; i < count; i++) total += expf(score[i] - largest);
     for (int d = threadIdx.x; d < headSize; d += blockDim.x) {
         float sum = 0;
-        for (int i = 0; i < count; i++) {
-            sum += expf(score[i] - largest) * qkv[static_cast<size_t>(start + i) * 3 * width + 2 * width + head * headSize + d];
-        }
-        out[static_cast<size_t>(token) * width + head * headSize + d] = sum / total;
+        for (int i = 0; i < count; i++) sum += expf(score[i] - largest) * values[(start + i) * stride + d];
+        out[static_cast<size_t>(token) * heads * headSize + head * headSize + d] = sum / total;
     }
 }
 

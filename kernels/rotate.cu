@@ -1,0 +1,81 @@
+// Queries and keys whose heads are normalised one by one before they turn (RMS norm over a head, with a gain): from the rows that
+// gemm_rotated left raw, to where gemm_rotated puts those of other models:
+//
+//      y = turn( x / √(mean of x² + epsilon) · gain )
+//
+// One warp per head of one token; a lane has up to eight elements of it, four neighbours at a time, so a pair that turns is always
+// in one lane. Layouts are those of StoreRotated in epilogue.cuh.
+//
+// Launch: grid (tokens, ⌈heads of queries and keys / 4⌉), block 128.
+#include "include/epilogue.cuh"
+
+using namespace rose;
+
+constexpr int WARPS = 4;
+constexpr int MAX_GROUPS = 2;  // of four elements, per lane: heads of up to 256
+
+template <class T>
+__device__ __forceinline__ float4 load4(const T* from) {
+    if constexpr (sizeof(T) == 4) {
+        return __ldcg(reinterpret_cast<const float4*>(from));
+    } else {
+        const uint2 v = __ldcg(reinterpret_cast<const uint2*>(from));
+        const float2 lower = unpack2<T>(v.x), upper = unpack2<T>(v.y);
+        return make_float4(lower.x, lower.y, upper.x, upper.y);
+    }
+}
+
+// `gains` is [2][headPad], of queries and of keys, in the order of the packed heads; zero in their padding.
+template <class T>
+__device__ __forceinline__ void rotate(const T* raw, const float* gains, int headSize, float epsilon,
+                                       const StoreRotated<T>& store) {
+    release_dependents();
+    const int token = blockIdx.x;
+    const int head = blockIdx.y * WARPS + threadIdx.x / 32;
+    const int headPad = store.headSize;
+    const int column = head * headPad;
+    const bool present = column < store.width + store.kvWidth;
+    const int first = threadIdx.x % 32 * 4;
+    typename StoreRotated<T>::Context context[MAX_GROUPS];
+    float4 gain[MAX_GROUPS];
+#pragma unroll
+    for (int i = 0; i < MAX_GROUPS; i++) {
+        const int d = first + 128 * i;
+        if (!present || d >= headPad) continue;
+        store.early(context[i], token, column + d);
+        gain[i] = __ldg(reinterpret_cast<const float4*>(gains + (column < store.width ? 0 : headPad) + d));
+    }
+    wait_for_predecessors();
+    if (!present) return;
+    const T* from = raw + static_cast<size_t>(token) * (store.width + store.kvWidth) + column;
+    float4 x[MAX_GROUPS];
+    float squares = 0;
+#pragma unroll
+    for (int i = 0; i < MAX_GROUPS; i++) {
+        const int d = first + 128 * i;
+        x[i] = d < headPad ? load4(from + d) : make_float4(0, 0, 0, 0);
+        squares = fmaf(x[i].x, x[i].x, fmaf(x[i].y, x[i].y, fmaf(x[i].z, x[i].z, fmaf(x[i].w, x[i].w, squares))));
+    }
+    const float inverse = rsqrtf(sum_over_lanes<32>(squares) / headSize + epsilon);
+#pragma unroll
+    for (int i = 0; i < MAX_GROUPS; i++) {
+        const int d = first + 128 * i;
+        if (d >= headPad) continue;
+        const float4 g = gain[i];
+        store.store(context[i], token, column + d,
+                    make_float4(x[i].x * inverse * g.x, x[i].y * inverse * g.y, x[i].z * inverse * g.z, x[i].w * inverse * g.w));
+    }
+}
+
+#define ROTATE(T, NAME)                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(128)                                                                          \
+        rotate_##NAME(const T* raw, const float* gains, T* queries, T* pool, const int* slots, const int* positions,           \
+                      const float* turns, int queryWidth, int kvWidth, int headSize, int headPad, int blockSize,               \
+                      float queryScale, float epsilon) {                                                                       \
+        rotate<T>(raw, gains, headSize, epsilon,                                                                               \
+                  {queries, nullptr, pool, slots, positions, turns, queryWidth, kvWidth, headPad, blockSize, queryScale});     \
+    }
+
+ROTATE(float, f32)
+ROTATE(f16, f16)
+ROTATE(bf16, bf16)
