@@ -13,7 +13,7 @@ public record Outputs(StoredTensor tensor, int count, int first, int run, int st
     }
 
     /** Where the tensor has an output, counted from zero. */
-    int stored(int output) {
+    public int stored(int output) {
         return first + output / run * stride + output % run;
     }
 

@@ -38,10 +38,6 @@ public final class Golden {
             "neox",
             "neox-sequential");
 
-    /** The folders that every device runs. */
-    public static final List<String> ON_ALL_DEVICES =
-            List.of("odd-heads", "untied", "relu", "builtin-tiny", "gpt2-random");
-
     /** All folders. */
     public static final List<String> ALL = Stream.concat(SMALL.stream(), Stream.of("builtin-tiny", "gpt2-random"))
             .toList();

@@ -6,7 +6,7 @@ import java.util.List;
  * A model's weights on the device, by address.
  *
  * @param tokens token embedding, row-major, [vocabulary, width]
- * @param positions position embedding, row-major, [context, width]
+ * @param positions position embedding, row-major, [context, width]; 0 if the model learns no positions
  */
 record DeviceWeights(long tokens, long positions, List<Layer> layers, Projection head) {
     DeviceWeights {
@@ -14,14 +14,23 @@ record DeviceWeights(long tokens, long positions, List<Layer> layers, Projection
     }
 
     /** The four matrices of a block. */
-    record Layer(Projection qkv, Projection attentionOutput, Projection mlpInner, Projection mlpOutput) {}
+    record Layer(
+            Projection qkv, Heads heads, Projection attentionOutput, Projection mlpInner, Projection mlpOutput) {}
 
     /**
-     * A matrix in panels with the layer norm before it folded in.
+     * What is done to the heads of queries and keys, in the order in which they are packed.
+     *
+     * @param gains float, [2, headPad], of the norms over queries and over keys; 0 if there are none
+     * @param turns float, [context, headPad], cosine and sine of each pair; 0 if nothing turns
+     */
+    record Heads(long gains, long turns) {}
+
+    /**
+     * A matrix in panels with the norm before it folded in.
      *
      * @param panels the matrix, W'[n][k] = gain[k] · W[k][n]
      * @param bias float, b'[n] = bias[n] + Σ_k normBias[k] · W[k][n]
-     * @param columnSums float, Σ_k W'[n][k]
+     * @param columnSums float, Σ_k W'[n][k] behind a layer norm, whose mean they take off; zero behind any other
      * @param outputs padded
      * @param inputs padded
      */

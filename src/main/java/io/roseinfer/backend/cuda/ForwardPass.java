@@ -12,6 +12,9 @@ import io.roseinfer.backend.cuda.launch.StepKernels.Attention;
 import io.roseinfer.backend.cuda.launch.TilePlan.SingleAttention;
 import io.roseinfer.backend.cuda.memory.ModelShape;
 import io.roseinfer.model.Activation;
+import io.roseinfer.model.BlockSpec;
+import io.roseinfer.model.BlockSpec.Norm;
+import io.roseinfer.model.BlockSpec.Residual;
 import io.roseinfer.model.ModelSpec;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -44,14 +47,20 @@ final class ForwardPass {
         HEAD
     }
 
-    private static final List<Part> BLOCK =
+    private static final List<Part> SEQUENTIAL =
             List.of(Part.QKV, Part.ATTENTION, Part.ATTENTION_OUTPUT, Part.MLP_INNER, Part.MLP_OUTPUT);
+
+    /** Attention and MLP of the same residual stream: both are computed before either is added to it. */
+    private static final List<Part> PARALLEL =
+            List.of(Part.QKV, Part.ATTENTION, Part.MLP_INNER, Part.ATTENTION_OUTPUT, Part.MLP_OUTPUT);
 
     /** The epilogues of a GEMM. */
     private enum Gemm {
         QKV("qkv"),
+        ROTATED("rotated"),
         RESIDUAL("residual"),
         ACTIVATION("activation"),
+        GATED("gated"),
         HEAD("head");
 
         private final String kernel;
@@ -74,6 +83,7 @@ final class ForwardPass {
     private final StepBuffers buffers;
     private final Launcher launcher;
     private final SampleKernel sampling;
+    private final boolean plainAttention;
     private final int multiprocessors;
     private final int blockSize;
     /** Bytes of one layer's KV pool. */
@@ -104,6 +114,7 @@ final class ForwardPass {
         this.buffers = buffers;
         this.launcher = launcher;
         this.sampling = sampling;
+        this.plainAttention = shape.plainAttention();
         this.multiprocessors = multiprocessors;
         this.blockSize = kv.blockSize();
         this.layerBytes = shape.layerBlockBytes(kv.blockSize()) * kv.blocks();
@@ -116,8 +127,9 @@ final class ForwardPass {
     void run(Step step) {
         embed(step);
         for (int i = 0; i < spec.layers(); i++) {
-            for (int part = 0; part < BLOCK.size(); part++) {
-                launch(BLOCK.get(part), step, i);
+            List<Part> parts = spec.block(i).residual() == Residual.PARALLEL ? PARALLEL : SEQUENTIAL;
+            for (int part = 0; part < parts.size(); part++) {
+                launch(parts.get(part), step, i);
             }
         }
         if (step.layout().samples() > 0) {
@@ -128,14 +140,14 @@ final class ForwardPass {
     /** Launches one part of a step alone, of a block or of the head. */
     void launch(Part part, Step step, int block) {
         Layer layer = weights.layers().get(block);
+        BlockSpec of = spec.block(block);
         long pool = buffers.pool() + block * layerBytes;
         switch (part) {
-            case QKV ->
-                qkv(step, layer.qkv(), pool, spec.block(block).attention().scale() * LOG2_E);
-            case ATTENTION -> attention(step, pool);
+            case QKV -> qkv(step, layer, of, pool);
+            case ATTENTION -> attention(step, of.attention(), pool);
             case ATTENTION_OUTPUT ->
                 residual(step, step.kernels().tiles().attentionOutput(), layer.attentionOutput(), buffers.attended());
-            case MLP_INNER -> activation(step, layer.mlpInner());
+            case MLP_INNER -> activation(step, layer.mlpInner(), of);
             case MLP_OUTPUT -> residual(step, step.kernels().tiles().mlpOutput(), layer.mlpOutput(), buffers.hidden());
             case HEAD -> head(step);
         }
@@ -161,15 +173,23 @@ final class ForwardPass {
 
     private void embed(Step step) {
         StepLayout in = step.layout();
-        launcher.kernel(typed("embed"))
-                .grid(in.tokens(), 1)
+        if (spec.learnsPositions()) {
+            launcher.kernel(typed("embed"))
+                    .afterAll()
+                    .address(input(step, in.tokenIds()))
+                    .address(input(step, in.positions()))
+                    .address(buffers.sampled()[1 - step.turn()])
+                    .address(weights.tokens())
+                    .address(weights.positions());
+        } else {
+            launcher.kernel(typed("embed_tokens"))
+                    .afterAll()
+                    .address(input(step, in.tokenIds()))
+                    .address(buffers.sampled()[1 - step.turn()])
+                    .address(weights.tokens());
+        }
+        launcher.grid(in.tokens(), 1)
                 .block(128)
-                .afterAll()
-                .address(input(step, in.tokenIds()))
-                .address(input(step, in.positions()))
-                .address(buffers.sampled()[1 - step.turn()])
-                .address(weights.tokens())
-                .address(weights.positions())
                 .address(buffers.x())
                 .address(step.kernels().fusedNorm() ? buffers.xPanels() : 0)
                 .address(buffers.moments())
@@ -180,35 +200,73 @@ final class ForwardPass {
         momentParts = 1;
     }
 
-    private void qkv(Step step, Projection matrix, long pool, float queryScale) {
-        boolean fused = step.kernels().fusedNorm();
-        long activations =
-                fused ? buffers.xPanels() : normalize(step, step.layout().tokens(), false);
-        gemm(
-                        Gemm.QKV,
-                        step.kernels().tiles().qkv(),
-                        matrix,
-                        activations,
-                        step.layout().tokens(),
-                        fused)
+    private void qkv(Step step, Layer layer, BlockSpec of, long pool) {
+        GemmPlan plan = step.kernels().tiles().qkv();
+        float queryScale = of.attention().scale() * LOG2_E;
+        if (plainAttention) {
+            fromStream(Gemm.QKV, plan, layer.qkv(), step, of.norm())
+                    .address(buffers.queries())
+                    .address(pool)
+                    .address(input(step, step.layout().slots()))
+                    .integer(shape.attention())
+                    .integer(shape.headPad())
+                    .integer(blockSize)
+                    .real(queryScale)
+                    .launch();
+            return;
+        }
+        boolean normalised = layer.heads().gains() != 0;
+        fromStream(Gemm.ROTATED, plan, layer.qkv(), step, of.norm())
                 .address(buffers.queries())
+                .address(normalised ? buffers.rawHeads() : 0)
                 .address(pool)
                 .address(input(step, step.layout().slots()))
+                .address(input(step, step.layout().positions()))
+                .address(layer.heads().turns())
                 .integer(shape.attention())
+                .integer(shape.kvWidth())
                 .integer(shape.headPad())
                 .integer(blockSize)
                 .real(queryScale)
                 .launch();
+        if (normalised) {
+            rotate(step, layer, of, pool, queryScale);
+        }
     }
 
-    private void attention(Step step, long pool) {
+    /** Normalises heads of queries and keys, which their GEMM has left as they are, and turns them. */
+    private void rotate(Step step, Layer layer, BlockSpec of, long pool, float queryScale) {
+        StepLayout in = step.layout();
+        launcher.kernel(typed("rotate"))
+                .grid(in.tokens(), Math.ceilDiv(shape.heads() + shape.kvHeads(), 4))
+                .block(128)
+                .address(buffers.rawHeads())
+                .address(layer.heads().gains())
+                .address(buffers.queries())
+                .address(pool)
+                .address(input(step, in.slots()))
+                .address(input(step, in.positions()))
+                .address(layer.heads().turns())
+                .integer(shape.attention())
+                .integer(shape.kvWidth())
+                .integer(of.attention().headSize())
+                .integer(shape.headPad())
+                .integer(blockSize)
+                .real(queryScale)
+                .real(of.norm().epsilon())
+                .launch();
+    }
+
+    private void attention(Step step, BlockSpec.Attention of, long pool) {
         StepLayout in = step.layout();
         Attention kind = step.kernels().attention();
         if (kind == Attention.GENERIC) {
             attend("attention_generic", in.tokens(), Math.ceilDiv(shape.heads(), 4), 0, step, pool)
+                    .integer(shape.kvHeads())
                     .integer(shape.headPad())
                     .integer(blockSize)
                     .integer(in.rows())
+                    .integer(of.window())
                     .launch();
         }
         if (kind != Attention.GENERIC && kind != Attention.PREFILL) {
@@ -244,24 +302,25 @@ final class ForwardPass {
                 .integer(shape.heads());
     }
 
-    private void activation(Step step, Projection matrix) {
-        boolean fused = step.kernels().fusedNorm();
-        long activations =
-                fused ? buffers.xPanels() : normalize(step, step.layout().tokens(), false);
-        gemm(
-                        Gemm.ACTIVATION,
-                        step.kernels().tiles().mlpInner(),
-                        matrix,
-                        activations,
-                        step.layout().tokens(),
-                        fused)
+    private void activation(Step step, Projection matrix, BlockSpec of) {
+        Gemm kind = of.mlp().gated() ? Gemm.GATED : Gemm.ACTIVATION;
+        fromStream(kind, step.kernels().tiles().mlpInner(), matrix, step, of.norm())
                 .address(buffers.hidden())
-                .integer(number(spec.mlp().activation()))
+                .integer(number(of.mlp().activation()))
                 .launch();
     }
 
+    /** The launch of a GEMM that reads the residual stream through a norm, but for what its epilogue wants. */
+    private Launcher fromStream(Gemm kind, GemmPlan plan, Projection matrix, Step step, Norm norm) {
+        int tokens = step.layout().tokens();
+        if (step.kernels().fusedNorm()) {
+            return gemm(kind, plan, matrix, buffers.xPanels(), tokens, true, norm.epsilon());
+        }
+        return gemm(kind, plan, matrix, normalize(step, norm, tokens, false), tokens, false, 0);
+    }
+
     private void residual(Step step, GemmPlan plan, Projection matrix, long activations) {
-        gemm(Gemm.RESIDUAL, plan, matrix, activations, step.layout().tokens(), false)
+        gemm(Gemm.RESIDUAL, plan, matrix, activations, step.layout().tokens(), false, 0)
                 .address(buffers.x())
                 .address(step.kernels().fusedNorm() ? buffers.xPanels() : 0)
                 .address(buffers.moments())
@@ -274,9 +333,10 @@ final class ForwardPass {
         StepLayout in = step.layout();
         GemmPlan plan = step.kernels().tiles().head();
         boolean fused = step.kernels().fusedHeadNorm() && step.oneSamplePerToken();
-        long activations = fused ? buffers.xPanels() : normalize(step, in.samples(), true);
+        Norm norm = spec.head().norm();
+        long activations = fused ? buffers.xPanels() : normalize(step, norm, in.samples(), true);
         int tiles = weights.head().outputs() / plan.columns(true);
-        gemm(Gemm.HEAD, plan, weights.head(), activations, in.samples(), fused)
+        gemm(Gemm.HEAD, plan, weights.head(), activations, in.samples(), fused, norm.epsilon())
                 .address(buffers.best())
                 .address(step.choice() == Choice.GREEDY ? 0 : buffers.logits())
                 .integer(spec.vocabularySize())
@@ -324,15 +384,15 @@ final class ForwardPass {
     }
 
     /** Normalises every token's row, or those that are sampled from; returns where the result is. */
-    private long normalize(Step step, int rows, boolean samples) {
-        launcher.kernel(typed("normalize"))
+    private long normalize(Step step, Norm norm, int rows, boolean samples) {
+        launcher.kernel(typed(norm.kind() == Norm.Kind.RMS ? "normalize_rms" : "normalize"))
                 .grid(Math.ceilDiv(rows, 8), 1)
                 .block(256)
                 .address(buffers.x())
                 .integer(rows)
                 .integer(spec.width())
                 .integer(shape.stride())
-                .real(spec.head().norm().epsilon())
+                .real(norm.epsilon())
                 .address(samples ? input(step, step.layout().sampleRows()) : 0)
                 .address(input(step, step.layout().rowStarts()))
                 .address(buffers.normalized())
@@ -341,8 +401,15 @@ final class ForwardPass {
         return buffers.normalized();
     }
 
-    /** A GEMM's launch, but for what its epilogue wants. */
-    private Launcher gemm(Gemm kind, GemmPlan plan, Projection matrix, long activations, int rows, boolean norm) {
+    /** A GEMM's launch, but for what its epilogue wants; {@code norm} says whether it normalises by itself. */
+    private Launcher gemm(
+            Gemm kind,
+            GemmPlan plan,
+            Projection matrix,
+            long activations,
+            int rows,
+            boolean norm,
+            float epsilon) {
         int panels = matrix.inputs() / shape.type().panelWidth();
         int outputs = matrix.outputs();
         launcher.kernel(kernel(kind, plan));
@@ -376,7 +443,7 @@ final class ForwardPass {
                 .address(buffers.moments())
                 .integer(momentParts)
                 .real(spec.width())
-                .real(spec.head().norm().epsilon());
+                .real(epsilon);
     }
 
     /** The nonlinearity in {@code numeric.cuh}. */
@@ -385,7 +452,7 @@ final class ForwardPass {
             case GELU_TANH -> 0;
             case GELU_ERF -> 1;
             case RELU -> 2;
-            case SILU -> throw new IllegalStateException("bug in roseinfer: a model with SiLU was loaded onto a GPU");
+            case SILU -> 3;
         };
     }
 }

@@ -27,6 +27,7 @@ import io.roseinfer.backend.cuda.memory.Shard;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.InsufficientMemory;
+import io.roseinfer.model.BlockSpec.Norm;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
 import java.lang.foreign.MemorySegment;
@@ -66,7 +67,10 @@ final class RunnerLoader {
         this.pages = KvPages.of(limits.blockSize());
         this.device = "device cuda:" + device.index();
         this.multiprocessors = device.multiprocessors();
-        ElementType type = ElementType.of(options.precision(), weights.matrixType());
+        ElementType type = ElementType.of(
+                options.precision(),
+                weights.matrixType(),
+                spec.head().norm().kind() == Norm.Kind.RMS);
         this.shape = ModelShape.of(spec, type, Shard.WHOLE);
         KernelTarget kernels = KernelTarget.of(device);
         SampleStructs.requireContract();

@@ -22,6 +22,7 @@ final class StepBuffers {
         MOMENTS("activations"),
         NORMALIZED("activations"),
         QUERIES("activations"),
+        RAW_HEADS("activations"),
         ATTENDED("activations"),
         HIDDEN("activations"),
         BEST("logits and sampling"),
@@ -91,6 +92,9 @@ final class StepBuffers {
         plan.add(Buffer.MOMENTS, 8L * panelRows * (shape.stride() / 8));
         plan.add(Buffer.NORMALIZED, element * panelRows * shape.stride());
         plan.add(Buffer.QUERIES, element * panelRows * shape.attention());
+        plan.add(
+                Buffer.RAW_HEADS,
+                shape.headNorms() ? element * panelRows * (shape.attention() + shape.kvWidth()) : 16);
         plan.add(Buffer.ATTENDED, element * panelRows * shape.paddedAttention());
         plan.add(Buffer.HIDDEN, element * panelRows * shape.paddedInner());
         plan.add(Buffer.BEST, 8L * rows * (shape.paddedVocabulary() / 64));
@@ -135,6 +139,11 @@ final class StepBuffers {
 
     long queries() {
         return at(Buffer.QUERIES);
+    }
+
+    /** Queries and keys whose heads are yet to be normalised. */
+    long rawHeads() {
+        return at(Buffer.RAW_HEADS);
     }
 
     long attended() {

@@ -1,24 +1,29 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.cuda.DeviceWeights.Heads;
 import io.roseinfer.backend.cuda.DeviceWeights.Layer;
 import io.roseinfer.backend.cuda.DeviceWeights.Projection;
+import io.roseinfer.backend.cuda.TransientUploads.Source;
 import io.roseinfer.backend.cuda.launch.Launcher;
 import io.roseinfer.backend.cuda.memory.DeviceMemory;
-import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.backend.cuda.memory.ModelShape;
+import io.roseinfer.backend.cuda.memory.RowOrder;
 import io.roseinfer.base.Check;
-import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.model.BlockSpec;
+import io.roseinfer.model.BlockSpec.Norm.Kind;
 import io.roseinfer.model.Matrix;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.StoredTensor;
+import io.roseinfer.model.Outputs;
+import io.roseinfer.model.Positions.Rope;
+import io.roseinfer.model.RopeTable;
 import io.roseinfer.model.Vector;
 import io.roseinfer.model.Weights;
-import io.roseinfer.tensor.Tensor;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * Brings a checkpoint to the device: tensors go up as they are, and the kernels of {@code load.cu} widen, fold, pad and pack
@@ -28,19 +33,29 @@ final class WeightUpload {
     private static final int THREADS = 256;
     private static final int WARP = 32;
 
-    /** The axis of a matrix that consists of heads, and is padded head by head. */
-    private enum Heads {
-        NEITHER,
-        OUTPUTS,
-        INPUTS
+    /**
+     * Where a matrix goes.
+     *
+     * @param name of its allocation
+     * @param order of its rows, as {@link RowOrder} makes it
+     * @param headSize of the heads that its inputs are made of; 1 if they are not
+     * @param headPad what each of those is padded to
+     */
+    private record Packing(String name, int[] order, int headSize, int headPad) {
+        Packing(String name, int[] order) {
+            this(name, order, 1, 1);
+        }
+
+        int inputs(int count) {
+            return ModelShape.roundUp(count / headSize * headPad, 128);
+        }
     }
 
-    private record Norm(long gain, ElementType gainType, long bias, ElementType biasType) {
-        static final Norm NONE = new Norm(0, ElementType.F32, 0, ElementType.F32);
-    }
-
-    private record Source(long address, ElementType type) {
-        static final Source NONE = new Source(0, ElementType.F32);
+    /** The norm in front of a matrix. */
+    private record Before(Weights.Norm norm, Kind kind) {
+        Optional<Vector> bias() {
+            return kind == Kind.LAYER ? norm.bias() : Optional.empty();
+        }
     }
 
     private final Weights weights;
@@ -48,8 +63,8 @@ final class WeightUpload {
     private final ModelShape shape;
     private final DeviceMemory memory;
     private final Launcher launcher;
-    /** Checkpoint tensors on the device, needed until the kernels that read them are done. */
-    private final List<Long> passing = new ArrayList<>();
+    private final TransientUploads uploads;
+    private final Map<Rope, Long> turns = new HashMap<>();
 
     WeightUpload(Weights weights, ModelShape shape, DeviceMemory memory, Launcher launcher) {
         this.weights = weights;
@@ -57,94 +72,172 @@ final class WeightUpload {
         this.shape = shape;
         this.memory = memory;
         this.launcher = launcher;
+        this.uploads = new TransientUploads(memory, launcher.stream());
     }
 
     DeviceWeights run() {
         long tokens = table(weights.embedding(), "token embedding");
-        long positions = table(weights.positions().orElseThrow(), "position embedding");
+        long positions =
+                weights.positions().map(rows -> table(rows, "position embedding")).orElse(0L);
         List<Layer> layers = new ArrayList<>();
-        for (Weights.Block block : weights.blocks()) {
-            layers.add(layer(block));
+        for (int i = 0; i < spec.layers(); i++) {
+            layers.add(layer(weights.blocks().get(i), spec.block(i)));
         }
-        Norm norm = norm(weights.norm());
-        Projection head = projection("output head", weights.head(), norm, Heads.NEITHER);
-        release();
+        Before norm = new Before(weights.norm(), spec.head().norm().kind());
+        Projection head = projection(
+                weights.head(),
+                Optional.of(norm),
+                new Packing("output head", RowOrder.plain(weights.head().outputs())));
+        uploads.release();
         return new DeviceWeights(tokens, positions, layers, head);
     }
 
-    private Layer layer(Weights.Block block) {
-        Norm attention = norm(block.attentionNorm());
-        Norm mlp = norm(block.mlpNorm());
+    private Layer layer(Weights.Block block, BlockSpec of) {
+        Kind kind = of.norm().kind();
+        int headSize = of.attention().headSize();
+        int[] heads = RowOrder.heads(of.attention(), shape.headPad(), ModelShape.rotarySize(of));
+        int[] inner = of.mlp().gated()
+                ? RowOrder.gated(of.mlp().inner())
+                : RowOrder.plain(of.mlp().inner());
+        int[] width = RowOrder.plain(spec.width());
         Layer layer = new Layer(
-                projection("attention weights", block.qkv(), attention, Heads.OUTPUTS),
-                projection("attention weights", block.output(), Norm.NONE, Heads.INPUTS),
-                projection("MLP weights", block.inner(), mlp, Heads.NEITHER),
-                projection("MLP weights", block.down(), Norm.NONE, Heads.NEITHER));
-        release();
+                projection(
+                        block.qkv(),
+                        Optional.of(new Before(block.attentionNorm(), kind)),
+                        new Packing("attention weights", heads)),
+                heads(block.headNorms(), of),
+                projection(
+                        block.output(),
+                        Optional.empty(),
+                        new Packing("attention weights", width, headSize, shape.headPad())),
+                projection(
+                        block.inner(), Optional.of(new Before(block.mlpNorm(), kind)), new Packing("MLP weights", inner)),
+                projection(block.down(), Optional.empty(), new Packing("MLP weights", width)));
+        uploads.release();
         return layer;
     }
 
-    private Projection projection(String name, Matrix from, Norm norm, Heads heads) {
-        int inputs = from.inputs();
-        int outputs = from.outputs();
-        int inputMajor = from.layout() == Matrix.Layout.IN_OUT ? 1 : 0;
-        Source matrix = upload(stored(from));
-        Source bias = upload(from.bias());
-        int paddedOutputs = ModelShape.roundUp(heads == Heads.OUTPUTS ? 3 * shape.attention() : outputs, 128);
-        int paddedInputs = ModelShape.roundUp(heads == Heads.INPUTS ? shape.attention() : inputs, 128);
+    private Heads heads(Optional<Weights.HeadNorms> norms, BlockSpec of) {
+        Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "heads are normalised by root mean square alone");
+        long gains = norms.map(each -> gains(each, ModelShape.rotarySize(of))).orElse(0L);
+        long table = of.positions() instanceof Rope rope ? turns.computeIfAbsent(rope, this::turns) : 0;
+        return new Heads(gains, table);
+    }
+
+    private long gains(Weights.HeadNorms norms, int rotarySize) {
+        float[] packed = new float[2 * shape.headPad()];
+        float[] queries = norms.queries().gain().read();
+        float[] keys = norms.keys().gain().read();
+        for (int i = 0; i < queries.length; i++) {
+            packed[RowOrder.place(i, rotarySize)] = queries[i];
+            packed[shape.headPad() + RowOrder.place(i, rotarySize)] = keys[i];
+        }
+        return keep("biases and column sums", packed);
+    }
+
+    /** Cosine and sine of each pair of a packed head, in its places; 1 and 0 of elements that do not turn. */
+    private long turns(Rope rope) {
+        int pairs = rope.rotarySize() / 2;
+        float[] table = RopeTable.of(rope, spec.contextLength());
+        float[] packed = new float[Math.multiplyExact(spec.contextLength(), shape.headPad())];
+        for (int position = 0; position < spec.contextLength(); position++) {
+            int from = position * rope.rotarySize();
+            int to = position * shape.headPad();
+            for (int pair = 0; pair < shape.headPad() / 2; pair++) {
+                packed[to + 2 * pair] = pair < pairs ? table[from + pair] : 1;
+                packed[to + 2 * pair + 1] = pair < pairs ? table[from + pairs + pair] : 0;
+            }
+        }
+        return keep("rotary positions", packed);
+    }
+
+    private long keep(String name, float[] values) {
+        long address = memory.allocate(name, 4L * values.length);
+        uploads.floats(values, address);
+        return address;
+    }
+
+    private Projection projection(Matrix from, Optional<Before> norm, Packing packing) {
+        int[] order = packing.order();
+        int inputs = packing.inputs(from.inputs());
+        long bytes = (long) order.length * inputs * shape.type().bytes();
         Projection packed = new Projection(
-                memory.allocate(
-                        name, (long) paddedOutputs * paddedInputs * shape.type().bytes()),
-                memory.allocate("biases and column sums", 4L * paddedOutputs),
-                memory.allocate("biases and column sums", 4L * paddedOutputs),
-                paddedOutputs,
-                paddedInputs);
-        int outputHead = heads == Heads.OUTPUTS ? spec.attention().headSize() : 1;
-        int outputPad = heads == Heads.OUTPUTS ? shape.headPad() : 1;
-        launch("pack_" + shape.type().suffix(), (long) paddedOutputs * paddedInputs)
-                .address(matrix.address())
-                .integer(matrix.type().number())
-                .integer(inputs)
-                .integer(outputs)
-                .integer(inputMajor)
-                .address(norm.gain())
-                .integer(norm.gainType().number())
-                .integer(outputHead)
-                .integer(outputPad)
-                .integer(heads == Heads.INPUTS ? spec.attention().headSize() : 1)
-                .integer(heads == Heads.INPUTS ? shape.headPad() : 1)
-                .address(packed.panels())
-                .integer(paddedOutputs)
-                .integer(paddedInputs)
-                .launch();
-        launch("column_sums_" + shape.type().suffix(), (long) WARP * paddedOutputs)
-                .address(packed.panels())
-                .integer(paddedOutputs)
-                .integer(paddedInputs)
-                .address(packed.columnSums())
-                .launch();
-        launch("fold_bias", (long) WARP * paddedOutputs)
-                .address(matrix.address())
-                .integer(matrix.type().number())
-                .integer(inputs)
-                .integer(outputs)
-                .integer(inputMajor)
-                .address(bias.address())
-                .integer(bias.type().number())
-                .address(norm.bias())
-                .integer(norm.biasType().number())
-                .integer(outputHead)
-                .integer(outputPad)
-                .address(packed.bias())
-                .integer(paddedOutputs)
-                .launch();
+                memory.allocate(packing.name(), bytes),
+                keep("biases and column sums", bias(from, order)),
+                memory.allocate("biases and column sums", 4L * order.length),
+                order.length,
+                inputs);
+        launcher.stream().fill(packed.panels(), 0, bytes);
+        launcher.stream().fill(packed.columnSums(), 0, 4L * order.length);
+        long gain = norm.map(each -> uploads.floats(each.norm().gain().read())).orElse(0L);
+        long normBias = norm.flatMap(Before::bias)
+                .map(each -> uploads.floats(each.read()))
+                .orElse(0L);
+        int start = 0;
+        for (Outputs part : from.parts()) {
+            int[] numbers = IntStream.range(0, part.count()).map(part::stored).toArray();
+            pack(from, uploads.tensor(part.tensor()), RowOrder.part(order, start, numbers), gain, normBias, packing, packed);
+            start += part.count();
+        }
+        if (norm.isPresent() && norm.get().kind() == Kind.LAYER) {
+            launch("column_sums_" + shape.type().suffix(), (long) WARP * packed.outputs())
+                    .address(packed.panels())
+                    .integer(packed.outputs())
+                    .integer(packed.inputs())
+                    .address(packed.columnSums())
+                    .launch();
+        }
         return packed;
+    }
+
+    private static float[] bias(Matrix matrix, int[] order) {
+        float[] packed = new float[order.length];
+        matrix.bias().map(Vector::read).ifPresent(bias -> {
+            for (int i = 0; i < order.length; i++) {
+                packed[i] = order[i] == RowOrder.PADDING ? 0 : bias[order[i]];
+            }
+        });
+        return packed;
+    }
+
+    /** Packs the outputs of one tensor. */
+    private void pack(
+            Matrix matrix, Source tensor, int[] order, long gain, long normBias, Packing packing, Projection packed) {
+        long rows = uploads.integers(order);
+        int inputMajor = matrix.layout() == Matrix.Layout.IN_OUT ? 1 : 0;
+        launch("pack_" + shape.type().suffix(), (long) packed.outputs() * packed.inputs())
+                .address(tensor.address())
+                .integer(tensor.type().number())
+                .integer(matrix.inputs())
+                .integer(tensor.columns())
+                .integer(inputMajor)
+                .address(gain)
+                .address(rows)
+                .integer(packing.headSize())
+                .integer(packing.headPad())
+                .address(packed.panels())
+                .integer(packed.outputs())
+                .integer(packed.inputs())
+                .launch();
+        if (normBias != 0) {
+            launch("fold_bias", (long) WARP * packed.outputs())
+                    .address(tensor.address())
+                    .integer(tensor.type().number())
+                    .integer(matrix.inputs())
+                    .integer(tensor.columns())
+                    .integer(inputMajor)
+                    .address(normBias)
+                    .address(rows)
+                    .address(packed.bias())
+                    .integer(packed.outputs())
+                    .launch();
+        }
     }
 
     /** A matrix that is looked up by row. */
     private long table(Matrix rows, String name) {
         Check.that(rows.layout() == Matrix.Layout.OUT_IN, "a table is not stored row by row");
-        Source source = upload(stored(rows));
+        Source source = uploads.tensor(rows.asStored().orElseThrow());
         long elements = (long) rows.outputs() * rows.inputs();
         long target = memory.allocate(name, elements * shape.type().bytes());
         launch("convert_" + shape.type().suffix(), elements)
@@ -153,7 +246,7 @@ final class WeightUpload {
                 .address(target)
                 .address(elements)
                 .launch();
-        release();
+        uploads.release();
         return target;
     }
 
@@ -162,45 +255,5 @@ final class WeightUpload {
                 .grid(Math.toIntExact(Math.ceilDiv(elements, THREADS)), 1)
                 .block(THREADS)
                 .afterAll();
-    }
-
-    private Norm norm(Weights.Norm norm) {
-        Source gains = upload(Optional.of(norm.gain()));
-        Source biases = upload(norm.bias());
-        return new Norm(gains.address(), gains.type(), biases.address(), biases.type());
-    }
-
-    private Source upload(Optional<Vector> vector) {
-        return vector.isEmpty() ? Source.NONE : upload(vector.get().asStored().orElseThrow(this::scattered));
-    }
-
-    private StoredTensor stored(Matrix matrix) {
-        return matrix.asStored().orElseThrow(this::scattered);
-    }
-
-    private BadModel scattered() {
-        return new BadModel(
-                weights.description() + ": has matrices or biases that are put together from several tensors,"
-                        + " which device cuda cannot load; use --device cpu");
-    }
-
-    private Source upload(StoredTensor stored) {
-        try (Arena reading = Arena.ofShared()) {
-            Tensor tensor = stored.read(reading);
-            MemorySegment data = tensor.data().isNative()
-                    ? tensor.data()
-                    : reading.allocate(tensor.data().byteSize(), 64).copyFrom(tensor.data());
-            long address = memory.allocate("checkpoint tensors on their way", data.byteSize());
-            passing.add(address);
-            launcher.stream().copyToDevice(address, data, data.byteSize());
-            launcher.stream().synchronize();
-            return new Source(address, ElementType.of(tensor.dtype()));
-        }
-    }
-
-    private void release() {
-        launcher.stream().synchronize();
-        passing.forEach(memory::free);
-        passing.clear();
     }
 }

@@ -25,7 +25,7 @@ import java.util.Random;
 import java.util.Set;
 
 /** A small model in arrays, with weights large enough that attention is far from uniform and a lost term shows. */
-final class TestModel implements WeightSource {
+public final class TestModel implements WeightSource {
     final ModelSpec spec;
     private final DType dtype;
     private final Map<String, float[]> tensors = new LinkedHashMap<>();
@@ -36,7 +36,7 @@ final class TestModel implements WeightSource {
         this.dtype = dtype;
     }
 
-    static TestModel random(ModelSpec spec, long seed) {
+    public static TestModel random(ModelSpec spec, long seed) {
         return random(spec, seed, DType.F32);
     }
 
@@ -86,7 +86,7 @@ final class TestModel implements WeightSource {
         return Objects.requireNonNull(tensors.get(name));
     }
 
-    Weights weights() {
+    public Weights weights() {
         CheckpointTensors found = new CheckpointTensors(this);
         Weights weights = TestLayout.weights(spec, found);
         found.requireSound();

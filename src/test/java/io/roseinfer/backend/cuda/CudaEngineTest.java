@@ -78,7 +78,7 @@ class CudaEngineTest {
     }
 
     @ParameterizedTest
-    @FieldSource("io.roseinfer.golden.Golden#ON_ALL_DEVICES")
+    @FieldSource("io.roseinfer.golden.Golden#ALL")
     void fp32_greedyWithLogprobs_isHuggingFaces(String name) {
         Golden golden = Golden.read(name);
         withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
@@ -100,7 +100,7 @@ class CudaEngineTest {
     }
 
     @ParameterizedTest
-    @FieldSource("io.roseinfer.golden.Golden#ON_ALL_DEVICES")
+    @FieldSource("io.roseinfer.golden.Golden#ALL")
     void fp32_greedyOnTheDevice_isHuggingFaces_aloneAndTogether(String name) {
         Golden golden = Golden.read(name);
         withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {

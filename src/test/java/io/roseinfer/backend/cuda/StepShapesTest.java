@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.cuda.launch.GemmPlan;
@@ -18,13 +19,16 @@ import io.roseinfer.backend.cuda.memory.ModelShape;
 import io.roseinfer.backend.cuda.memory.Shard;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.RoseException.InsufficientMemory;
+import io.roseinfer.model.Activation;
 import io.roseinfer.model.BlockSpec.Norm;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Positions;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.model.family.Families;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
+import io.roseinfer.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -421,11 +425,70 @@ class StepShapesTest {
                 .isZero();
     }
 
+    private static SpecBuilder gated(int heads, int kvHeads, int headSize) {
+        return SpecBuilder.named("m")
+                .width(128)
+                .heads(heads, kvHeads, headSize)
+                .norm(Norm.rms(1e-6f))
+                .positions(Positions.Rope.plain(10_000, headSize))
+                .activation(Activation.SILU)
+                .gated();
+    }
+
     @Test
-    void model_beyond_the_plain_block_is_refused_by_what_it_has() {
-        ModelSpec other = SpecBuilder.named("m").norm(Norm.rms(1e-6f)).gated().build();
-        assertThatThrownBy(() -> ModelShape.of(other, ElementType.F16, Shard.WHOLE))
+    void model_with_what_no_kernel_computes_is_refused_by_what_it_has() {
+        ModelSpec silu =
+                SpecBuilder.named("m").activation(Activation.SILU).build();
+        assertThatThrownBy(() -> ModelShape.of(silu, ElementType.F16, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("m has RMS norms, gated MLPs; device cuda runs no model that has these");
+                .hasMessageContaining("m has an MLP with SiLU and no gate");
+        ModelSpec plain = gated(4, 2, 32).build();
+        ModelSpec scaled = new ModelSpec("m", 1000, 64, 128, 11.3f, plain.blocks(), plain.head(), plain.endOfText());
+        assertThatThrownBy(() -> ModelShape.of(scaled, ElementType.F16, Shard.WHOLE))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("m has a scaled token embedding; device cuda runs no model that has this");
+    }
+
+    @Test
+    void sizes_of_shared_key_heads_are_those_of_the_keys() {
+        ModelShape shape = ModelShape.of(gated(6, 2, 20).build(), ElementType.BF16, Shard.WHOLE);
+        assertThat(shape.attention()).isEqualTo(6 * 32);
+        assertThat(shape.kvWidth()).isEqualTo(2 * 32);
+        assertThat(shape.layerBlockBytes(16)).isEqualTo(2L * 2 * 32 * 16 * 2);
+        assertThat(shape.plainAttention()).isFalse();
+    }
+
+    /** Float16 ends at 65,504, and the residual stream of models with RMS norms does not. */
+    @ParameterizedTest
+    @CsvSource({"BF16, true", "F16, false"})
+    void rms_norms_are_taken_by_the_gemms_where_the_stream_fits_the_type(ElementType type, boolean fused) {
+        ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), type, Shard.WHOLE);
+        StepKernels kernels = new KernelChoice(PLANS, shape, 16, true, false).of(4, 4, 4, 4);
+        assertThat(kernels.tiles().qkv().generic()).isFalse();
+        assertThat(kernels.fusedNorm()).isEqualTo(fused);
+        assertThat(kernels.fusedHeadNorm()).isFalse();
+    }
+
+    @Test
+    void attention_of_shared_key_heads_and_of_windows_is_generic() {
+        ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, Shard.WHOLE);
+        for (boolean invariant : new boolean[] {false, true}) {
+            KernelChoice choice = new KernelChoice(PLANS, shared, 16, true, invariant);
+            assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.GENERIC);
+            assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.GENERIC);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "AUTO, F32, false, F16",
+        "AUTO, F32, true, BF16",
+        "AUTO, F16, true, F16",
+        "AUTO, BF16, false, BF16",
+        "FP16, F32, true, F16"
+    })
+    void type_of_a_model_follows_its_checkpoint_and_its_norms(
+            Precision asked, DType checkpoint, boolean rmsNorms, ElementType type) {
+        assertThat(ElementType.of(asked, checkpoint, rmsNorms)).isEqualTo(type);
     }
 }

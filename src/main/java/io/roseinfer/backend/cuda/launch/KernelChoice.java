@@ -27,11 +27,15 @@ public record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boo
      * @param singles rows that bring one token
      */
     public StepKernels of(int tokens, int rows, int samples, int singles) {
-        boolean special = shape.type() != ElementType.F32 && shape.headPad() == HEAD_SIZE;
-        if (!special || !hopper) {
-            boolean prefill = special && !batchInvariant && singles == 0;
+        if (shape.type() == ElementType.F32 || !hopper) {
+            boolean prefill = hasSpecialAttention() && !batchInvariant && singles == 0;
             return StepKernels.generic(prefill ? Attention.PREFILL : Attention.GENERIC);
         }
+        StepKernels chosen = onHopper(tokens, rows, samples, singles).normalising(shape.fusesNorm(), shape.fusesHeadNorm());
+        return hasSpecialAttention() ? chosen : chosen.with(Attention.GENERIC);
+    }
+
+    private StepKernels onHopper(int tokens, int rows, int samples, int singles) {
         if (batchInvariant) {
             return StepKernels.invariant(plans, tokens, samples, invariantAttention(rows, singles), singles);
         }
@@ -41,6 +45,14 @@ public record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boo
             return decodeKernel ? decode : decode.with(Attention.PREFILL);
         }
         return StepKernels.prefill(plans, tokens, Math.max(samples, 1), decodeKernel && singles > 0);
+    }
+
+    /** Whether the attention kernels for one shape of model are for this one: they know one size of heads, each with its own keys. */
+    private boolean hasSpecialAttention() {
+        return shape.type() != ElementType.F32
+                && shape.headPad() == HEAD_SIZE
+                && shape.kvHeads() == shape.heads()
+                && !shape.hasWindows();
     }
 
     /** All kernels that steps of one prompt have, up to so many tokens. */

@@ -39,6 +39,11 @@ public record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNo
         return new StepKernels(tiles, fusedNorm, fusedHeadNorm, other);
     }
 
+    /** The same without norms that this model's GEMMs cannot take by themselves. */
+    StepKernels normalising(boolean fused, boolean fusedHead) {
+        return new StepKernels(tiles, fusedNorm && fused, fusedHeadNorm && fusedHead, attention);
+    }
+
     /** The measured choice on Hopper for so many rows that bring one token each. */
     public static StepKernels decode(TilePlans plans, int rows) {
         return new StepKernels(plans.fastest(rows), true, true, Attention.DECODE);

@@ -18,8 +18,13 @@ import java.util.stream.Stream;
 public record TilePlans(List<Line> fastest, List<Line> invariant) {
     static final String FILE = "plans.csv";
 
-    /** The kernel that computes each matrix, by column of the table: its name begins so. */
-    private static final List<String> EPILOGUES = List.of("qkv", "residual", "activation", "residual", "head");
+    /** The kernels that compute each matrix, one or the other as the model is, by column of the table: their names begin so. */
+    private static final List<List<String>> EPILOGUES = List.of(
+            List.of("qkv", "rotated"),
+            List.of("residual"),
+            List.of("activation", "gated"),
+            List.of("residual"),
+            List.of("head"));
 
     /**
      * A line of the table.
@@ -81,8 +86,10 @@ public record TilePlans(List<Line> fastest, List<Line> invariant) {
             TilePlan plan = line.plan();
             List<GemmPlan> tiles = plan.matrices();
             for (int i = 0; i < tiles.size(); i++) {
-                String family = "gemm_" + EPILOGUES.get(i) + "_" + type.suffix() + "_";
-                requireKernel(line, tiles.get(i).text(), family, tiles.get(i).suffix(), kernels);
+                for (String epilogue : EPILOGUES.get(i)) {
+                    String family = "gemm_" + epilogue + "_" + type.suffix() + "_";
+                    requireKernel(line, tiles.get(i).text(), family, tiles.get(i).suffix(), kernels);
+                }
             }
             String attention = plan.single().kernel().kernel;
             requireKernel(line, attention, attention + "_", type.suffix(), kernels);

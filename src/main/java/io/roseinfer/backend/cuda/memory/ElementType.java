@@ -51,10 +51,13 @@ public enum ElementType {
         return 128 / bytes;
     }
 
-    /** The type for a precision asked for; {@link Precision#AUTO} keeps a bfloat16 checkpoint and takes fp16 otherwise. */
-    public static ElementType of(Precision precision, DType checkpoint) {
+    /**
+     * The type for a precision asked for. {@link Precision#AUTO} keeps a bfloat16 checkpoint, and takes it for a float32 one of a model
+     * with RMS norms, whose residual stream grows beyond the range of float16; otherwise it takes fp16.
+     */
+    public static ElementType of(Precision precision, DType checkpoint, boolean rmsNorms) {
         return switch (precision) {
-            case AUTO -> checkpoint == DType.BF16 ? BF16 : F16;
+            case AUTO -> checkpoint == DType.BF16 || (rmsNorms && checkpoint == DType.F32) ? BF16 : F16;
             case FP32 -> F32;
             case FP16 -> F16;
             case BF16 -> BF16;

@@ -1,9 +1,14 @@
 package io.roseinfer.backend.cuda.memory;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.model.Activation;
+import io.roseinfer.model.BlockSpec;
+import io.roseinfer.model.BlockSpec.Norm.Kind;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Positions.Rope;
 import io.roseinfer.model.Trait;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * A model's sizes as the kernels lay them out: heads padded to a multiple of 16, everything a GEMM touches to a multiple of 128.
@@ -12,23 +17,40 @@ import java.util.Set;
  * @param headPad padded size of a head
  */
 public record ModelShape(ModelSpec spec, ElementType type, Shard shard, int headPad) {
-    private static final int TILE = 128;
+    /** What rows and columns of a matrix are padded to. */
+    static final int TILE = 128;
+
     private static final int LARGEST_HEAD = 256;
+    private static final Set<Trait> SUPPORTED = Set.of(
+            Trait.RMS_NORM,
+            Trait.ROTARY_POSITIONS,
+            Trait.NO_POSITIONS,
+            Trait.GROUPED_HEADS,
+            Trait.OTHER_QUERY_WIDTH,
+            Trait.HEAD_NORMS,
+            Trait.WINDOW,
+            Trait.GATED_MLP,
+            Trait.PARALLEL_RESIDUAL);
 
     /**
      * The sizes of a model.
      *
-     * @throws BadModel if it has what the kernels cannot run: anything beyond the plain block, heads that are too large, or
-     *     heads or inner columns that the devices cannot share evenly
+     * @throws BadModel if it has what the kernels cannot run: a trait that they do not know, heads that are too large, SiLU without
+     *     a gate, or heads or inner columns that the devices cannot share evenly
      */
     public static ModelShape of(ModelSpec spec, ElementType type, Shard shard) {
-        Trait.require(spec, Set.of(), "cuda");
+        Trait.require(spec, SUPPORTED, "cuda");
         if (spec.attention().headSize() > LARGEST_HEAD) {
             throw new BadModel(
                     spec.name() + " has heads of size " + spec.attention().headSize() + "; the CUDA kernels take up to "
                             + LARGEST_HEAD + "; use --device cpu");
         }
+        if (spec.mlp().activation() == Activation.SILU && !spec.mlp().gated()) {
+            throw new BadModel(spec.name() + " has an MLP with SiLU and no gate, which the CUDA kernels do not compute;"
+                    + " use --device cpu");
+        }
         requireShares(spec, shard, spec.attention().heads(), "heads");
+        requireShares(spec, shard, spec.attention().kvHeads(), "heads of keys and values");
         requireShares(spec, shard, spec.mlp().inner(), "inner columns");
         return new ModelShape(spec, type, shard, roundUp(spec.attention().headSize(), 16));
     }
@@ -49,9 +71,74 @@ public record ModelShape(ModelSpec spec, ElementType type, Shard shard, int head
         return shard.share(spec.attention().heads());
     }
 
+    /** Heads of keys and values of this part. */
+    public int kvHeads() {
+        return shard.share(spec.attention().kvHeads());
+    }
+
     /** All padded heads side by side. */
     public int attention() {
         return heads() * headPad;
+    }
+
+    /** All padded heads of keys side by side, or of values. */
+    public int kvWidth() {
+        return kvHeads() * headPad;
+    }
+
+    /**
+     * Whether queries, keys and values go from their GEMM to where attention reads them as they are: as many heads of each, which
+     * neither turn nor are normalised.
+     */
+    public boolean plainAttention() {
+        return spec.learnsPositions() && kvHeads() == heads() && !headNorms();
+    }
+
+    /** Whether heads of queries and keys are normalised one by one, in any block. */
+    public boolean headNorms() {
+        return anyBlock(block -> block.attention().headNorms());
+    }
+
+    /** Whether any block sees less than the whole context. */
+    public boolean hasWindows() {
+        int context = spec.contextLength();
+        return anyBlock(block -> block.attention().window() < context);
+    }
+
+    /** How many elements of a head turn in a block. */
+    public static int rotarySize(BlockSpec block) {
+        return block.positions() instanceof Rope rope ? rope.rotarySize() : 0;
+    }
+
+    /** Whether every norm over the residual stream is of a kind. */
+    private boolean normsAre(Kind kind) {
+        return spec.head().norm().kind() == kind && !anyBlock(block -> block.norm().kind() != kind);
+    }
+
+    /** Asked for every step, so nothing is allocated. */
+    private boolean anyBlock(Predicate<BlockSpec> property) {
+        for (int i = 0; i < spec.layers(); i++) {
+            if (property.test(spec.block(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether the GEMMs of a block can normalise what they read by themselves. They then read the residual stream rounded to the
+     * model's type; the stream of models with RMS norms has entries beyond the range of float16.
+     */
+    public boolean fusesNorm() {
+        if (plainAttention() && !spec.mlp().gated()) {
+            return normsAre(Kind.LAYER);
+        }
+        return !plainAttention() && spec.mlp().gated() && normsAre(Kind.RMS) && type == ElementType.BF16;
+    }
+
+    /** Whether the head's GEMM can. */
+    public boolean fusesHeadNorm() {
+        return fusesNorm() && normsAre(Kind.LAYER);
     }
 
     /** Columns of the residual stream in memory. */
@@ -73,6 +160,6 @@ public record ModelShape(ModelSpec spec, ElementType type, Shard shard, int head
 
     /** Bytes that one KV block takes in one layer. */
     public long layerBlockBytes(int blockSize) {
-        return 2L * attention() * blockSize * type.bytes();
+        return 2L * kvWidth() * blockSize * type.bytes();
     }
 }

@@ -109,7 +109,7 @@ class TilePlansTest {
     private static Set<String> kernels() {
         Set<String> kernels = new HashSet<>(
                 Set.of("attention_decode_f16", "attention_decode_held_f16", "attention_prefill_single_f16"));
-        for (String matrix : new String[] {"qkv", "residual", "activation", "head"}) {
+        for (String matrix : new String[] {"qkv", "rotated", "residual", "activation", "gated", "head"}) {
             for (int batch : new int[] {8, 16, 32, 64, 128}) {
                 kernels.add("gemm_" + matrix + "_f16_b" + batch);
             }

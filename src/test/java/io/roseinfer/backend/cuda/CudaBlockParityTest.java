@@ -1,0 +1,153 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.Backend;
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.StepDriver;
+import io.roseinfer.backend.cpu.CpuBackend;
+import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.backend.cpu.CpuProbe;
+import io.roseinfer.backend.cpu.KernelChoice;
+import io.roseinfer.backend.cpu.TestModel;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.golden.Difference;
+import io.roseinfer.model.Activation;
+import io.roseinfer.model.BlockSpec.Norm;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.Positions;
+import io.roseinfer.model.SpecBuilder;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.BiFunction;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Logits on a GPU of small models beyond the plain block, against those of the scalar kernels in fp32, in every way that a context
+ * comes about: whole, in chunks beside other rows, token by token in graphs.
+ */
+@RequiresCuda
+class CudaBlockParityTest {
+    private static final long SEED = 15;
+    private static final int TOKENS = 75;
+
+    /** Largest difference of a logit where the largest is 4, or smaller; about four times what was expected of the rounding. */
+    private static final Map<Precision, Double> LIMITS =
+            Map.of(Precision.FP32, 5e-4, Precision.FP16, 3e-2, Precision.BF16, 2.4e-1);
+
+    private static SpecBuilder gated(int width, int heads, int kvHeads, int headSize) {
+        return SpecBuilder.named("gated")
+                .vocabulary(611)
+                .context(96)
+                .width(width)
+                .layers(2)
+                .heads(heads, kvHeads, headSize)
+                .inner(101)
+                .gated()
+                .activation(Activation.SILU)
+                .norm(Norm.rms(1e-5f))
+                .positions(Positions.Rope.plain(500, headSize));
+    }
+
+    private static final Map<String, ModelSpec> MODELS = Map.of(
+            "three queries for a key", gated(120, 6, 2, 20).build(),
+            "heads of 64", gated(128, 8, 2, 64).build(),
+            "heads of 128, one key", gated(192, 5, 1, 128).untied().build(),
+            "norms over heads", gated(96, 4, 2, 64).headNorms().build(),
+            "heads of 12, partly turned",
+                    gated(84, 7, 7, 12)
+                            .headNorms()
+                            .positions(new Positions.Rope(100, 6, new Positions.Scaling.None()))
+                            .build(),
+            "no positions", gated(64, 4, 2, 16).positions(new Positions.None()).build(),
+            "layer norms and rotary positions", gated(64, 4, 4, 16).norm(Norm.layer(1e-5f)).build(),
+            "gate without rotary positions",
+                    gated(64, 4, 4, 64).positions(new Positions.Learned()).activation(Activation.GELU_TANH).build());
+
+    static Stream<Arguments> modelsInEachPrecision() {
+        return MODELS.keySet().stream()
+                .sorted()
+                .flatMap(name -> LIMITS.keySet().stream().sorted().map(precision -> Arguments.of(name, precision)));
+    }
+
+    private static ModelSpec model(String name) {
+        return Objects.requireNonNull(MODELS.get(name));
+    }
+
+    private static int[] tokens(int vocabulary) {
+        int[] tokens = new int[TOKENS];
+        for (int i = 0; i < TOKENS; i++) {
+            tokens[i] = (int) (SplitMix64.uniform(SEED, i) * vocabulary);
+        }
+        return tokens;
+    }
+
+    private static CudaBackend cuda(Precision precision, boolean invariant) {
+        return CudaBackend.open(
+                CudaOptions.defaults().withPrecision(precision).withBatchInvariant(invariant), Clock.system());
+    }
+
+    /** The logits of the last token, from a context that came about in three ways. */
+    private static List<float[]> logits(
+            Backend backend, ModelSpec spec, BiFunction<ModelRunner, Integer, float[]> read) {
+        int[] tokens = tokens(spec.vocabularySize());
+        RunnerLimits limits = new RunnerLimits(4, spec.contextLength(), 16, 64);
+        try (Backend used = backend;
+                StepDriver driver =
+                        new StepDriver(used.load(spec, TestModel.random(spec, SEED).weights(), limits))) {
+            driver.add(new StepDriver.Sequence(tokens), TOKENS, true).step();
+            float[] whole = read.apply(driver.runner, 0);
+            StepDriver.Sequence chunked = new StepDriver.Sequence(tokens);
+            StepDriver.Sequence stepped = new StepDriver.Sequence(tokens);
+            driver.add(stepped, 5, true).add(chunked, 33, true).step();
+            driver.add(new StepDriver.Sequence(Arrays.copyOf(tokens, 17)), 17, true)
+                    .add(stepped, 1, true)
+                    .add(chunked, TOKENS - 33, true)
+                    .step();
+            float[] inChunks = read.apply(driver.runner, 2);
+            while (stepped.computed < TOKENS) {
+                driver.add(stepped, 1, true).step();
+            }
+            return List.of(whole, inChunks, read.apply(driver.runner, 0));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("modelsInEachPrecision")
+    void logits_are_those_of_the_scalar_kernels_however_the_context_came_about(
+            String name, Precision precision, TestReporter out) {
+        ModelSpec spec = model(name);
+        CpuOptions scalar = CpuOptions.defaults()
+                .withThreads(1)
+                .withPrecision(Precision.FP32)
+                .withKernels(KernelChoice.SCALAR);
+        float[] expected =
+                logits(new CpuBackend(scalar), spec, CpuProbe::logits).getFirst();
+        float largest = 0;
+        for (float logit : expected) {
+            largest = Math.max(largest, Math.abs(logit));
+        }
+        for (float[] seen : logits(cuda(precision, false), spec, CudaProbe::logits)) {
+            Difference apart = Difference.of(seen, expected);
+            out.publishEntry(name + " " + precision, apart + " of " + largest);
+            assertThat(apart.max()).isLessThan(Objects.requireNonNull(LIMITS.get(precision)) * Math.max(1, largest / 4));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("modelsInEachPrecision")
+    void bits_are_the_same_however_the_context_came_about_if_that_is_asked_for(String name, Precision precision) {
+        List<float[]> seen = logits(cuda(precision, true), model(name), CudaProbe::logits);
+        assertThat(seen.get(1)).as("in chunks").isEqualTo(seen.get(0));
+        assertThat(seen.get(2)).as("token by token").isEqualTo(seen.get(0));
+    }
+}
