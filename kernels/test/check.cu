@@ -441,6 +441,37 @@ static std::vector<std::pair<std::string, Shape>> family_shapes() {
             {"heads of 12", small}, {"no turning", learned}, {"heads of 256", huge}};
 }
 
+// Decode attention of shared heads: every cluster, contexts short and long, windows; the rows between them bring other counts.
+template <class T>
+static void check_shared_attention(Kernels& kernels, bool quick) {
+    const std::string type = TypeName<T>::value;
+    auto check = [&](const std::string& what, const Case<T>& c) {
+        for (int cluster : {1, 2, 4, 8}) {
+            Plan p = decode_plan(33);
+            p.attention = Plan::SHARED, p.attentionCluster = cluster;
+            check_stages(type + " shared attention, " + what + ", cluster " + std::to_string(cluster), kernels, c, p);
+        }
+    };
+    for (int headSize : {64, 128, 50}) {
+        for (int group : quick ? std::vector<int>{4} : std::vector<int>{1, 3, 7, 8}) {
+            Shape s = gated_shape(1, 64, 2 * group, 2, headSize, 96, 300, 300);
+            Model<T> model(kernels, s);
+            check("heads of " + std::to_string(headSize) + ", groups of " + std::to_string(group),
+                  Case<T>(model, 16, decode_lengths(33), std::vector<int>(33, 1)));
+        }
+    }
+    if (quick) return;
+    for (int window : {INT_MAX, 700, 24}) {
+        for (int headSize : {64, 128}) {
+            Shape s = gated_shape(1, 64, 4, 1, headSize, 96, 300, 2700);
+            s.window = window;
+            Model<T> model(kernels, s);
+            check("long, heads of " + std::to_string(headSize) + ", window " + std::to_string(window),
+                  Case<T>(model, 16, {2641, 1, 705, 256, 257, 1100}, std::vector<int>(6, 1)));
+        }
+    }
+}
+
 template <class T>
 static void check_families(Kernels& kernels, bool quick, bool hopper) {
     const std::string type = TypeName<T>::value;
@@ -458,6 +489,7 @@ static void check_families(Kernels& kernels, bool quick, bool hopper) {
         check_stages(type + " " + name + ", tiles, normalised ahead", kernels, c, plan);
     }
     if (sizeof(T) == 4 || !hopper) return;
+    if constexpr (sizeof(T) == 2) check_shared_attention<T>(kernels, quick);
     Model<T> model(kernels, gated_shape(1, 576, 9, 3, 64, quick ? 520 : 1536, 1500, 300));
     for (int rows : quick ? std::vector<int>{33} : std::vector<int>{1, 9, 33, 130}) {
         Case<T> c(model, 16, decode_lengths(rows), std::vector<int>(rows, 1));
@@ -490,8 +522,9 @@ static void check_whole_families(Kernels& kernels, bool hopper) {
         if (sizeof(T) == 4 || !hopper) continue;
         std::vector<int> many;
         for (int r = 0; r < 64; r++) many.push_back(4 + r * 2);
-        check_model(name + "64 rows", kernels, model, for_shape(prefill_plan(512, 64), s), for_shape(decode_plan(64), s), 16,
-                    many, 2);
+        Plan decode = decode_plan(64);
+        decode.attention = Plan::SHARED, decode.attentionCluster = 2;
+        check_model(name + "64 rows", kernels, model, for_shape(prefill_plan(512, 64), s), decode, 16, many, 2);
     }
 }
 

@@ -168,7 +168,8 @@ private:
     std::string path_of(const std::string& kernel) const {
         std::string file = "load";
         for (const char* name :
-             {"embed", "normalize", "rotate", "attention_decode", "attention_prefill", "attention_generic", "select", "sample", "gemm"}) {
+             {"embed", "normalize", "rotate", "attention_decode", "attention_prefill", "attention_shared", "attention_generic", "select",
+              "sample", "gemm"}) {
             if (kernel.rfind(name, 0) == 0) file = name;
         }
         if (file == "gemm")

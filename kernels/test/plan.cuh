@@ -39,7 +39,7 @@ struct GemmPlan {
 };
 
 struct Plan {
-    enum Attention { GENERIC, DECODE, PREFILL, MIXED };
+    enum Attention { GENERIC, DECODE, PREFILL, MIXED, SHARED };
 
     GemmPlan qkv, attentionOut, mlpIn, mlpOut, head;
     bool fusedNorm = false;
@@ -47,6 +47,7 @@ struct Plan {
     Attention attention = GENERIC;
     int attentionStages = 8;
     bool attentionHeld = false;    // attention_decode_held
+    int attentionCluster = 1;      // of attention_shared: blocks that share a context
     bool attentionSingle = false;  // attention_prefill_single for rows of one token, not attention_decode
 
     std::string decodeKernel() const {

@@ -7,6 +7,7 @@ import io.roseinfer.backend.cuda.launch.GemmPlan;
 import io.roseinfer.backend.cuda.launch.Kernel;
 import io.roseinfer.backend.cuda.launch.Launcher;
 import io.roseinfer.backend.cuda.launch.SampleKernel;
+import io.roseinfer.backend.cuda.launch.SharedAttention;
 import io.roseinfer.backend.cuda.launch.StepKernels;
 import io.roseinfer.backend.cuda.launch.StepKernels.Attention;
 import io.roseinfer.backend.cuda.launch.TilePlan.SingleAttention;
@@ -84,6 +85,7 @@ final class ForwardPass {
     private final Launcher launcher;
     private final SampleKernel sampling;
     private final boolean plainAttention;
+    private final SharedAttention shared;
     private final int multiprocessors;
     private final int blockSize;
     /** Bytes of one layer's KV pool. */
@@ -115,6 +117,7 @@ final class ForwardPass {
         this.launcher = launcher;
         this.sampling = sampling;
         this.plainAttention = shape.plainAttention();
+        this.shared = new SharedAttention(shape.headPad());
         this.multiprocessors = multiprocessors;
         this.blockSize = kv.blockSize();
         this.layerBytes = shape.layerBlockBytes(kv.blockSize()) * kv.blocks();
@@ -269,7 +272,15 @@ final class ForwardPass {
                     .integer(of.window())
                     .launch();
         }
-        if (kind != Attention.GENERIC && kind != Attention.PREFILL) {
+        if (kind == Attention.SHARED) {
+            int cluster = shared.cluster(in.rows(), shape.kvHeads(), multiprocessors);
+            attend(shared.kernel(), shape.kvHeads() * cluster, in.rows(), shared.sharedBytes(), step, pool)
+                    .cluster(cluster)
+                    .integer(shape.kvHeads())
+                    .integer(of.window())
+                    .launch();
+        }
+        if (kind.hasSingles()) {
             SingleAttention single = step.kernels().single();
             attend(single.kernel().kernel, shape.heads(), in.rows(), single.sharedBytes(), step, pool)
                     .block(single.kernel().threads)

@@ -10,6 +10,7 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.cuda.launch.GemmPlan;
 import io.roseinfer.backend.cuda.launch.KernelChoice;
 import io.roseinfer.backend.cuda.launch.SampleKernel;
+import io.roseinfer.backend.cuda.launch.SharedAttention;
 import io.roseinfer.backend.cuda.launch.StepKernels;
 import io.roseinfer.backend.cuda.launch.StepKernels.Attention;
 import io.roseinfer.backend.cuda.launch.TilePlans;
@@ -470,13 +471,35 @@ class StepShapesTest {
     }
 
     @Test
-    void attention_of_shared_key_heads_and_of_windows_is_generic() {
+    void attention_of_shared_key_heads_is_generic_but_for_rows_of_one_token() {
         ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, Shard.WHOLE);
-        for (boolean invariant : new boolean[] {false, true}) {
-            KernelChoice choice = new KernelChoice(PLANS, shared, 16, true, invariant);
-            assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.GENERIC);
-            assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.GENERIC);
-        }
+        KernelChoice choice = new KernelChoice(PLANS, shared, 16, true, false);
+        assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.SHARED);
+        assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.GENERIC);
+        assertThat(choice.of(100, 3, 3, 2).attention()).isEqualTo(Attention.GENERIC);
+        assertThat(new KernelChoice(PLANS, shared, 16, true, true)
+                        .of(64, 64, 64, 64)
+                        .attention())
+                .as("with the same bits for every batch")
+                .isEqualTo(Attention.GENERIC);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"36, 4, 64, 16", "8, 2, 32, 16", "8, 2, 64, 32"})
+    void attention_of_shared_key_heads_is_generic_for_what_its_kernel_does_not_take(
+            int heads, int kvHeads, int headSize, int blockSize) {
+        ModelShape shape = ModelShape.of(gated(heads, kvHeads, headSize).build(), ElementType.BF16, Shard.WHOLE);
+        assertThat(new KernelChoice(PLANS, shape, blockSize, true, false)
+                        .of(64, 64, 64, 64)
+                        .attention())
+                .isEqualTo(Attention.GENERIC);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 8, 8", "4, 8, 8", "5, 8, 4", "16, 8, 2", "33, 8, 1", "256, 8, 1"})
+    void blocks_that_share_a_context_grow_in_number_as_rows_become_few(int rows, int kvHeads, int cluster) {
+        assertThat(new SharedAttention(64).cluster(rows, kvHeads, 132)).isEqualTo(cluster);
+        assertThat(new SharedAttention(128).sharedBytes()).isLessThanOrEqualTo(MAX_SHARED_BYTES);
     }
 
     @ParameterizedTest

@@ -32,7 +32,11 @@ public record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boo
             return StepKernels.generic(prefill ? Attention.PREFILL : Attention.GENERIC);
         }
         StepKernels chosen = onHopper(tokens, rows, samples, singles).normalising(shape.fusesNorm(), shape.fusesHeadNorm());
-        return hasSpecialAttention() ? chosen : chosen.with(Attention.GENERIC);
+        if (hasSpecialAttention()) {
+            return chosen;
+        }
+        boolean shared = singles == rows && !batchInvariant && SharedAttention.takes(shape, blockSize);
+        return chosen.with(shared ? Attention.SHARED : Attention.GENERIC);
     }
 
     private StepKernels onHopper(int tokens, int rows, int samples, int singles) {

@@ -13,6 +13,8 @@ public record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNo
     public enum Attention {
         /** Any head size, block size and type. */
         GENERIC,
+        /** Every row brings one token; heads of keys and values that several heads of queries share are read once for all. */
+        SHARED,
         /** Every row brings one token. */
         DECODE,
         /** Rows bring many. */
@@ -23,6 +25,11 @@ public record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNo
         SINGLE,
         /** Rows of one token by a kernel of their own, the others by the prefill kernel; both give the same bits. */
         SINGLE_MIXED;
+
+        /** Whether rows of one token go to a kernel that is chosen by their number. */
+        public boolean hasSingles() {
+            return this == DECODE || this == MIXED || this == SINGLE || this == SINGLE_MIXED;
+        }
 
         /** Whether the prefill kernel runs too, or alone. */
         public boolean prefills() {

@@ -24,6 +24,7 @@ public record ModelShape(ModelSpec spec, ElementType type, Shard shard, int head
     private static final Set<Trait> SUPPORTED = Set.of(
             Trait.RMS_NORM,
             Trait.ROTARY_POSITIONS,
+            Trait.PARTIAL_ROTARY,
             Trait.NO_POSITIONS,
             Trait.GROUPED_HEADS,
             Trait.OTHER_QUERY_WIDTH,

@@ -1,0 +1,324 @@
+// Attention of decode steps where up to eight heads of queries share a head of keys and values (sm_90a): rows that bring exactly one
+// token, head sizes 64 and 128, block size 16, f16 and bf16, the whole context or a window of it.
+//
+// A key is read once for all queries that see it: the queries of a group are the rows of an mma.sync, whose other eight rows take
+// what rounding leaves of the softmax weights. Where a step has few rows, a cluster of up to eight blocks shares the context of one
+// (row, head), and the blocks send each other their sums by stores that report to a barrier.
+//
+// The warps of a cluster take the row's KV blocks in turn, each through a ring of its own of cp.async, swizzled, so that warps never
+// wait for each other. The past is requested before the kernel waits for the QKV GEMM of this layer; the new token's key and value
+// are added after it.
+//
+// Launch: grid (kvHeads · cluster, rows), block 128, dynamic shared memory by SHARED_BYTES, cluster (c, 1, 1), c = 1, 2, 4 or 8. Rows
+// of other lengths are skipped.
+#include "include/paged_kv.cuh"
+#include "include/ptx.cuh"
+
+using namespace rose;
+
+#if __CUDA_ARCH__ >= 900 || !defined(__CUDA_ARCH__)
+
+constexpr int BLOCK = 16;
+constexpr int WARPS = 4;
+constexpr int MAX_GROUP = 8;
+
+// What a warp keeps of a KV block: 16 keys, then 16 values, the 16-byte chunk c of a row at c ^ (row % 8).
+template <class T, int HEAD>
+struct Ring {
+    static constexpr int STAGES = HEAD == 64 ? 4 : 3;
+    static constexpr int ROW_BYTES = HEAD * 2;
+    static constexpr int CHUNKS = ROW_BYTES / 16;
+    static constexpr int KEY_BYTES = BLOCK * ROW_BYTES;
+    static constexpr int STAGE_BYTES = 2 * KEY_BYTES;
+    // Partial sums that blocks of a cluster send each other: per four outputs the sums, and the softmax they belong to.
+    static constexpr int ITEMS = MAX_GROUP * HEAD / 4;
+    static constexpr int RECEIVED_BYTES = (ITEMS + 8) * 32;
+    static constexpr int RING_BYTES = WARPS * STAGES * STAGE_BYTES;
+    static constexpr int SHARED_BYTES = RING_BYTES + RECEIVED_BYTES;
+
+    const T* pool;
+    int kvHeads, kvHead;
+    int start, newest;  // the tokens from `start` to `newest` are seen
+
+    static __device__ __forceinline__ int offset(int row, int chunk) { return row * ROW_BYTES + (chunk ^ (row & 7)) * 16; }
+
+    __device__ __forceinline__ void copy(uint32_t stage, int id, int block, int row, int chunk) const {
+        const int token = block * BLOCK + row;
+        const bool present = token >= start && token <= newest;
+        const T* key = pool + ((static_cast<size_t>(id) * kvHeads + kvHead) * 2 * BLOCK + row) * HEAD + chunk * 8;
+        copy_async16(stage + offset(row, chunk), key, present);
+        copy_async16(stage + KEY_BYTES + offset(row, chunk), key + BLOCK * HEAD, present);
+    }
+
+    // Slots that hold nothing to be seen become zeros. The token `without` is left out.
+    __device__ __forceinline__ void load(uint32_t stage, int id, int block, int without, int lane) const {
+#pragma unroll
+        for (int item = lane; item < BLOCK * CHUNKS; item += 32) {
+            const int row = item / CHUNKS;
+            if (block * BLOCK + row != without) copy(stage, id, block, row, item % CHUNKS);
+        }
+    }
+
+    __device__ __forceinline__ void load_token(uint32_t stage, int id, int token, int lane) const {
+        if (lane < CHUNKS) copy(stage, id, token / BLOCK, token % BLOCK, lane);
+    }
+};
+
+// A warp's softmax-weighted sums in progress: lane 4g + j has those of query g, the dimensions 8n + 2j and + 1 of sum[n], and in
+// sum[n][2] and [3] what the rounding of the weights has left out.
+template <class T, int HEAD>
+struct GroupAttention {
+    using Layout = Ring<T, HEAD>;
+    float largest = NO_SCORE;
+    float total = 0;  // of the lane's own tokens
+    float sum[HEAD / 8][4] = {};
+
+    // The tokens of one KV block that lie between `first` and `last`, both counted in the block.
+    __device__ __forceinline__ void add(uint32_t stage, const uint32_t (&q)[HEAD / 16][2], int first, int last, int lane) {
+        float score[2][4] = {};
+#pragma unroll
+        for (int k = 0; k < HEAD / 16; k++) {
+            uint32_t b[4];
+            load_matrix4(b, stage + Layout::offset(lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2));
+            const uint32_t a[4] = {q[k][0], 0, q[k][1], 0};
+            mma_16x8x16<T>(score[0], a, b[0], b[1]);
+            mma_16x8x16<T>(score[1], a, b[2], b[3]);
+        }
+        float weight[4];
+        float top = largest;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const int token = i / 2 * 8 + lane % 4 * 2 + i % 2;
+            weight[i] = token >= first && token <= last ? score[i / 2][i % 2] : NO_SCORE;
+            top = fmaxf(top, weight[i]);
+        }
+        top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
+        top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
+        const float factor = exp2_fast(largest - top);
+        largest = top;
+        total *= factor;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            weight[i] = exp2_fast(weight[i] - top);  // zero of NO_SCORE: a block has at least one token
+            total += weight[i];
+        }
+        uint32_t a[4];
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            a[2 * i] = pack2<T>(weight[2 * i], weight[2 * i + 1]);
+            const float2 back = unpack2<T>(a[2 * i]);
+            a[2 * i + 1] = pack2<T>(weight[2 * i] - back.x, weight[2 * i + 1] - back.y);
+        }
+#pragma unroll
+        for (int n = 0; n < HEAD / 8; n++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) sum[n][e] *= factor;
+        }
+#pragma unroll
+        for (int n = 0; n < HEAD / 8; n += 2) {
+            uint32_t b[4];
+            load_matrix4_transposed(b, stage + Layout::KEY_BYTES + Layout::offset(lane % 16, n + lane / 16));
+            mma_16x8x16<T>(sum[n], a, b[0], b[1]);
+            mma_16x8x16<T>(sum[n + 1], a, b[2], b[3]);
+        }
+    }
+};
+
+// The softmax that sums belong to.
+struct Softmax {
+    float largest, total;
+};
+
+// Four outputs of a query, not yet divided by the softmax's total.
+struct Partial {
+    float4 sum;
+    Softmax softmax;
+
+    __device__ __forceinline__ void add(float4 other, Softmax of, float largest) {
+        const float factor = exp2_fast(of.largest - largest);
+        sum = make_float4(fmaf(other.x, factor, sum.x), fmaf(other.y, factor, sum.y), fmaf(other.z, factor, sum.z),
+                          fmaf(other.w, factor, sum.w));
+        softmax.total = fmaf(of.total, factor, softmax.total);
+    }
+};
+
+// The sums of a block's warps, in the ring's place.
+template <int HEAD>
+struct Results {
+    float sum[WARPS][MAX_GROUP][HEAD + 4];
+    Softmax softmax[WARPS][MAX_GROUP];
+
+    __device__ __forceinline__ Partial joined(int query, int d) const {
+        float largest = NO_SCORE;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) largest = fmaxf(largest, softmax[w][query].largest);
+        Partial all = {make_float4(0, 0, 0, 0), {largest, 0}};
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) {
+            all.add(*reinterpret_cast<const float4*>(&sum[w][query][d]), softmax[w][query], largest);
+        }
+        return all;
+    }
+};
+
+template <class T>
+__device__ __forceinline__ void write(T* to, const Partial& partial) {
+    const float inverse = partial.softmax.total > 0 ? 1.f / partial.softmax.total : 0.f;
+    const float4 v = partial.sum;
+    store4(to, make_float4(v.x * inverse, v.y * inverse, v.z * inverse, v.w * inverse));
+}
+
+// Sends each block of the cluster its share of the outputs, and finishes this block's own: received[block][item][2].
+template <int HEAD, class Output>
+__device__ __forceinline__ void exchange(const Results<HEAD>& results, float4* received, uint64_t* barrier, int blocks, int rank,
+                                         int items, const Output& output) {
+    const int share = (items + blocks - 1) / blocks;
+    const int mine = min(max(items - rank * share, 0), share);
+    if (threadIdx.x == 0) barrier_expect(barrier, blocks * mine * 32);
+    cluster_wait();  // every block is there and has set up its barrier
+    for (int item = threadIdx.x; item < items; item += 32 * WARPS) {
+        const Partial part = results.joined(item / (HEAD / 4), item % (HEAD / 4) * 4);
+        const int owner = item / share;
+        const uint32_t to = peer_address(shared_address(received + (rank * share + item % share) * 2), owner);
+        const uint32_t there = peer_address(shared_address(barrier), owner);
+        store_peer4(to, part.sum, there);
+        store_peer4(to + 16, make_float4(part.softmax.largest, part.softmax.total, 0, 0), there);
+    }
+    barrier_wait(barrier, 0);
+    for (int i = threadIdx.x; i < mine; i += 32 * WARPS) {
+        float largest = NO_SCORE;
+        for (int r = 0; r < blocks; r++) largest = fmaxf(largest, received[(r * share + i) * 2 + 1].x);
+        Partial all = {make_float4(0, 0, 0, 0), {largest, 0}};
+        for (int r = 0; r < blocks; r++) {
+            const float4 softmax = received[(r * share + i) * 2 + 1];
+            all.add(received[(r * share + i) * 2], {softmax.x, softmax.y}, largest);
+        }
+        output(rank * share + i, all);
+    }
+}
+
+template <class T, int HEAD>
+__device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
+    using Layout = Ring<T, HEAD>;
+    extern __shared__ __align__(128) char dynamic[];
+    __shared__ uint64_t received;
+    release_dependents();
+    const int blocks = cluster_size();
+    const int rank = cluster_rank();
+    const int row = blockIdx.y;
+    const int kvHead = blockIdx.x / blocks;
+    const int group = p.heads / p.kvHeads;
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same for the whole warp, and the compiler may know it
+    const int lane = threadIdx.x % 32;
+    const int token = __ldg(p.rowStarts + row);
+    const int context = __ldg(p.contextLengths + row);
+    if (__ldg(p.rowStarts + row + 1) != token + 1 || context <= 0) {
+        wait_for_predecessors();
+        return;
+    }
+    if (threadIdx.x == 0) {
+        barrier_init(&received, 1);
+        barrier_init_fence();
+    }
+    __syncthreads();
+    if (blocks > 1) cluster_arrive();
+
+    const int newest = context - 1;
+    const int start = max(0, context - window);
+    const int* list = p.blocks + __ldg(p.blockStarts + row);
+    const Layout ring{p.pool, p.kvHeads, kvHead, start, newest};
+    // The warps of all blocks take turns at the KV blocks.
+    const int turn = rank * WARPS + warp;
+    const int turns = blocks * WARPS;
+    const int firstBlock = start / BLOCK + turn;
+    const int lastBlock = newest / BLOCK;
+    const int count = firstBlock > lastBlock ? 0 : (lastBlock - firstBlock) / turns + 1;
+    const uint32_t stages = shared_address(dynamic) + warp * Layout::STAGES * Layout::STAGE_BYTES;
+    auto block_of = [&](int i) { return firstBlock + i * turns; };
+    int ids = 0;  // of 32 of the warp's KV blocks, one in each lane
+    auto id_of = [&](int i) {
+        if (i % 32 == 0) ids = __ldg(list + min(block_of(i + lane), lastBlock));
+        return __shfl_sync(~0u, ids, i % 32);
+    };
+    int newestId = -1, newestStage = 0;  // of the new token's block, if it is requested before the wait
+#pragma unroll 1
+    for (int i = 0; i < Layout::STAGES; i++) {
+        if (i < count) {
+            const int id = id_of(i);
+            ring.load(stages + i * Layout::STAGE_BYTES, id, block_of(i), newest, lane);
+            if (block_of(i) == lastBlock) newestId = id, newestStage = i;
+        }
+        copy_async_commit();
+    }
+    const int query = lane / 4;
+    const T* queries = p.queries + (static_cast<size_t>(token) * p.heads + kvHead * group + query) * HEAD + lane % 4 * 2;
+    wait_for_predecessors();
+
+    if (newestId >= 0) ring.load_token(stages + newestStage * Layout::STAGE_BYTES, newestId, newest, lane);
+    copy_async_commit();
+    uint32_t q[HEAD / 16][2] = {};
+    if (query < group) {
+#pragma unroll
+        for (int k = 0; k < HEAD / 16; k++) {
+            q[k][0] = __ldcg(reinterpret_cast<const uint32_t*>(queries + 16 * k));
+            q[k][1] = __ldcg(reinterpret_cast<const uint32_t*>(queries + 16 * k + 8));
+        }
+    }
+    GroupAttention<T, HEAD> part;
+    int stage = 0;
+#pragma unroll 1
+    for (int i = 0; i < count; i++) {
+        const int block = block_of(i);
+        if (block == lastBlock) copy_async_wait<0>();  // the new token came last
+        else copy_async_wait<Layout::STAGES - 1>();
+        __syncwarp();
+        const uint32_t at = stages + stage * Layout::STAGE_BYTES;
+        part.add(at, q, start - block * BLOCK, newest - block * BLOCK, lane);
+        __syncwarp();
+        const int next = i + Layout::STAGES;
+        if (next < count) ring.load(at, id_of(next), block_of(next), -1, lane);
+        copy_async_commit();
+        if (++stage == Layout::STAGES) stage = 0;
+    }
+
+    copy_async_wait<0>();
+    __syncthreads();  // the results take the ring's place
+    Results<HEAD>& results = *reinterpret_cast<Results<HEAD>*>(dynamic);
+    part.total += __shfl_xor_sync(~0u, part.total, 1);
+    part.total += __shfl_xor_sync(~0u, part.total, 2);
+#pragma unroll
+    for (int n = 0; n < HEAD / 8; n++) {
+        *reinterpret_cast<float2*>(&results.sum[warp][query][8 * n + lane % 4 * 2]) =
+            make_float2(part.sum[n][0] + part.sum[n][2], part.sum[n][1] + part.sum[n][3]);
+    }
+    if (lane % 4 == 0) results.softmax[warp][query] = {part.largest, part.total};
+    __syncthreads();
+    const int items = group * HEAD / 4;
+    auto output = [&](int item, const Partial& all) {
+        const int head = kvHead * group + item / (HEAD / 4);
+        write(panel_at(p.out, token, head * HEAD + item % (HEAD / 4) * 4, p.panelRows), all);
+    };
+    if (blocks == 1) {
+        for (int item = threadIdx.x; item < items; item += 32 * WARPS) {
+            output(item, results.joined(item / (HEAD / 4), item % (HEAD / 4) * 4));
+        }
+    } else {
+        exchange(results, reinterpret_cast<float4*>(dynamic + Layout::RING_BYTES), &received, blocks, rank, items, output);
+    }
+}
+
+#define ATTEND(T, NAME, HEAD)                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_shared_##HEAD##_##NAME(                                \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,             \
+        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int window) {                                       \
+        attend<T, HEAD>(                                                                                                      \
+            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, HEAD, BLOCK},     \
+            window);                                                                                                          \
+    }
+
+ATTEND(f16, f16, 64)
+ATTEND(bf16, bf16, 64)
+ATTEND(f16, f16, 128)
+ATTEND(bf16, bf16, 128)
+
+#endif
