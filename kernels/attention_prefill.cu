@@ -16,6 +16,11 @@
 // Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128. With `skipSingles`, rows of one token are left to attention_decode or to
 // attention_prefill_single.
 //
+// attention_prefill_shared is the same for heads of 64 and 128 elements whose keys and values several heads of queries share, and for
+// queries that see only a window of the last tokens. Each head of queries reads them on its own, most of it from L2.
+//
+// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128, dynamic shared memory 3 · 256 · head size + 256 bytes.
+//
 // attention_prefill_single takes rows of one token, block size 16, and gives the bits that attention_prefill gives: the same
 // products on mma.sync, in the same order, but shared out over the warps. Each takes 16 keys of a tile's scores and 16 dimensions
 // of its values; the running softmax all warps keep alike. The past is asked for before the wait, as attention_decode does, into a
@@ -27,10 +32,8 @@
 
 using namespace rose;
 
-constexpr int HEAD = 64;
+constexpr int THREADS = 128;
 constexpr int TILE = 64;
-constexpr int ROW_BYTES = HEAD * 2;
-constexpr int TILE_BYTES = TILE * ROW_BYTES;
 constexpr int STAGES = 3;
 
 struct QueryTile {
@@ -63,28 +66,39 @@ __device__ __forceinline__ QueryTile find_tile(const int* rowStarts, int rows, i
     return {-1, 0};
 }
 
-// Where 16 bytes of a row lie in a tile; swizzled, so that eight rows' have different banks.
-__device__ __forceinline__ int chunk_offset(int row, int chunk) { return row * ROW_BYTES + (chunk ^ (row & 7)) * 16; }
+// A tile of 64 keys or values of heads of HEAD elements in shared memory, which begins at a multiple of a row's bytes.
+template <int HEAD>
+struct TileLayout {
+    static constexpr int ROW_BYTES = HEAD * 2;
+    static constexpr int TILE_BYTES = TILE * ROW_BYTES;
+    static constexpr int CHUNKS = ROW_BYTES / 16;
+    static constexpr int PASS_ROWS = THREADS / CHUNKS;  // that a block copies at once, 16 bytes a thread
+    static constexpr int PASSES = TILE / PASS_ROWS;
 
-__device__ __forceinline__ uint32_t chunk_address(const char* tile, int row, int chunk) {
-    return shared_address(tile) + chunk_offset(row, chunk);
-}
+    // Where 16 bytes of a row lie; swizzled, so that eight rows' have different banks.
+    static __device__ __forceinline__ int chunk_offset(int row, int chunk) {
+        return row * ROW_BYTES + (chunk ^ (row & 7)) * 16;
+    }
+};
 
 // Where a lane's pieces of a tile lie for ldmatrix, in bytes. Eight rows further the swizzle is the same, and 16 dimensions
-// further a multiple of 32 is chosen by exclusive or, since tiles lie at multiples of 128.
+// further a multiple of 32 is chosen by exclusive or, since tiles lie at multiples of a row.
+template <int HEAD>
 struct TileOffsets {
     int key, value;  // of the first 16 dimensions, keys 0 … 15
 
     explicit __device__ __forceinline__ TileOffsets(int lane)
-        : key(chunk_offset(lane / 16 * 8 + lane % 8, lane / 8 % 2)), value(TILE_BYTES + chunk_offset(lane % 16, lane / 16)) {}
+        : key(TileLayout<HEAD>::chunk_offset(lane / 16 * 8 + lane % 8, lane / 8 % 2)),
+          value(TileLayout<HEAD>::TILE_BYTES + TileLayout<HEAD>::chunk_offset(lane % 16, lane / 16)) {}
 };
 
 // BLOCK: the KV block's size, if it is known when this is compiled, else 0.
-template <class T, int BLOCK>
+template <class T, int HEAD, int BLOCK>
 struct PrefillAttention {
+    using Layout = TileLayout<HEAD>;
     const PagedAttention<T>& p;
     const int* list;
-    int head;
+    int kvHead;
     int context;  // tokens of the row, keys past it are not there
 
     // The KV blocks of a tile, where their size is known; asked for a tile ahead of its copies.
@@ -105,50 +119,53 @@ struct PrefillAttention {
 
     // Keys and values of one tile; what lies past the context arrives as zeros, whatever the slots hold.
     __device__ __forceinline__ void load(uint32_t stage, int firstKey, const Blocks& blocks) const {
-        const int chunk = threadIdx.x % 8;
-        const uint32_t to = stage + chunk_offset(threadIdx.x / 8, chunk);
+        const int chunk = threadIdx.x % Layout::CHUNKS;
+        const int first = threadIdx.x / Layout::CHUNKS;
+        const uint32_t to = stage + Layout::chunk_offset(first, chunk);
 #pragma unroll
-        for (int i = 0; i < TILE / 16; i++) {
-            const int token = firstKey + threadIdx.x / 8 + 16 * i;
+        for (int i = 0; i < Layout::PASSES; i++) {
+            const int row = i * Layout::PASS_ROWS;  // less the thread's own
+            const int token = firstKey + first + row;
             const bool present = token < context;
             const T* key;
             if constexpr (BLOCK == 16) {
-                key = p.pool + ((static_cast<size_t>(blocks.ids[i]) * p.heads + head) * 2 * BLOCK + threadIdx.x / 8) * HEAD;
+                const int slot = first + row % 16;
+                key = p.pool + ((static_cast<size_t>(blocks.ids[row / 16]) * p.kvHeads + kvHead) * 2 * BLOCK + slot) * HEAD;
             } else {
-                key = p.key(list, present ? token : 0, head);
+                key = p.key(list, present ? token : 0, kvHead);
             }
-            copy_async16(to + i * 16 * ROW_BYTES, key + chunk * 8, present);
-            copy_async16(to + i * 16 * ROW_BYTES + TILE_BYTES, key + chunk * 8 + p.valueOffset(), present);
+            copy_async16(to + row * Layout::ROW_BYTES, key + chunk * 8, present);
+            copy_async16(to + row * Layout::ROW_BYTES + Layout::TILE_BYTES, key + chunk * 8 + p.valueOffset(), present);
         }
     }
 
     // Scores of this warp's 16 queries against 64 keys: score[4j …] are keys 8j + 2·(lane % 4) + {0, 1} of two queries.
-    static __device__ __forceinline__ void score_tile(float (&score)[32], const uint32_t (&q)[4][4], uint32_t stage,
-                                                      const TileOffsets& at) {
+    static __device__ __forceinline__ void score_tile(float (&score)[32], const uint32_t (&q)[HEAD / 16][4], uint32_t stage,
+                                                      const TileOffsets<HEAD>& at) {
 #pragma unroll
         for (int i = 0; i < 32; i++) score[i] = 0;
 #pragma unroll
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < HEAD / 16; k++) {
 #pragma unroll
             for (int j = 0; j < 8; j += 2) {
                 uint32_t b[4];
-                load_matrix4(b, (stage + at.key ^ 32 * k) + j * 8 * ROW_BYTES);
+                load_matrix4(b, (stage + at.key ^ 32 * k) + j * 8 * Layout::ROW_BYTES);
                 mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(score[4 * j]), q[k], b[0], b[1]);
                 mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(score[4 * j + 4]), q[k], b[2], b[3]);
             }
         }
     }
 
-    static __device__ __forceinline__ void add_values(float (&sum)[32], const float (&weight)[32], uint32_t stage,
-                                                      const TileOffsets& at) {
+    static __device__ __forceinline__ void add_values(float (&sum)[HEAD / 2], const float (&weight)[32], uint32_t stage,
+                                                      const TileOffsets<HEAD>& at) {
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             const float* w = weight + 8 * k;
             const uint32_t a[4] = {pack2<T>(w[0], w[1]), pack2<T>(w[2], w[3]), pack2<T>(w[4], w[5]), pack2<T>(w[6], w[7])};
 #pragma unroll
-            for (int j = 0; j < 8; j += 2) {
+            for (int j = 0; j < HEAD / 8; j += 2) {
                 uint32_t b[4];
-                load_matrix4_transposed(b, (stage + at.value ^ 16 * j) + k * 16 * ROW_BYTES);
+                load_matrix4_transposed(b, (stage + at.value ^ 16 * j) + k * 16 * Layout::ROW_BYTES);
                 mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(sum[4 * j]), a, b[0], b[1]);
                 mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(sum[4 * j + 4]), a, b[2], b[3]);
             }
@@ -157,8 +174,9 @@ struct PrefillAttention {
 };
 
 // The softmax in progress of a warp's 16 queries, of which a thread holds two.
+template <int HEAD>
 struct RunningSoftmax {
-    float sum[32] = {};  // of values, laid out as the scores are, with dimensions for keys
+    float sum[HEAD / 2] = {};  // of values, laid out as the scores are, with dimensions for keys
     float largest[2] = {NO_SCORE, NO_SCORE};
     float total[2] = {0, 0};
 
@@ -177,9 +195,10 @@ struct RunningSoftmax {
             largest[half] = top;
             total[half] *= factor;
 #pragma unroll
-            for (int j = 0; j < 32; j++) {
+            for (int j = 0; j < HEAD / 2; j++) {
                 if (j % 4 / 2 == half) {
                     sum[j] *= factor;
+                    if (j >= 32) continue;
                     score[j] = exp2_fast(score[j] - top);
                     total[half] += score[j];
                 }
@@ -191,7 +210,7 @@ struct RunningSoftmax {
     __device__ __forceinline__ bool has_overflowed() const {
         float zero[4] = {};
 #pragma unroll
-        for (int j = 0; j < 32; j++) zero[j % 4] = fmaf(sum[j], 0.f, zero[j % 4]);
+        for (int j = 0; j < HEAD / 2; j++) zero[j % 4] = fmaf(sum[j], 0.f, zero[j % 4]);
         return __any_sync(~0u, zero[0] + zero[1] + (zero[2] + zero[3]) != 0);
     }
 };
@@ -205,8 +224,19 @@ __device__ __forceinline__ void hide_later_keys(float (&score)[32], int firstKey
     }
 }
 
-template <class T, int BLOCK>
-__device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring, int rows, bool skipSingles) {
+// Takes away the scores of keys that are `window` tokens and more before a thread's two queries.
+__device__ __forceinline__ void hide_earlier_keys(float (&score)[32], int firstKey, int query, int window, int lane) {
+#pragma unroll
+    for (int j = 0; j < 32; j++) {
+        const int key = firstKey + j / 4 * 8 + lane % 4 * 2 + j % 2;
+        if (query + j % 4 / 2 * 8 - key >= window) score[j] = NO_SCORE;
+    }
+}
+
+// SHARED: heads of keys and values have several heads of queries, and queries may see only the last `window` tokens.
+template <class T, int HEAD, int BLOCK, bool SHARED>
+__device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring, int rows, bool skipSingles, int window) {
+    using Layout = TileLayout<HEAD>;
     const int head = blockIdx.x;
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
@@ -219,43 +249,47 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
     const int length = __ldg(p.rowStarts + tile.row + 1) - start;
     const int context = __ldg(p.contextLengths + tile.row);
     const int past = context - length;
-    const PrefillAttention<T, BLOCK> work{p, p.blocks + __ldg(p.blockStarts + tile.row), head, context};
+    const int kvHead = SHARED ? head / (p.heads / p.kvHeads) : head;
+    const PrefillAttention<T, HEAD, BLOCK> work{p, p.blocks + __ldg(p.blockStarts + tile.row), kvHead, context};
     const int keys = past + min(tile.first + TILE, length);  // the last query of the tile sees this many
     const int tiles = (keys + TILE - 1) / TILE;
-    const TileOffsets at(lane);
+    const int firstTile = SHARED ? max(0, past + tile.first + 1 - window) / TILE : 0;  // that the first query sees
+    const TileOffsets<HEAD> at(lane);
     uint32_t now = ring;
-    uint32_t next = now + 2 * TILE_BYTES;
-    uint32_t after = next + 2 * TILE_BYTES;
-    auto blocks = work.blocks_of(0);
-    auto following = work.blocks_of(TILE);
+    uint32_t next = now + 2 * Layout::TILE_BYTES;
+    uint32_t after = next + 2 * Layout::TILE_BYTES;
+    auto blocks = work.blocks_of(firstTile * TILE);
+    auto following = work.blocks_of((firstTile + 1) * TILE);
     wait_for_predecessors();
 
     // Queries pass through the third stage on their way to registers.
 #pragma unroll
-    for (int i = 0; i < TILE / 16; i++) {
-        int row = threadIdx.x / 8 + 16 * i;
+    for (int i = 0; i < Layout::PASSES; i++) {
+        int row = threadIdx.x / Layout::CHUNKS + Layout::PASS_ROWS * i;
         bool present = tile.first + row < length;
         int token = start + (present ? tile.first + row : 0);
-        const T* from = p.queries + (static_cast<size_t>(token) * p.heads + head) * HEAD + threadIdx.x % 8 * 8;
-        copy_async16(after + chunk_offset(row, threadIdx.x % 8), from, present);
+        const T* from = p.queries + (static_cast<size_t>(token) * p.heads + head) * HEAD + threadIdx.x % Layout::CHUNKS * 8;
+        copy_async16(after + Layout::chunk_offset(row, threadIdx.x % Layout::CHUNKS), from, present);
     }
-    work.load(now, 0, blocks);
+    work.load(now, firstTile * TILE, blocks);
     copy_async_commit();
-    if (tiles > 1) work.load(next, TILE, following);
+    if (firstTile + 1 < tiles) work.load(next, (firstTile + 1) * TILE, following);
     copy_async_commit();
-    blocks = work.blocks_of(2 * TILE);
+    blocks = work.blocks_of((firstTile + 2) * TILE);
     copy_async_wait<1>();
     __syncthreads();
-    uint32_t q[4][4];
+    uint32_t q[HEAD / 16][4];
 #pragma unroll
-    for (int k = 0; k < 4; k++) load_matrix4(q[k], after + chunk_offset(warp * 16 + lane % 16, 2 * k + lane / 16));
+    for (int k = 0; k < HEAD / 16; k++) {
+        load_matrix4(q[k], after + Layout::chunk_offset(warp * 16 + lane % 16, 2 * k + lane / 16));
+    }
     float score[32];
     work.score_tile(score, q, now, at);
 
-    RunningSoftmax softmax;
+    RunningSoftmax<HEAD> softmax;
     const int query = tile.first + warp * 16 + lane / 4;  // and query + 8
     const bool idle = tile.first + warp * 16 >= length;   // the warp has no query
-    for (int i = 0; i < tiles; i++) {
+    for (int i = firstTile; i < tiles; i++) {
         copy_async_wait<0>();
         __syncthreads();  // the next tile has arrived, and nobody needs the one before this
         if (i + 2 < tiles) {
@@ -269,6 +303,11 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
         float scoreNext[32];  // its products run beside this tile's exponentials
         if (i + 1 < tiles) work.score_tile(scoreNext, q, now, at);
         if ((i + 1) * TILE > past + tile.first + warp * 16) hide_later_keys(score, i * TILE, past + query, lane);
+        if constexpr (SHARED) {
+            if (past + tile.first + warp * 16 + 15 - i * TILE >= window) {
+                hide_earlier_keys(score, i * TILE, past + query, window, lane);
+            }
+        }
         softmax.weigh(score);
         work.add_values(softmax.sum, score, current, at);
 #pragma unroll
@@ -277,7 +316,10 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
 
     if (softmax.has_overflowed()) {
         const int first = tile.first + warp * 16;
-        for (int i = first; i < min(first + 16, length); i++) { attend_token(p, work.list, start + i, head, 0, past + i + 1); }
+        for (int i = first; i < min(first + 16, length); i++) {
+            const int seen = past + i + 1;
+            attend_token(p, work.list, start + i, head, SHARED ? max(0, seen - window) : 0, seen);
+        }
         return;
     }
 #pragma unroll
@@ -286,12 +328,19 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
         float inverse = all > 0 ? 1.f / all : 0.f;
         if (query + 8 * half >= length) continue;
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < HEAD / 8; j++) {
             T* out = panel_at(p.out, start + query + 8 * half, head * HEAD + 8 * j + lane % 4 * 2, p.panelRows);
             const float* sum = softmax.sum + 4 * j + 2 * half;
             *reinterpret_cast<uint32_t*>(out) = pack2<T>(sum[0] * inverse, sum[1] * inverse);
         }
     }
+}
+
+constexpr int HEAD = 64;  // of attention_prefill and attention_prefill_single
+constexpr int ROW_BYTES = HEAD * 2;
+
+__device__ __forceinline__ uint32_t chunk_address(const char* tile, int row, int chunk) {
+    return shared_address(tile) + TileLayout<HEAD>::chunk_offset(row, chunk);
 }
 
 constexpr int PIECE = 16;  // tokens of a KV block, one for each warp in a tile of keys
@@ -449,12 +498,12 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
     extern "C" __global__ void __launch_bounds__(128, 3) attention_prefill_##NAME(                                            \
         const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,             \
         const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                      \
-        __shared__ __align__(128) char ring[STAGES * 2 * TILE_BYTES];                                                         \
+        __shared__ __align__(128) char ring[STAGES * 2 * TileLayout<HEAD>::TILE_BYTES];                                       \
         release_dependents();                                                                                                 \
         const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                         \
                                   out,     panelRows, heads,     heads, HEAD,           blockSize};                                  \
-        if (blockSize == 16) attend<T, 16>(p, shared_address(ring), rows, skipSingles != 0);                                  \
-        else attend<T, 0>(p, shared_address(ring), rows, skipSingles != 0);                                                   \
+        if (blockSize == 16) attend<T, HEAD, 16, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                  \
+        else attend<T, HEAD, 0, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                                   \
     }                                                                                                                         \
     extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                     \
         const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,             \
@@ -465,3 +514,22 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
 
 ATTEND(f16, f16)
 ATTEND(bf16, bf16)
+
+#define ATTEND_SHARED(T, NAME, SIZE, BLOCKS)                                                                              \
+    extern "C" __global__ void __launch_bounds__(128, BLOCKS) attention_prefill_shared_##SIZE##_##NAME(                   \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,         \
+        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int blockSize, int rows, int skipSingles,       \
+        int window) {                                                                                                     \
+        extern __shared__ __align__(256) char dynamic[];                                                                  \
+        release_dependents();                                                                                             \
+        const uint32_t ring = (shared_address(dynamic) + 255) / 256 * 256;                                                \
+        const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                     \
+                                  out,     panelRows, heads,     kvHeads,        SIZE,        blockSize};                 \
+        if (blockSize == 16) attend<T, SIZE, 16, true>(p, ring, rows, skipSingles != 0, window);                          \
+        else attend<T, SIZE, 0, true>(p, ring, rows, skipSingles != 0, window);                                           \
+    }
+
+ATTEND_SHARED(f16, f16, 64, 3)
+ATTEND_SHARED(bf16, bf16, 64, 3)
+ATTEND_SHARED(f16, f16, 128, 2)
+ATTEND_SHARED(bf16, bf16, 128, 2)

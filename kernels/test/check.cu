@@ -472,6 +472,33 @@ static void check_shared_attention(Kernels& kernels, bool quick) {
     }
 }
 
+// Attention of prompts with shared heads: by itself on the generic GEMMs, as every device runs it, and beside rows of one token.
+template <class T>
+static void check_shared_prompts(Kernels& kernels, bool quick, bool hopper) {
+    const std::string type = TypeName<T>::value;
+    for (int headSize : {64, 128, 50}) {
+        for (int window : quick ? std::vector<int>{INT_MAX} : std::vector<int>{INT_MAX, 90, 24, 1}) {
+            Shape s = gated_shape(1, 64, 6, 2, headSize, 96, 300, 300);
+            s.window = window;
+            Model<T> model(kernels, s);
+            const std::string what = type + " prefill, shared heads of " + std::to_string(headSize) + ", window " +
+                                     std::to_string(window) + ", ";
+            Case<T> ragged(model, 16, {70, 1, 16, 17, 5, 200, 64, 65}, {70, 1, 1, 17, 0, 33, 64, 65});
+            Case<T> chunks(model, 16, {300, 257, 193, 128}, {300, 200, 65, 1});
+            Case<T> fives(model, 5, {70, 129, 128}, {70, 129, 1});
+            Plan plan = generic_plan();
+            plan.attention = Plan::SHARED_PREFILL;
+            check_stages(what + "ragged", kernels, ragged, plan);
+            check_stages(what + "chunks", kernels, chunks, plan);
+            check_stages(what + "blocks of 5", kernels, fives, plan);
+            if (!hopper) continue;
+            plan = prefill_plan(512, 6);
+            plan.attention = Plan::SHARED_MIXED, plan.attentionCluster = 2;
+            check_stages(what + "mixed", kernels, ragged, plan);
+        }
+    }
+}
+
 template <class T>
 static void check_families(Kernels& kernels, bool quick, bool hopper) {
     const std::string type = TypeName<T>::value;
@@ -488,6 +515,7 @@ static void check_families(Kernels& kernels, bool quick, bool hopper) {
         plan.fusedNorm = false;
         check_stages(type + " " + name + ", tiles, normalised ahead", kernels, c, plan);
     }
+    if constexpr (sizeof(T) == 2) check_shared_prompts<T>(kernels, quick, hopper);
     if (sizeof(T) == 4 || !hopper) return;
     if constexpr (sizeof(T) == 2) check_shared_attention<T>(kernels, quick);
     Model<T> model(kernels, gated_shape(1, 576, 9, 3, 64, quick ? 520 : 1536, 1500, 300));
@@ -524,7 +552,9 @@ static void check_whole_families(Kernels& kernels, bool hopper) {
         for (int r = 0; r < 64; r++) many.push_back(4 + r * 2);
         Plan decode = decode_plan(64);
         decode.attention = Plan::SHARED, decode.attentionCluster = 2;
-        check_model(name + "64 rows", kernels, model, for_shape(prefill_plan(512, 64), s), decode, 16, many, 2);
+        Plan prefill = prefill_plan(512, 64);
+        prefill.attention = Plan::SHARED_MIXED, prefill.attentionCluster = 2;
+        check_model(name + "64 rows", kernels, model, prefill, decode, 16, many, 2);
     }
 }
 

@@ -336,13 +336,19 @@ public:
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
                      s.keyHeads(), s.headPad(), blockSize_, rows_, s.window);
         }
-        if (plan.attention == Plan::SHARED) {
+        if (plan.attention == Plan::SHARED || plan.attention == Plan::SHARED_MIXED) {
             const int head = s.headPad(), stages = head == 64 ? 4 : 3;
             const size_t ring = 4ull * stages * 2 * 16 * head * 2, received = (8 * head / 4 + 8) * 32;
             kernels_("attention_shared_" + std::to_string(head) + "_" + type(),
                      {dim3(s.keyHeads() * plan.attentionCluster, rows_), 128, ring + received, plan.attentionCluster},
                      in(queries.get()), kv, in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(),
                      panelRows_, s.heads, s.keyHeads(), s.window);
+        }
+        if (plan.attention == Plan::SHARED_PREFILL || plan.attention == Plan::SHARED_MIXED) {
+            kernels_("attention_prefill_shared_" + std::to_string(s.headPad()) + "_" + type(),
+                     {dim3(s.heads, tokens_ / 64 + rows_), 128, 768u * s.headPad() + 256}, in(queries.get()), kv, in(rowStarts_),
+                     in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, s.keyHeads(),
+                     blockSize_, rows_, static_cast<int>(plan.attention == Plan::SHARED_MIXED), s.window);
         }
         if (plan.attention == Plan::DECODE || plan.attention == Plan::MIXED) {
             kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), plan.decodeThreads(), plan.attentionStages * 4096u},

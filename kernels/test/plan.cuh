@@ -39,7 +39,7 @@ struct GemmPlan {
 };
 
 struct Plan {
-    enum Attention { GENERIC, DECODE, PREFILL, MIXED, SHARED };
+    enum Attention { GENERIC, DECODE, PREFILL, MIXED, SHARED, SHARED_PREFILL, SHARED_MIXED };
 
     GemmPlan qkv, attentionOut, mlpIn, mlpOut, head;
     bool fusedNorm = false;

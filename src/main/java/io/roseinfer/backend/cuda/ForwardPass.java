@@ -263,37 +263,69 @@ final class ForwardPass {
     private void attention(Step step, BlockSpec.Attention of, long pool) {
         StepLayout in = step.layout();
         Attention kind = step.kernels().attention();
-        if (kind == Attention.GENERIC) {
-            attend("attention_generic", in.tokens(), Math.ceilDiv(shape.heads(), 4), 0, step, pool)
-                    .integer(shape.kvHeads())
-                    .integer(shape.headPad())
-                    .integer(blockSize)
-                    .integer(in.rows())
-                    .integer(of.window())
-                    .launch();
+        switch (kind) {
+            case GENERIC ->
+                attend("attention_generic", in.tokens(), Math.ceilDiv(shape.heads(), 4), 0, step, pool)
+                        .integer(shape.kvHeads())
+                        .integer(shape.headPad())
+                        .integer(blockSize)
+                        .integer(in.rows())
+                        .integer(of.window())
+                        .launch();
+            case SHARED -> attendSingles(step, of, pool);
+            case SHARED_PREFILL -> attendPrompts(step, of, pool, false);
+            case SHARED_MIXED -> {
+                attendSingles(step, of, pool);
+                attendPrompts(step, of, pool, true);
+            }
+            case DECODE, SINGLE -> attendSingles(step, pool);
+            case PREFILL -> attendPrompts(step, pool, false);
+            case MIXED, SINGLE_MIXED -> {
+                attendSingles(step, pool);
+                attendPrompts(step, pool, true);
+            }
         }
-        if (kind == Attention.SHARED) {
-            int cluster = shared.cluster(in.rows(), shape.kvHeads(), multiprocessors);
-            attend(shared.kernel(), shape.kvHeads() * cluster, in.rows(), shared.sharedBytes(), step, pool)
-                    .cluster(cluster)
-                    .integer(shape.kvHeads())
-                    .integer(of.window())
-                    .launch();
-        }
-        if (kind.hasSingles()) {
-            SingleAttention single = step.kernels().single();
-            attend(single.kernel().kernel, shape.heads(), in.rows(), single.sharedBytes(), step, pool)
-                    .block(single.kernel().threads)
-                    .integer(single.stages())
-                    .launch();
-        }
-        if (kind.prefills()) {
-            attend("attention_prefill", shape.heads(), in.tokens() / 64 + in.rows(), 0, step, pool)
-                    .integer(blockSize)
-                    .integer(in.rows())
-                    .integer(kind == Attention.PREFILL ? 0 : 1)
-                    .launch();
-        }
+    }
+
+    /** Rows of one token, by the kernels of heads with keys and values of their own. */
+    private void attendSingles(Step step, long pool) {
+        SingleAttention single = step.kernels().single();
+        attend(single.kernel().kernel, shape.heads(), step.layout().rows(), single.sharedBytes(), step, pool)
+                .block(single.kernel().threads)
+                .integer(single.stages())
+                .launch();
+    }
+
+    private void attendPrompts(Step step, long pool, boolean skipSingles) {
+        StepLayout in = step.layout();
+        attend("attention_prefill", shape.heads(), in.tokens() / 64 + in.rows(), 0, step, pool)
+                .integer(blockSize)
+                .integer(in.rows())
+                .integer(skipSingles ? 1 : 0)
+                .launch();
+    }
+
+    /** Rows of one token, by the kernels of heads that share keys and values. */
+    private void attendSingles(Step step, BlockSpec.Attention of, long pool) {
+        int rows = step.layout().rows();
+        int cluster = shared.cluster(rows, shape.kvHeads(), multiprocessors);
+        attend(shared.kernel(), shape.kvHeads() * cluster, rows, shared.sharedBytes(), step, pool)
+                .cluster(cluster)
+                .integer(shape.kvHeads())
+                .integer(of.window())
+                .launch();
+    }
+
+    private void attendPrompts(Step step, BlockSpec.Attention of, long pool, boolean skipSingles) {
+        StepLayout in = step.layout();
+        int tiles = in.tokens() / 64 + in.rows();
+        attend(shared.prefillKernel(), shape.heads(), tiles, shared.prefillSharedBytes(), step, pool)
+                .integer(shape.kvHeads())
+                .integer(blockSize)
+                .integer(in.rows())
+                .integer(skipSingles ? 1 : 0)
+                .integer(of.window())
+                .launch();
     }
 
     private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, Step step, long pool) {

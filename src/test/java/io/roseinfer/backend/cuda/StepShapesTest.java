@@ -470,29 +470,30 @@ class StepShapesTest {
         assertThat(kernels.fusedHeadNorm()).isFalse();
     }
 
-    @Test
-    void attention_of_shared_key_heads_is_generic_but_for_rows_of_one_token() {
+    @ParameterizedTest
+    @CsvSource({"16, 64, SHARED", "16, 0, SHARED_PREFILL", "16, 2, SHARED_MIXED", "32, 64, SHARED_PREFILL"})
+    void attention_of_shared_key_heads_follows_the_rows_of_one_token(int blockSize, int singles, Attention expected) {
         ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, Shard.WHOLE);
-        KernelChoice choice = new KernelChoice(PLANS, shared, 16, true, false);
-        assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.SHARED);
+        KernelChoice choice = new KernelChoice(PLANS, shared, blockSize, true, false);
+        assertThat(choice.of(singles == 64 ? 64 : 100, 64, 64, singles).attention()).isEqualTo(expected);
+    }
+
+    @Test
+    void attention_of_shared_key_heads_is_generic_if_bits_are_to_be_the_same_for_every_batch() {
+        ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, Shard.WHOLE);
+        KernelChoice choice = new KernelChoice(PLANS, shared, 16, true, true);
+        assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.GENERIC);
         assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.GENERIC);
-        assertThat(choice.of(100, 3, 3, 2).attention()).isEqualTo(Attention.GENERIC);
-        assertThat(new KernelChoice(PLANS, shared, 16, true, true)
-                        .of(64, 64, 64, 64)
-                        .attention())
-                .as("with the same bits for every batch")
-                .isEqualTo(Attention.GENERIC);
     }
 
     @ParameterizedTest
-    @CsvSource({"36, 4, 64, 16", "8, 2, 32, 16", "8, 2, 64, 32"})
-    void attention_of_shared_key_heads_is_generic_for_what_its_kernel_does_not_take(
-            int heads, int kvHeads, int headSize, int blockSize) {
-        ModelShape shape = ModelShape.of(gated(heads, kvHeads, headSize).build(), ElementType.BF16, Shard.WHOLE);
-        assertThat(new KernelChoice(PLANS, shape, blockSize, true, false)
-                        .of(64, 64, 64, 64)
-                        .attention())
-                .isEqualTo(Attention.GENERIC);
+    @CsvSource({"36, 4, 64, BF16", "8, 2, 32, BF16", "8, 2, 64, F32"})
+    void attention_of_shared_key_heads_is_generic_for_what_its_kernels_do_not_take(
+            int heads, int kvHeads, int headSize, ElementType type) {
+        ModelShape shape = ModelShape.of(gated(heads, kvHeads, headSize).build(), type, Shard.WHOLE);
+        KernelChoice choice = new KernelChoice(PLANS, shape, 16, true, false);
+        assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.GENERIC);
+        assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.GENERIC);
     }
 
     @ParameterizedTest

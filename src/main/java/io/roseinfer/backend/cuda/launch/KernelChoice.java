@@ -28,15 +28,24 @@ public record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boo
      */
     public StepKernels of(int tokens, int rows, int samples, int singles) {
         if (shape.type() == ElementType.F32 || !hopper) {
-            boolean prefill = hasSpecialAttention() && !batchInvariant && singles == 0;
-            return StepKernels.generic(prefill ? Attention.PREFILL : Attention.GENERIC);
+            boolean prefill = !batchInvariant && singles == 0;
+            return StepKernels.generic(
+                    prefill && hasSpecialAttention()
+                            ? Attention.PREFILL
+                            : prefill && SharedAttention.takes(shape) ? Attention.SHARED_PREFILL : Attention.GENERIC);
         }
         StepKernels chosen = onHopper(tokens, rows, samples, singles).normalising(shape.fusesNorm(), shape.fusesHeadNorm());
-        if (hasSpecialAttention()) {
-            return chosen;
+        return hasSpecialAttention() ? chosen : chosen.with(sharedAttention(rows, singles));
+    }
+
+    private Attention sharedAttention(int rows, int singles) {
+        if (batchInvariant || !SharedAttention.takes(shape)) {
+            return Attention.GENERIC;
         }
-        boolean shared = singles == rows && !batchInvariant && SharedAttention.takes(shape, blockSize);
-        return chosen.with(shared ? Attention.SHARED : Attention.GENERIC);
+        if (singles == 0 || blockSize != BLOCK_SIZE) {
+            return Attention.SHARED_PREFILL;
+        }
+        return singles == rows ? Attention.SHARED : Attention.SHARED_MIXED;
     }
 
     private StepKernels onHopper(int tokens, int rows, int samples, int singles) {

@@ -4,7 +4,8 @@ import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.backend.cuda.memory.ModelShape;
 
 /**
- * The launch of {@code attention_shared.cu}: rows of one token, heads of keys and values that several heads of queries share.
+ * The launches of {@code attention_shared.cu} and {@code attention_prefill_shared}: heads of keys and values that several heads of
+ * queries share, and windows.
  *
  * @param headSize of a padded head
  */
@@ -15,21 +16,32 @@ public record SharedAttention(int headSize) {
     private static final int WARPS = THREADS / 32;
     private static final int MAX_GROUP = 8;
     private static final int MAX_CLUSTER = 8;
+    private static final int PREFILL_STAGES = 3;
+    private static final int PREFILL_TILE = 64;
 
     /** Thread blocks that each multiprocessor should get before clusters stop growing. */
     private static final int BLOCKS_PER_MULTIPROCESSOR = 2;
 
-    /** Whether there is such a kernel for a model. */
-    static boolean takes(ModelShape shape, int blockSize) {
+    /** Whether there are such kernels for a model. */
+    static boolean takes(ModelShape shape) {
         return shape.type() != ElementType.F32
                 && (shape.headPad() == 64 || shape.headPad() == 128)
-                && shape.heads() / shape.kvHeads() <= MAX_GROUP
-                && blockSize == BLOCK_SIZE;
+                && shape.heads() / shape.kvHeads() <= MAX_GROUP;
     }
 
-    /** The kernel's name, but for the element type. */
+    /** The kernel of rows of one token, but for the element type. */
     public String kernel() {
         return "attention_shared_" + headSize;
+    }
+
+    /** The kernel of other rows. */
+    public String prefillKernel() {
+        return "attention_prefill_shared_" + headSize;
+    }
+
+    /** Shared memory of a thread block of {@link #prefillKernel}: tiles of keys and values, aligned to a row. */
+    public int prefillSharedBytes() {
+        return PREFILL_STAGES * 2 * PREFILL_TILE * headSize * 2 + 256;
     }
 
     /** Thread blocks that share the context of a row's head: the more, the fewer there are otherwise. */
@@ -41,7 +53,7 @@ public record SharedAttention(int headSize) {
         return cluster;
     }
 
-    /** Rings of KV blocks, and behind them what the thread blocks of a cluster send each other. */
+    /** Shared memory of a thread block of {@link #kernel}: rings of KV blocks, and behind them what the thread blocks of a cluster send each other. */
     public int sharedBytes() {
         int stages = headSize == 64 ? 4 : 3;
         int ring = WARPS * stages * 2 * BLOCK_SIZE * headSize * 2;

@@ -15,6 +15,10 @@ public record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNo
         GENERIC,
         /** Every row brings one token; heads of keys and values that several heads of queries share are read once for all. */
         SHARED,
+        /** Rows bring many; heads of keys and values may be shared. */
+        SHARED_PREFILL,
+        /** Rows of one token as {@link #SHARED}, the others as {@link #SHARED_PREFILL}. */
+        SHARED_MIXED,
         /** Every row brings one token. */
         DECODE,
         /** Rows bring many. */
@@ -25,11 +29,6 @@ public record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNo
         SINGLE,
         /** Rows of one token by a kernel of their own, the others by the prefill kernel; both give the same bits. */
         SINGLE_MIXED;
-
-        /** Whether rows of one token go to a kernel that is chosen by their number. */
-        public boolean hasSingles() {
-            return this == DECODE || this == MIXED || this == SINGLE || this == SINGLE_MIXED;
-        }
 
         /** Whether the prefill kernel runs too, or alone. */
         public boolean prefills() {
