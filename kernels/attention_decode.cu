@@ -316,12 +316,12 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     *reinterpret_cast<uint32_t*>(out) = pack2<T>(sum.x * inverse, sum.y * inverse);
 }
 
-#define ATTEND(T, NAME, WARPS, HELD, BLOCKS)                                                                               \
-    extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)                                                       \
-        attention_decode_##NAME(const T* queries, const T* pool, const int* rowStarts, const int* contextLengths,          \
-                                const int* blockStarts, const int* blocks, T* out, int panelRows, int heads, int stages) { \
-        attend<T, WARPS, HELD>(                                                                                            \
-            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, BLOCK}, stages);  \
+#define ATTEND(T, NAME, WARPS, HELD, BLOCKS)                                                                                     \
+    extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)                                                             \
+        attention_decode_##NAME(const T* queries, const T* pool, const int* rowStarts, const int* contextLengths,                \
+                                const int* blockStarts, const int* blocks, T* out, int panelRows, int heads, int stages) {       \
+        attend<T, WARPS, HELD>(                                                                                                  \
+            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, BLOCK}, stages); \
     }
 
 ATTEND(f16, f16, 4, 0, 7)

@@ -35,14 +35,13 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int rows, int
     attend_token(p, p.blocks + __ldg(p.blockStarts + row), token, head, max(0, context - window), context);
 }
 
-#define ATTEND(T, NAME)                                                                                           \
-    extern "C" __global__ void __launch_bounds__(128) attention_generic_##NAME(                                   \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts, \
-        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int headSize, int blockSize, int rows,  \
-        int window) {                                                                                             \
-        attend<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, \
-                   headSize, blockSize},                                                                          \
-                  rows, window);                                                                                  \
+#define ATTEND(T, NAME)                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(128) attention_generic_##NAME(                                                \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,              \
+        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int headSize, int blockSize, int rows, int window) { \
+        attend<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, headSize,    \
+                   blockSize},                                                                                                 \
+                  rows, window);                                                                                               \
     }
 
 ATTEND(float, f32)

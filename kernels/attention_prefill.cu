@@ -76,9 +76,7 @@ struct TileLayout {
     static constexpr int PASSES = TILE / PASS_ROWS;
 
     // Where 16 bytes of a row lie; swizzled, so that eight rows' have different banks.
-    static __device__ __forceinline__ int chunk_offset(int row, int chunk) {
-        return row * ROW_BYTES + (chunk ^ (row & 7)) * 16;
-    }
+    static __device__ __forceinline__ int chunk_offset(int row, int chunk) { return row * ROW_BYTES + (chunk ^ (row & 7)) * 16; }
 };
 
 // Where a lane's pieces of a tile lie for ldmatrix, in bytes. Eight rows further the swizzle is the same, and 16 dimensions
@@ -494,39 +492,39 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
     }
 }
 
-#define ATTEND(T, NAME)                                                                                                       \
-    extern "C" __global__ void __launch_bounds__(128, 3) attention_prefill_##NAME(                                            \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,             \
-        const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                      \
-        __shared__ __align__(128) char ring[STAGES * 2 * TileLayout<HEAD>::TILE_BYTES];                                       \
-        release_dependents();                                                                                                 \
-        const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                         \
-                                  out,     panelRows, heads,     heads, HEAD,           blockSize};                                  \
-        if (blockSize == 16) attend<T, HEAD, 16, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                  \
-        else attend<T, HEAD, 0, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                                   \
-    }                                                                                                                         \
-    extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                     \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,             \
-        const int* blocks, T* out, int panelRows, int heads, int stages) {                                                    \
-        attend_single<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, PIECE}, \
-                         stages);                                                                                             \
+#define ATTEND(T, NAME)                                                                                                          \
+    extern "C" __global__ void __launch_bounds__(128, 3) attention_prefill_##NAME(                                               \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
+        const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                         \
+        __shared__ __align__(128) char ring[STAGES * 2 * TileLayout<HEAD>::TILE_BYTES];                                          \
+        release_dependents();                                                                                                    \
+        const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                            \
+                                  out,     panelRows, heads,     heads,          HEAD,        blockSize};                        \
+        if (blockSize == 16) attend<T, HEAD, 16, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                     \
+        else attend<T, HEAD, 0, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                                      \
+    }                                                                                                                            \
+    extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                        \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
+        const int* blocks, T* out, int panelRows, int heads, int stages) {                                                       \
+        attend_single<T>(                                                                                                        \
+            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, PIECE}, stages); \
     }
 
 ATTEND(f16, f16)
 ATTEND(bf16, bf16)
 
-#define ATTEND_SHARED(T, NAME, SIZE, BLOCKS)                                                                              \
-    extern "C" __global__ void __launch_bounds__(128, BLOCKS) attention_prefill_shared_##SIZE##_##NAME(                   \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,         \
-        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int blockSize, int rows, int skipSingles,       \
-        int window) {                                                                                                     \
-        extern __shared__ __align__(256) char dynamic[];                                                                  \
-        release_dependents();                                                                                             \
-        const uint32_t ring = (shared_address(dynamic) + 255) / 256 * 256;                                                \
-        const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                     \
-                                  out,     panelRows, heads,     kvHeads,        SIZE,        blockSize};                 \
-        if (blockSize == 16) attend<T, SIZE, 16, true>(p, ring, rows, skipSingles != 0, window);                          \
-        else attend<T, SIZE, 0, true>(p, ring, rows, skipSingles != 0, window);                                           \
+#define ATTEND_SHARED(T, NAME, SIZE, BLOCKS)                                                                        \
+    extern "C" __global__ void __launch_bounds__(128, BLOCKS) attention_prefill_shared_##SIZE##_##NAME(             \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,   \
+        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int blockSize, int rows, int skipSingles, \
+        int window) {                                                                                               \
+        extern __shared__ __align__(256) char dynamic[];                                                            \
+        release_dependents();                                                                                       \
+        const uint32_t ring = (shared_address(dynamic) + 255) / 256 * 256;                                          \
+        const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,               \
+                                  out,     panelRows, heads,     kvHeads,        SIZE,        blockSize};           \
+        if (blockSize == 16) attend<T, SIZE, 16, true>(p, ring, rows, skipSingles != 0, window);                    \
+        else attend<T, SIZE, 0, true>(p, ring, rows, skipSingles != 0, window);                                     \
     }
 
 ATTEND_SHARED(f16, f16, 64, 3)

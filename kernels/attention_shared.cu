@@ -307,13 +307,13 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
     }
 }
 
-#define ATTEND(T, NAME, HEAD)                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_shared_##HEAD##_##NAME(                                \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,             \
-        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int window) {                                       \
-        attend<T, HEAD>(                                                                                                      \
-            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, HEAD, BLOCK},     \
-            window);                                                                                                          \
+#define ATTEND(T, NAME, HEAD)                                                                                             \
+    extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_shared_##HEAD##_##NAME(                            \
+        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,         \
+        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int window) {                                   \
+        attend<T, HEAD>(                                                                                                  \
+            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, HEAD, BLOCK}, \
+            window);                                                                                                      \
     }
 
 ATTEND(f16, f16, 64)

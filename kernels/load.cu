@@ -64,9 +64,8 @@ __device__ __forceinline__ void column_sums(const T* packed, int paddedN, int pa
 }
 
 // elements: 32 · paddedN; a warp per column
-extern "C" __global__ void __launch_bounds__(256)
-    fold_bias(const void* w, int type, int k, int n, int kMajor, const float* normBias, const int* order, float* bias,
-              int paddedN) {
+extern "C" __global__ void __launch_bounds__(256) fold_bias(const void* w, int type, int k, int n, int kMajor,
+                                                            const float* normBias, const int* order, float* bias, int paddedN) {
     Matrix matrix{w, type, k, n, kMajor != 0};
     int outN = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
     if (outN >= paddedN || order[outN] < 0) return;
@@ -83,18 +82,18 @@ __device__ __forceinline__ void convert(const void* from, int type, T* to, size_
     if (i < count) to[i] = from_float<T>(load_as_float(from, type, i));
 }
 
-#define LOADERS(T, NAME)                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(256)                                                                           \
-        pack_##NAME(const void* w, int type, int k, int n, int kMajor, const float* gain, const int* order, int kHeadSize,      \
-                    int kHeadPad, T* out, int paddedN, int paddedK) {                                                           \
-        pack<T>({w, type, k, n, kMajor != 0}, gain, order, kHeadSize, kHeadPad, out, paddedN, paddedK);                         \
-    }                                                                                                                           \
-    extern "C" __global__ void __launch_bounds__(256)                                                                           \
-        column_sums_##NAME(const T* packed, int paddedN, int paddedK, float* sums) {                                            \
-        column_sums(packed, paddedN, paddedK, sums);                                                                            \
-    }                                                                                                                           \
-    extern "C" __global__ void __launch_bounds__(256) convert_##NAME(const void* from, int type, T* to, size_t count) {         \
-        convert(from, type, to, count);                                                                                         \
+#define LOADERS(T, NAME)                                                                                                   \
+    extern "C" __global__ void __launch_bounds__(256)                                                                      \
+        pack_##NAME(const void* w, int type, int k, int n, int kMajor, const float* gain, const int* order, int kHeadSize, \
+                    int kHeadPad, T* out, int paddedN, int paddedK) {                                                      \
+        pack<T>({w, type, k, n, kMajor != 0}, gain, order, kHeadSize, kHeadPad, out, paddedN, paddedK);                    \
+    }                                                                                                                      \
+    extern "C" __global__ void __launch_bounds__(256)                                                                      \
+        column_sums_##NAME(const T* packed, int paddedN, int paddedK, float* sums) {                                       \
+        column_sums(packed, paddedN, paddedK, sums);                                                                       \
+    }                                                                                                                      \
+    extern "C" __global__ void __launch_bounds__(256) convert_##NAME(const void* from, int type, T* to, size_t count) {    \
+        convert(from, type, to, count);                                                                                    \
     }
 
 LOADERS(float, f32)

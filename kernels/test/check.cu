@@ -67,8 +67,7 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
             const float value = c.qkv[static_cast<size_t>(m) * s.qkv() + i];
             if (head < s.heads) {
                 queries.push_back(value * s.queryScale());
-                seenQueries.push_back(
-                    rose::to_float(stored[static_cast<size_t>(m) * s.attention() + head * pad + s.packed(d)]));
+                seenQueries.push_back(rose::to_float(stored[static_cast<size_t>(m) * s.attention() + head * pad + s.packed(d)]));
             } else {
                 const bool isValue = kvHead >= s.keyHeads();
                 kv.push_back(value);
@@ -437,7 +436,7 @@ static std::vector<std::pair<std::string, Shape>> family_shapes() {
     learned.rotarySize = 0;
     Shape huge = gated_shape(1, 72, 3, 3, 256, 65, 300, 300);
     huge.headNorms = true;
-    return {{"biased", biased},   {"head norms", normed}, {"one key head", wide}, {"partly rotary", partial},
+    return {{"biased", biased},     {"head norms", normed},  {"one key head", wide}, {"partly rotary", partial},
             {"heads of 12", small}, {"no turning", learned}, {"heads of 256", huge}};
 }
 
@@ -481,8 +480,8 @@ static void check_shared_prompts(Kernels& kernels, bool quick, bool hopper) {
             Shape s = gated_shape(1, 64, 6, 2, headSize, 96, 300, 300);
             s.window = window;
             Model<T> model(kernels, s);
-            const std::string what = type + " prefill, shared heads of " + std::to_string(headSize) + ", window " +
-                                     std::to_string(window) + ", ";
+            const std::string what =
+                type + " prefill, shared heads of " + std::to_string(headSize) + ", window " + std::to_string(window) + ", ";
             Case<T> ragged(model, 16, {70, 1, 16, 17, 5, 200, 64, 65}, {70, 1, 1, 17, 0, 33, 64, 65});
             Case<T> chunks(model, 16, {300, 257, 193, 128}, {300, 200, 65, 1});
             Case<T> fives(model, 5, {70, 129, 128}, {70, 129, 1});

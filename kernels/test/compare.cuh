@@ -75,9 +75,9 @@ struct Reference {
             reference::turn_heads<<<dim3(total, s.heads + s.keyHeads()), 1>>>(qkv.get(), dPositions.get(), s.qkv(), s.heads,
                                                                               s.headSize, s.rotarySize, layer.queryGain.get(),
                                                                               layer.keyGain.get(), 1e-5f);
-            reference::attention<<<dim3(total, s.heads), 64, s.positions * 4>>>(
-                attended.get(), qkv.get(), dRowOf.get(), dStart.get(), s.heads, s.keyHeads(), s.headSize, s.window,
-                1 / sqrtf(s.headSize));
+            reference::attention<<<dim3(total, s.heads), 64, s.positions * 4>>>(attended.get(), qkv.get(), dRowOf.get(),
+                                                                                dStart.get(), s.heads, s.keyHeads(), s.headSize,
+                                                                                s.window, 1 / sqrtf(s.headSize));
             matmul(afterAttention, attended, layer.attentionOut, stream, -1);
             norm(afterAttention.get(), layer.norm2);
             matmul(s.gated ? gates : hidden, normed, layer.mlpIn, nullptr, s.gated ? -1 : s.activation);

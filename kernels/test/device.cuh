@@ -167,9 +167,8 @@ private:
     // Kernels of one file share its name as a prefix, but for those that run at load and for the tiles.
     std::string path_of(const std::string& kernel) const {
         std::string file = "load";
-        for (const char* name :
-             {"embed", "normalize", "rotate", "attention_decode", "attention_prefill", "attention_shared", "attention_generic", "select",
-              "sample", "gemm"}) {
+        for (const char* name : {"embed", "normalize", "rotate", "attention_decode", "attention_prefill", "attention_shared",
+                                 "attention_generic", "select", "sample", "gemm"}) {
             if (kernel.rfind(name, 0) == 0) file = name;
         }
         if (file == "gemm")

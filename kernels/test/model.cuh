@@ -366,8 +366,8 @@ public:
     }
     void mlpIn(const Plan& plan, int layer) {
         const T* a = normalise(plan.fusedNorm, tokens_, false);
-        gemm(model_.shape.gated ? "gated" : "activation", plan.mlpIn, model_.layers[layer].mlpIn, a, tokens_, plan.fusedNorm, hidden.get(),
-             model_.shape.activation);
+        gemm(model_.shape.gated ? "gated" : "activation", plan.mlpIn, model_.layers[layer].mlpIn, a, tokens_, plan.fusedNorm,
+             hidden.get(), model_.shape.activation);
     }
     void mlpOut(const Plan& plan, int layer) { residual(plan, plan.mlpOut, model_.layers[layer].mlpOut, hidden.get()); }
     void head(const Plan& plan) {
@@ -409,8 +409,9 @@ private:
     // Where the next GEMM reads its activations: the residual stream itself, or the stream normalised by a kernel of its own.
     const T* normalise(bool fused, int rows, bool samples) {
         if (fused) return xPanels.get();
-        kernels_((model_.shape.rms ? "normalize_rms_" : "normalize_") + type(), {dim3(ceil_div(rows, 8)), 256}, in(x.get()), rows, model_.shape.width,
-                 model_.shape.stride(), 1e-5f, samples ? in(sampleRows_) : nullptr, in(rowStarts_), normalized.get(), panelRows_);
+        kernels_((model_.shape.rms ? "normalize_rms_" : "normalize_") + type(), {dim3(ceil_div(rows, 8)), 256}, in(x.get()), rows,
+                 model_.shape.width, model_.shape.stride(), 1e-5f, samples ? in(sampleRows_) : nullptr, in(rowStarts_),
+                 normalized.get(), panelRows_);
         return normalized.get();
     }
 

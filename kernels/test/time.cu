@@ -4,6 +4,8 @@
 //      time DIRECTORY prefill [ROWSxLENGTH …]       these prompts in one step
 //      time DIRECTORY sweep [ROWS …]                every tile of every GEMM in a chain of its own, best first
 //      time DIRECTORY tune [ROWS | ROWSxLENGTH …]   the best tiles in the whole step
+//      time DIRECTORY family NAME [ROWS@CONTEXT | ROWSxLENGTH …]        a model of another family in bf16: the step and its kernels
+//      time DIRECTORY family-tune NAME [ROWS@CONTEXT | ROWSxLENGTH …]   the best tiles in its step
 //      time DIRECTORY sampling [ROWS …]             the sampling kernel by what is asked of it
 //
 // The model is the 124M shape with random weights, f16, context 132. Chains run over 36 layers' distinct weights and KV, more
@@ -81,17 +83,20 @@ static Batch make_batch(int rows, int context, int news) {
     return batch;
 }
 
-static void fill_pool(Runner<T>& runner) {
+template <class E>
+static void fill_pool(Runner<E>& runner) {
     fill_random_kernel<<<2048, 256>>>(runner.pool.get(), runner.pool.size(), 0.f, 1.f, 99);
     CHECK_CUDA(cudaDeviceSynchronize());
 }
 
-// The rows that a step is timed with: rows of one token at context 132, or, written ROWSxLENGTH, whole prompts.
+// The rows that a step is timed with: rows of one token at context 132, or at the one written behind an @, or, written ROWSxLENGTH, whole
+// prompts.
 struct Load {
     int rows, context, news;
 
     explicit Load(const char* text) : rows(std::atoi(text)), context(132), news(1) {
         if (const char* cross = std::strchr(text, 'x')) news = context = std::atoi(cross + 1);
+        if (const char* at = std::strchr(text, '@')) context = std::atoi(at + 1);
     }
     bool decodes() const { return news == 1; }
     int tokens() const { return rows * news; }
@@ -266,15 +271,16 @@ static void sweep(Kernels& kernels, const Model<T>& model, int rows) {
 }
 
 // Coordinate descent over the tiles of a whole step: overlap with neighbours counts here, which chains do not see.
-static void tune(Kernels& kernels, const Model<T>& model, const Load& load) {
+template <class E>
+static void tune(Kernels& kernels, const Model<E>& model, const Load& load, Plan best, int layers) {
     const int tokens = load.tokens();
-    Runner<T> runner(kernels, model, tokens, load.rows, 16, load.blocks(), false);
+    Runner<E> runner(kernels, model, tokens, load.rows, 16, load.blocks(), false);
     fill_pool(runner);
     runner.upload(load.batch());
-    Plan best = load.decodes() ? decode_plan(load.rows) : prefill_plan(tokens, load.rows);
+    const bool shared = !model.shape.plainAttention();
     auto time = [&](const Plan& plan) {
         return median_micros(
-            kernels, [&] { runner.step(plan, LAYERS); }, 7, load.decodes() ? 4 : 1);
+            kernels, [&] { runner.step(plan, layers); }, 7, load.decodes() ? 4 : 1);
     };
     double fastest = time(best);
     std::printf("TUNE %s: from %.1f us", load.text().c_str(), fastest);
@@ -291,10 +297,15 @@ static void tune(Kernels& kernels, const Model<T>& model, const Load& load) {
                 for (int cluster : {1, 2, 4, 8}) {
                     if ((head || batch > 128) && cluster > 1 || batch > 64 && cluster > 2 || head && batch > 128) continue;
                     int last = 0;
-                    for (int stages : {3, 4, 5, 6, 8, 12}) {
+                    for (int stages : {3, 4, 5, 6, 8, 12, 16}) {
+                        if (stages > 12 && !shared) continue;
                         Plan plan = best;
                         plan.*slot = {batch, cluster, stages};
-                        TileShape shape = (plan.*slot).tile(head, slot == &Plan::mlpOut ? 48 : 12);
+                        const int panels = ceil_div(slot == &Plan::mlpOut         ? model.shape.inner
+                                                    : slot == &Plan::attentionOut ? model.shape.attention()
+                                                                                  : model.shape.width,
+                                                    64);
+                        TileShape shape = (plan.*slot).tile(head, panels);
                         if (shape.sharedBytes > 227 * 1024 - 4096 || shape.stages == last) continue;
                         last = shape.stages;
                         attempt(plan);
@@ -303,16 +314,91 @@ static void tune(Kernels& kernels, const Model<T>& model, const Load& load) {
             }
         }
         for (int stages : {4, 5, 6, 7, 8, 9, 10, 12, -4, -5, -6, -7, -8, -9, -10, -12}) {
-            if (!load.decodes()) break;
+            if (!load.decodes() || shared) break;
             Plan plan = best;
             plan.attentionStages = std::abs(stages);
             plan.attentionHeld = stages < 0;
             attempt(plan);
         }
+        for (int cluster : {1, 2, 4, 8}) {
+            if (!load.decodes() || !shared) break;
+            Plan plan = best;
+            plan.attentionCluster = cluster;
+            attempt(plan);
+        }
     }
+    if (shared) std::printf(" (attention in clusters of %d)", best.attentionCluster);
     std::printf(" to %.1f us: qkv %s, attention %s%d, out %s, mlp in %s, mlp out %s, head %s\n", fastest, best.qkv.text().c_str(),
                 best.attentionHeld ? "held " : "", best.attentionStages, best.attentionOut.text().c_str(),
                 best.mlpIn.text().c_str(), best.mlpOut.text().c_str(), best.head.text().c_str());
+}
+
+// Shapes that are served, by name.
+static Shape family_shape(const std::string& name) {
+    Shape qwen3 = gated_shape(28, 1024, 16, 8, 128, 3072, 151936, 4096);
+    qwen3.headNorms = true;
+    const std::map<std::string, Shape> shapes = {{"smollm2-135m", gated_shape(30, 576, 9, 3, 64, 1536, 49152, 4096)},
+                                                 {"qwen3-0.6b", qwen3},
+                                                 {"llama-3.2-1b", gated_shape(16, 2048, 32, 8, 64, 8192, 128256, 4096)},
+                                                 {"llama-3.1-8b", gated_shape(32, 4096, 32, 8, 128, 14336, 128256, 4096)}};
+    if (shapes.count(name) == 0) {
+        std::fprintf(stderr, "%s: one of smollm2-135m, qwen3-0.6b, llama-3.2-1b, llama-3.1-8b\n", name.c_str());
+        std::exit(2);
+    }
+    return shapes.at(name);
+}
+
+// As the engine chooses it.
+static Plan family_plan(const Kernels& kernels, const Shape& s, const Load& load) {
+    Plan plan = load.decodes() ? decode_plan(load.rows) : prefill_plan(load.tokens(), load.rows);
+    plan.attention = load.decodes() ? Plan::SHARED : Plan::SHARED_PREFILL;
+    plan.attentionCluster = 8;
+    while (plan.attentionCluster > 1 && load.rows * s.keyHeads() * plan.attentionCluster > 2 * kernels.multiprocessors()) {
+        plan.attentionCluster /= 2;
+    }
+    return plan;
+}
+
+// The step, and each of its kernels in a chain over all layers, with the time that copying its weights and KV would take.
+static void time_family(Kernels& kernels, const Model<rose::bf16>& model, const Load& load) {
+    const Shape& s = model.shape;
+    Runner<rose::bf16> runner(kernels, model, load.tokens(), load.rows, 16, load.blocks(), false);
+    fill_pool(runner);
+    runner.upload(load.batch());
+    const Plan plan = family_plan(kernels, s, load);
+    const double kv = 2. * load.rows * load.context * s.kvWidth() * 2;
+    struct Part {
+        const char* name;
+        std::function<void(int)> run;
+        double bytes;
+    };
+    const double width = s.width;
+    const Part parts[] = {{"qkv", [&](int i) { runner.qkv(plan, i); }, 2 * width * (s.attention() + 2 * s.kvWidth())},
+                          {"attention", [&](int i) { runner.attention(plan, i); }, kv},
+                          {"attention out", [&](int i) { runner.attentionOut(plan, i); }, 2 * width * s.attention()},
+                          {"mlp in", [&](int i) { runner.mlpIn(plan, i); }, 4 * width * s.inner},
+                          {"mlp out", [&](int i) { runner.mlpOut(plan, i); }, 2 * width * s.inner}};
+    const int repeats = load.decodes() ? 15 : 5, inner = load.decodes() ? 2 : 1;
+    const double step = median_micros(
+        kernels, [&] { runner.step(plan); }, repeats, inner);
+    double bytes = 2 * width * s.vocabulary, flops = 0;
+    for (const Part& part : parts) bytes += s.layers * part.bytes;
+    for (const Part& part : parts) flops += part.bytes == kv ? 0. : load.tokens() * part.bytes * s.layers;
+    std::printf("FAMILY %-14s: %9.1f us, floor %.0f us, %.0f TFLOP/s in the layers' GEMMs;", load.text().c_str(), step,
+                bytes / COPY_BYTES_PER_MICRO, flops / step * 1e-6);
+    for (const Part& part : parts) {
+        double chain = median_micros(
+                           kernels,
+                           [&] {
+                               for (int i = 0; i < s.layers; i++) part.run(i);
+                           },
+                           repeats, inner) /
+                       s.layers;
+        std::printf(" %s %.2f (%.2f)", part.name, chain, part.bytes / COPY_BYTES_PER_MICRO);
+    }
+    const double head = median_micros(
+        kernels, [&] { runner.head(plan), runner.select(); }, repeats, inner);
+    std::printf(" head %.1f (%.1f)\n", head, 2 * width * s.vocabulary / COPY_BYTES_PER_MICRO);
 }
 
 // The sampling kernel alone over its own logits, normal with deviation 3 as a trained model's are, or nearly alike as those of random
@@ -365,13 +451,26 @@ static void time_sampling(Kernels& kernels, int rows) {
 
 int main(int argc, char** argv) {
     if (argc < 3) {
-        std::fprintf(stderr, "usage: time DIRECTORY steps | prefill | sweep | tune | sampling [ROWS | ROWSxLENGTH ...]\n");
+        std::fprintf(stderr,
+                     "usage: time DIRECTORY steps | prefill | sweep | tune | family NAME | family-tune NAME | sampling [ROWS | "
+                     "ROWSxLENGTH ...]\n");
         return 2;
     }
     Kernels kernels(argv[1], ".sm_90a.cubin");
     if (!std::strcmp(argv[2], "sampling")) {
         std::printf("us of sample, of sample_held; each for logits of deviation 3, then of 0.2\n");
         for (int i = 3; i < argc; i++) time_sampling(kernels, std::atoi(argv[i]));
+        return 0;
+    }
+    if (!std::strncmp(argv[2], "family", 6) && argc > 3) {
+        const Model<rose::bf16> model(kernels, family_shape(argv[3]));
+        std::printf("%s, ", argv[3]);
+        print_clock();
+        for (int i = 4; i < argc; i++) {
+            const Load load(argv[i]);
+            if (std::strcmp(argv[2], "family") == 0) time_family(kernels, model, load);
+            else tune(kernels, model, load, family_plan(kernels, model.shape, load), model.shape.layers);
+        }
         return 0;
     }
     Model<T> model(kernels, measured_shape(CHAIN));
@@ -383,7 +482,10 @@ int main(int argc, char** argv) {
         for (int i = 3; i < argc; i++) time_steps(kernels, model, std::atoi(argv[i]));
     }
     if (!std::strcmp(argv[2], "tune")) {
-        for (int i = 3; i < argc; i++) tune(kernels, model, Load(argv[i]));
+        for (int i = 3; i < argc; i++) {
+            const Load load(argv[i]);
+            tune(kernels, model, load, load.decodes() ? decode_plan(load.rows) : prefill_plan(load.tokens(), load.rows), LAYERS);
+        }
     }
     if (!std::strcmp(argv[2], "sweep")) {
         for (int i = 3; i < argc; i++) sweep(kernels, model, std::atoi(argv[i]));

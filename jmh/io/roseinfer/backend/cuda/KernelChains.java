@@ -132,7 +132,8 @@ final class KernelChains {
         return switch (part) {
             case QKV -> floor(layer.qkv());
             case ATTENTION -> {
-                double tokenBytes = 2.0 * spec().width() * on.shape().type().bytes();
+                double tokenBytes =
+                        2.0 * on.shape().kvWidth() * on.shape().type().bytes();
                 yield rows * (CONTEXT + 1) * tokenBytes / bytesPerMicro;
             }
             case ATTENTION_OUTPUT -> floor(layer.attentionOutput());

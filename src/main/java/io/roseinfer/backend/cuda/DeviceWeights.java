@@ -14,8 +14,7 @@ record DeviceWeights(long tokens, long positions, List<Layer> layers, Projection
     }
 
     /** The four matrices of a block. */
-    record Layer(
-            Projection qkv, Heads heads, Projection attentionOutput, Projection mlpInner, Projection mlpOutput) {}
+    record Layer(Projection qkv, Heads heads, Projection attentionOutput, Projection mlpInner, Projection mlpOutput) {}
 
     /**
      * What is done to the heads of queries and keys, in the order in which they are packed.

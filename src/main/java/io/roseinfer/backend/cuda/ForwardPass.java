@@ -446,13 +446,7 @@ final class ForwardPass {
 
     /** A GEMM's launch, but for what its epilogue wants; {@code norm} says whether it normalises by itself. */
     private Launcher gemm(
-            Gemm kind,
-            GemmPlan plan,
-            Projection matrix,
-            long activations,
-            int rows,
-            boolean norm,
-            float epsilon) {
+            Gemm kind, GemmPlan plan, Projection matrix, long activations, int rows, boolean norm, float epsilon) {
         int panels = matrix.inputs() / shape.type().panelWidth();
         int outputs = matrix.outputs();
         launcher.kernel(kernel(kind, plan));

@@ -68,9 +68,7 @@ final class RunnerLoader {
         this.device = "device cuda:" + device.index();
         this.multiprocessors = device.multiprocessors();
         ElementType type = ElementType.of(
-                options.precision(),
-                weights.matrixType(),
-                spec.head().norm().kind() == Norm.Kind.RMS);
+                options.precision(), weights.matrixType(), spec.head().norm().kind() == Norm.Kind.RMS);
         this.shape = ModelShape.of(spec, type, Shard.WHOLE);
         KernelTarget kernels = KernelTarget.of(device);
         SampleStructs.requireContract();

@@ -93,8 +93,7 @@ final class StepBuffers {
         plan.add(Buffer.NORMALIZED, element * panelRows * shape.stride());
         plan.add(Buffer.QUERIES, element * panelRows * shape.attention());
         plan.add(
-                Buffer.RAW_HEADS,
-                shape.headNorms() ? element * panelRows * (shape.attention() + shape.kvWidth()) : 16);
+                Buffer.RAW_HEADS, shape.headNorms() ? element * panelRows * (shape.attention() + shape.kvWidth()) : 16);
         plan.add(Buffer.ATTENDED, element * panelRows * shape.paddedAttention());
         plan.add(Buffer.HIDDEN, element * panelRows * shape.paddedInner());
         plan.add(Buffer.BEST, 8L * rows * (shape.paddedVocabulary() / 64));

@@ -77,8 +77,9 @@ final class WeightUpload {
 
     DeviceWeights run() {
         long tokens = table(weights.embedding(), "token embedding");
-        long positions =
-                weights.positions().map(rows -> table(rows, "position embedding")).orElse(0L);
+        long positions = weights.positions()
+                .map(rows -> table(rows, "position embedding"))
+                .orElse(0L);
         List<Layer> layers = new ArrayList<>();
         for (int i = 0; i < spec.layers(); i++) {
             layers.add(layer(weights.blocks().get(i), spec.block(i)));
@@ -111,7 +112,9 @@ final class WeightUpload {
                         Optional.empty(),
                         new Packing("attention weights", width, headSize, shape.headPad())),
                 projection(
-                        block.inner(), Optional.of(new Before(block.mlpNorm(), kind)), new Packing("MLP weights", inner)),
+                        block.inner(),
+                        Optional.of(new Before(block.mlpNorm(), kind)),
+                        new Packing("MLP weights", inner)),
                 projection(block.down(), Optional.empty(), new Packing("MLP weights", width)));
         uploads.release();
         return layer;
@@ -176,7 +179,14 @@ final class WeightUpload {
         int start = 0;
         for (Outputs part : from.parts()) {
             int[] numbers = IntStream.range(0, part.count()).map(part::stored).toArray();
-            pack(from, uploads.tensor(part.tensor()), RowOrder.part(order, start, numbers), gain, normBias, packing, packed);
+            pack(
+                    from,
+                    uploads.tensor(part.tensor()),
+                    RowOrder.part(order, start, numbers),
+                    gain,
+                    normBias,
+                    packing,
+                    packed);
             start += part.count();
         }
         if (norm.isPresent() && norm.get().kind() == Kind.LAYER) {

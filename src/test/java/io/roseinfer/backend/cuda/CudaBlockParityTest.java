@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.TestReporter;
@@ -58,20 +59,45 @@ class CudaBlockParityTest {
                 .positions(Positions.Rope.plain(500, headSize));
     }
 
-    private static final Map<String, ModelSpec> MODELS = Map.of(
-            "three queries for a key", gated(120, 6, 2, 20).build(),
-            "heads of 64", gated(128, 8, 2, 64).build(),
-            "heads of 128, one key", gated(192, 5, 1, 128).untied().build(),
-            "norms over heads", gated(96, 4, 2, 64).headNorms().build(),
-            "heads of 12, partly turned",
-                    gated(84, 7, 7, 12)
-                            .headNorms()
-                            .positions(new Positions.Rope(100, 6, new Positions.Scaling.None()))
-                            .build(),
-            "no positions", gated(64, 4, 2, 16).positions(new Positions.None()).build(),
-            "layer norms and rotary positions", gated(64, 4, 4, 16).norm(Norm.layer(1e-5f)).build(),
-            "gate without rotary positions",
-                    gated(64, 4, 4, 64).positions(new Positions.Learned()).activation(Activation.GELU_TANH).build());
+    private static final Map<String, ModelSpec> MODELS = models();
+
+    private static Map<String, ModelSpec> models() {
+        Map<String, ModelSpec> models = new TreeMap<>();
+        models.put("three queries for a key", gated(120, 6, 2, 20).build());
+        models.put("heads of 64", gated(128, 8, 2, 64).build());
+        models.put("heads of 64 with keys of their own", gated(128, 3, 3, 64).build());
+        models.put("heads of 128, one key", gated(192, 5, 1, 128).untied().build());
+        models.put("norms over heads", gated(96, 4, 2, 64).headNorms().build());
+        Positions halfTurned = new Positions.Rope(100, 6, new Positions.Scaling.None());
+        models.put(
+                "heads of 12, half turned",
+                gated(84, 7, 7, 12).headNorms().positions(halfTurned).build());
+        models.put(
+                "no positions",
+                gated(64, 4, 2, 16).positions(new Positions.None()).build());
+        models.put(
+                "positions in every other layer",
+                gated(64, 8, 2, 64)
+                        .positions(layer -> layer == 0 ? Positions.Rope.plain(500, 64) : new Positions.None())
+                        .build());
+        models.put(
+                "windows, one in a layer",
+                gated(64, 8, 2, 64)
+                        .window(layer -> layer == 0 ? 19 : Integer.MAX_VALUE)
+                        .build());
+        models.put(
+                "window of heads of 20", gated(64, 4, 2, 20).window(layer -> 8).build());
+        models.put(
+                "layer norms, side by side",
+                gated(64, 4, 4, 16).norm(Norm.layer(1e-5f)).parallel().build());
+        models.put(
+                "gate without rotary positions",
+                gated(64, 4, 4, 64)
+                        .positions(new Positions.Learned())
+                        .activation(Activation.GELU_TANH)
+                        .build());
+        return models;
+    }
 
     static Stream<Arguments> modelsInEachPrecision() {
         return MODELS.keySet().stream()
@@ -102,8 +128,8 @@ class CudaBlockParityTest {
         int[] tokens = tokens(spec.vocabularySize());
         RunnerLimits limits = new RunnerLimits(4, spec.contextLength(), 16, 64);
         try (Backend used = backend;
-                StepDriver driver =
-                        new StepDriver(used.load(spec, TestModel.random(spec, SEED).weights(), limits))) {
+                StepDriver driver = new StepDriver(
+                        used.load(spec, TestModel.random(spec, SEED).weights(), limits))) {
             driver.add(new StepDriver.Sequence(tokens), TOKENS, true).step();
             float[] whole = read.apply(driver.runner, 0);
             StepDriver.Sequence chunked = new StepDriver.Sequence(tokens);
@@ -139,7 +165,8 @@ class CudaBlockParityTest {
         for (float[] seen : logits(cuda(precision, false), spec, CudaProbe::logits)) {
             Difference apart = Difference.of(seen, expected);
             out.publishEntry(name + " " + precision, apart + " of " + largest);
-            assertThat(apart.max()).isLessThan(Objects.requireNonNull(LIMITS.get(precision)) * Math.max(1, largest / 4));
+            assertThat(apart.max())
+                    .isLessThan(Objects.requireNonNull(LIMITS.get(precision)) * Math.max(1, largest / 4));
         }
     }
 

@@ -438,8 +438,7 @@ class StepShapesTest {
 
     @Test
     void model_with_what_no_kernel_computes_is_refused_by_what_it_has() {
-        ModelSpec silu =
-                SpecBuilder.named("m").activation(Activation.SILU).build();
+        ModelSpec silu = SpecBuilder.named("m").activation(Activation.SILU).build();
         assertThatThrownBy(() -> ModelShape.of(silu, ElementType.F16, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("m has an MLP with SiLU and no gate");
@@ -475,7 +474,8 @@ class StepShapesTest {
     void attention_of_shared_key_heads_follows_the_rows_of_one_token(int blockSize, int singles, Attention expected) {
         ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shared, blockSize, true, false);
-        assertThat(choice.of(singles == 64 ? 64 : 100, 64, 64, singles).attention()).isEqualTo(expected);
+        assertThat(choice.of(singles == 64 ? 64 : 100, 64, 64, singles).attention())
+                .isEqualTo(expected);
     }
 
     @Test

@@ -34,7 +34,8 @@ public record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boo
                             ? Attention.PREFILL
                             : prefill && SharedAttention.takes(shape) ? Attention.SHARED_PREFILL : Attention.GENERIC);
         }
-        StepKernels chosen = onHopper(tokens, rows, samples, singles).normalising(shape.fusesNorm(), shape.fusesHeadNorm());
+        StepKernels chosen =
+                onHopper(tokens, rows, samples, singles).normalising(shape.fusesNorm(), shape.fusesHeadNorm());
         return hasSpecialAttention() ? chosen : chosen.with(sharedAttention(rows, singles));
     }
 

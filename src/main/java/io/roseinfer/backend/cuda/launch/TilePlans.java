@@ -88,7 +88,8 @@ public record TilePlans(List<Line> fastest, List<Line> invariant) {
             for (int i = 0; i < tiles.size(); i++) {
                 for (String epilogue : EPILOGUES.get(i)) {
                     String family = "gemm_" + epilogue + "_" + type.suffix() + "_";
-                    requireKernel(line, tiles.get(i).text(), family, tiles.get(i).suffix(), kernels);
+                    requireKernel(
+                            line, tiles.get(i).text(), family, tiles.get(i).suffix(), kernels);
                 }
             }
             String attention = plan.single().kernel().kernel;

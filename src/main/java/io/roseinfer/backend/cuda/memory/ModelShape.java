@@ -113,7 +113,8 @@ public record ModelShape(ModelSpec spec, ElementType type, Shard shard, int head
 
     /** Whether every norm over the residual stream is of a kind. */
     private boolean normsAre(Kind kind) {
-        return spec.head().norm().kind() == kind && !anyBlock(block -> block.norm().kind() != kind);
+        return spec.head().norm().kind() == kind
+                && !anyBlock(block -> block.norm().kind() != kind);
     }
 
     /** Asked for every step, so nothing is allocated. */

@@ -53,7 +53,8 @@ class RowOrderTest {
     @Test
     void every_output_has_one_place() {
         int[] order = RowOrder.heads(attention(5, 5, 80), 80, 20);
-        int[] outputs = Arrays.stream(order).filter(output -> output != P).sorted().toArray();
+        int[] outputs =
+                Arrays.stream(order).filter(output -> output != P).sorted().toArray();
         assertThat(outputs).isEqualTo(IntStream.range(0, 15 * 80).toArray());
     }
 
