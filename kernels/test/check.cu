@@ -582,8 +582,9 @@ static void check_whole(Kernels& kernels, bool hopper, int layers) {
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        std::fprintf(stderr,
-                     "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | edges | families | models | shallow[:i/n]]\n");
+        std::fprintf(
+            stderr,
+            "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | edges | families | models | shallow[:i/n]]\n");
         return 2;
     }
     const std::string suffix = argc > 2 ? argv[2] : ".sm_90a.cubin";

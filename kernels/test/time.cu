@@ -4,8 +4,8 @@
 //      time DIRECTORY prefill [ROWSxLENGTH …]       these prompts in one step
 //      time DIRECTORY sweep [ROWS …]                every tile of every GEMM in a chain of its own, best first
 //      time DIRECTORY tune [ROWS | ROWSxLENGTH …]   the best tiles in the whole step
-//      time DIRECTORY family NAME [ROWS@CONTEXT | ROWSxLENGTH …]        a model of another family in bf16: the step and its kernels
-//      time DIRECTORY family-tune NAME [ROWS@CONTEXT | ROWSxLENGTH …]   the best tiles in its step
+//      time DIRECTORY gated SHAPE [ROWS@CONTEXT | ROWSxLENGTH …]        a model with a gated MLP in bf16: the step and its kernels
+//      time DIRECTORY gated-tune SHAPE [ROWS@CONTEXT | ROWSxLENGTH …]   the best tiles in its step
 //      time DIRECTORY sampling [ROWS …]             the sampling kernel by what is asked of it
 //
 // The model is the 124M shape with random weights, f16, context 132. Chains run over 36 layers' distinct weights and KV, more
@@ -333,23 +333,21 @@ static void tune(Kernels& kernels, const Model<E>& model, const Load& load, Plan
                 best.mlpIn.text().c_str(), best.mlpOut.text().c_str(), best.head.text().c_str());
 }
 
-// Shapes that are served, by name.
-static Shape family_shape(const std::string& name) {
-    Shape qwen3 = gated_shape(28, 1024, 16, 8, 128, 3072, 151936, 4096);
-    qwen3.headNorms = true;
-    const std::map<std::string, Shape> shapes = {{"smollm2-135m", gated_shape(30, 576, 9, 3, 64, 1536, 49152, 4096)},
-                                                 {"qwen3-0.6b", qwen3},
-                                                 {"llama-3.2-1b", gated_shape(16, 2048, 32, 8, 64, 8192, 128256, 4096)},
-                                                 {"llama-3.1-8b", gated_shape(32, 4096, 32, 8, 128, 14336, 128256, 4096)}};
-    if (shapes.count(name) == 0) {
-        std::fprintf(stderr, "%s: one of smollm2-135m, qwen3-0.6b, llama-3.2-1b, llama-3.1-8b\n", name.c_str());
+// LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY, of a model with rotary positions and a gated MLP; `:norms` behind it adds norms
+// over heads.
+static Shape gated_shape(const char* text) {
+    int n[7];
+    if (std::sscanf(text, "%d:%d:%d:%d:%d:%d:%d", n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6) != 7) {
+        std::fprintf(stderr, "%s: LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY[:norms] is expected\n", text);
         std::exit(2);
     }
-    return shapes.at(name);
+    Shape s = gated_shape(n[0], n[1], n[2], n[3], n[4], n[5], n[6], 4096);
+    s.headNorms = std::strstr(text, ":norms") != nullptr;
+    return s;
 }
 
 // As the engine chooses it.
-static Plan family_plan(const Kernels& kernels, const Shape& s, const Load& load) {
+static Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load) {
     Plan plan = load.decodes() ? decode_plan(load.rows) : prefill_plan(load.tokens(), load.rows);
     plan.attention = load.decodes() ? Plan::SHARED : Plan::SHARED_PREFILL;
     plan.attentionCluster = 8;
@@ -360,12 +358,12 @@ static Plan family_plan(const Kernels& kernels, const Shape& s, const Load& load
 }
 
 // The step, and each of its kernels in a chain over all layers, with the time that copying its weights and KV would take.
-static void time_family(Kernels& kernels, const Model<rose::bf16>& model, const Load& load) {
+static void time_gated(Kernels& kernels, const Model<rose::bf16>& model, const Load& load) {
     const Shape& s = model.shape;
     Runner<rose::bf16> runner(kernels, model, load.tokens(), load.rows, 16, load.blocks(), false);
     fill_pool(runner);
     runner.upload(load.batch());
-    const Plan plan = family_plan(kernels, s, load);
+    const Plan plan = gated_plan(kernels, s, load);
     const double kv = 2. * load.rows * load.context * s.kvWidth() * 2;
     struct Part {
         const char* name;
@@ -384,7 +382,7 @@ static void time_family(Kernels& kernels, const Model<rose::bf16>& model, const 
     double bytes = 2 * width * s.vocabulary, flops = 0;
     for (const Part& part : parts) bytes += s.layers * part.bytes;
     for (const Part& part : parts) flops += part.bytes == kv ? 0. : load.tokens() * part.bytes * s.layers;
-    std::printf("FAMILY %-14s: %9.1f us, floor %.0f us, %.0f TFLOP/s in the layers' GEMMs;", load.text().c_str(), step,
+    std::printf("GATED %-14s: %9.1f us, floor %.0f us, %.0f TFLOP/s in the layers' GEMMs;", load.text().c_str(), step,
                 bytes / COPY_BYTES_PER_MICRO, flops / step * 1e-6);
     for (const Part& part : parts) {
         double chain = median_micros(
@@ -452,7 +450,7 @@ static void time_sampling(Kernels& kernels, int rows) {
 int main(int argc, char** argv) {
     if (argc < 3) {
         std::fprintf(stderr,
-                     "usage: time DIRECTORY steps | prefill | sweep | tune | family NAME | family-tune NAME | sampling [ROWS | "
+                     "usage: time DIRECTORY steps | prefill | sweep | tune | gated SHAPE | gated-tune SHAPE | sampling [ROWS | "
                      "ROWSxLENGTH ...]\n");
         return 2;
     }
@@ -462,14 +460,14 @@ int main(int argc, char** argv) {
         for (int i = 3; i < argc; i++) time_sampling(kernels, std::atoi(argv[i]));
         return 0;
     }
-    if (!std::strncmp(argv[2], "family", 6) && argc > 3) {
-        const Model<rose::bf16> model(kernels, family_shape(argv[3]));
+    if (!std::strncmp(argv[2], "gated", 5) && argc > 3) {
+        const Model<rose::bf16> model(kernels, gated_shape(argv[3]));
         std::printf("%s, ", argv[3]);
         print_clock();
         for (int i = 4; i < argc; i++) {
             const Load load(argv[i]);
-            if (std::strcmp(argv[2], "family") == 0) time_family(kernels, model, load);
-            else tune(kernels, model, load, family_plan(kernels, model.shape, load), model.shape.layers);
+            if (std::strcmp(argv[2], "gated") == 0) time_gated(kernels, model, load);
+            else tune(kernels, model, load, gated_plan(kernels, model.shape, load), model.shape.layers);
         }
         return 0;
     }
