@@ -111,7 +111,7 @@ class OperatorRecorderTest {
         CpuOptions options = new CpuOptions(2, Precision.FP32, KernelChoice.SCALAR);
         RunnerLimits limits = new RunnerLimits(4, 64, BLOCK_SIZE, 0);
         try (StepDriver driver = new StepDriver(new CpuBackend(options).load(model.spec, model.weights(), limits))) {
-            StepProfiler profiler = driver.runner.profile(clock).orElseThrow();
+            StepProfiler profiler = ((StepProfiler.Source) driver.runner).profile(clock);
             StepDriver.Sequence sequence = sequence(10);
             driver.add(sequence, 9, true).step();
             driver.add(sequence, 1, true).step();
