@@ -310,21 +310,20 @@ final class EngineLoop {
     /**
      * Ends every request there is; the loop must not be turned afterwards. Allocates nothing, and forgets a request only after its
      * ending, so it can be called again if it fails.
+     *
+     * @param onCut is called before each ending
      */
-    void endAll(Ending ending) {
+    void endAll(Ending ending, Runnable onCut) {
         for (LiveRequest request = live.first(); request != null; request = live.first()) {
+            onCut.run();
             finish(request, ending, clock.nanos());
         }
         for (LiveRequest request = submitted.peek(); request != null; request = submitted.peek()) {
+            onCut.run();
             finish(request, ending, clock.nanos());
             submitted.poll();
         }
         counters.nothingRuns();
-    }
-
-    /** Whether any request is here that has not ended; of a loop that is not being turned. */
-    boolean hasRequests() {
-        return live.first() != null || !submitted.isEmpty();
     }
 
     /** Fails if an idle engine holds blocks. */

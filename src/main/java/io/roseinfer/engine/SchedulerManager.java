@@ -71,6 +71,8 @@ final class SchedulerManager implements AutoCloseable {
     /** Whether a request was ended because the engine ended. */
     private volatile boolean hasCut;
 
+    private final Runnable noteCut = () -> hasCut = true;
+
     /**
      * A manager whose worker has not been started.
      *
@@ -113,12 +115,23 @@ final class SchedulerManager implements AutoCloseable {
         int seen = inflight.get();
         while (seen < maxInflightRequests) {
             if (inflight.compareAndSet(seen, seen + 1)) {
+                requireStillServing();
                 return;
             }
             seen = inflight.get();
         }
         throw new Overloaded("too many requests in flight: " + maxInflightRequests
                 + " is the most (max_inflight_requests); try again when one has ended");
+    }
+
+    /** A worker that drains leaves when nothing is counted in, so what was counted in after that would be cut. */
+    private void requireStillServing() {
+        try {
+            requireServing();
+        } catch (RuntimeException | Error e) {
+            unreserve();
+            throw e;
+        }
     }
 
     /** Gives back what {@link #reserve} counted. */
@@ -315,10 +328,7 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     private synchronized void endLeftovers() {
-        if (loop.hasRequests()) {
-            hasCut = true;
-        }
-        loop.endAll(ownEnding());
+        loop.endAll(ownEnding(), noteCut);
     }
 
     /**

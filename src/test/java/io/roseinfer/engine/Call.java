@@ -65,7 +65,7 @@ final class Call {
 
     /** Whether nobody but an engine that ended itself can have ended it. */
     boolean isCut() {
-        return mayBeCut() && !closed;
+        return !closed && mayBeCut();
     }
 
     boolean isAccepted() {

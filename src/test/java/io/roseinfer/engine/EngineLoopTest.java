@@ -328,10 +328,10 @@ class EngineLoopTest {
             }
         });
         while (caller.isAlive()) {
-            loop.endAll(Ending.CANCELLED);
+            loop.endAll(Ending.CANCELLED, () -> {});
         }
         caller.join();
-        loop.endAll(Ending.CANCELLED);
+        loop.endAll(Ending.CANCELLED, () -> {});
         assertThat(handedOver).allMatch(live -> live.tokens().isEnded());
         assertThat(endings).isEqualTo(handedOver.size());
     }

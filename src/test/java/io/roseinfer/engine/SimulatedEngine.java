@@ -295,7 +295,7 @@ final class SimulatedEngine implements AutoCloseable {
     private void stop(FinishReason reason) {
         stopped = true;
         endWith = reason;
-        loop.endAll(death.map(Ending::failed).orElse(Ending.CANCELLED));
+        loop.endAll(death.map(Ending::failed).orElse(Ending.CANCELLED), () -> {});
     }
 
     /**
