@@ -283,8 +283,7 @@ class EngineTest {
     void close_with_grace_ends_what_still_runs_when_the_time_is_over() throws Exception {
         Gate gate = new Gate();
         EngineOptions options = Models.options();
-        // This thread reads the clock twice for the time of grace, and a third time when it has told the engine to
-        // stop:
+        // This thread reads the clock twice while the grace lasts, and a third time when the engine is to stop:
         // only then does the first step go on.
         Thread closing = Thread.currentThread();
         AtomicInteger readings = new AtomicInteger();
