@@ -70,7 +70,7 @@ final class VectorAttention implements Attention {
             KvView context, float[] queries, int from, int stride, int length, float scale, float[] output, int to) {
         int headSize = context.headSize();
         int first = context.firstSeen(length);
-        int shared = Math.min(length, context.firstSeen(length + GROUP - 1));
+        int shared = Math.min(length, nextBlock(context, context.firstSeen(length + GROUP - 1)));
         scoreGroup(context, queries, from, stride, first, length + GROUP - 1, scale);
         for (int q = 0; q < GROUP; q++) {
             sums[q] = exponentiate(q, context.firstSeen(length + q), length + q);
@@ -156,6 +156,11 @@ final class VectorAttention implements Attention {
     private static int vector(KvView context, int token) {
         int blockSize = context.blockSize();
         return token / blockSize * Math.ceilDiv(blockSize, L) + token % blockSize / L;
+    }
+
+    /** The first token of a block, from {@code token} on. */
+    private static int nextBlock(KvView context, int token) {
+        return Math.ceilDiv(token, context.blockSize()) * context.blockSize();
     }
 
     /** The token a vector begins with. */
@@ -316,8 +321,12 @@ final class VectorAttention implements Attention {
         int blockSize = context.blockSize();
         int pairs = headSize - headSize % (2 * L);
         int tokens = Math.ceilDiv(CACHED_TOKENS, blockSize) * blockSize;
+        int aligned = Math.min(length, nextBlock(context, first));
+        for (int row = 0; first < aligned && row < count; row++) {
+            weigh(context, row, first, aligned, output, row * headSize);
+        }
         int next;
-        for (int t = first; t < length; t = next) {
+        for (int t = aligned; t < length; t = next) {
             next = count > GROUP ? t + Math.min(tokens, length - t) : length;
             for (int d = 0; d < pairs; d += 2 * L) {
                 for (int row = 0; row < count; row += GROUP) {
@@ -327,13 +336,15 @@ final class VectorAttention implements Attention {
             }
         }
         for (int row = 0; row < count; row++) {
-            weighRest(context, row, pairs, first, length, output, row * headSize);
+            weighRest(context, row, pairs, aligned, length, output, row * headSize);
         }
     }
 
     /**
      * Adds the values of tokens {@code first <= t < end}, weighed by four rows, to their outputs; rows after the {@code last} are
      * the last again.
+     *
+     * @param first the first token of a block
      */
     private void weighFourByTwo(KvView context, int d, int first, int end, float[] output, int to, int row, int last) {
         MemorySegment memory = context.memory();
@@ -354,11 +365,10 @@ final class VectorAttention implements Attention {
         FloatVector sum21 = FloatVector.fromArray(F, output, to2 + L);
         FloatVector sum30 = FloatVector.fromArray(F, output, to3);
         FloatVector sum31 = FloatVector.fromArray(F, output, to3 + L);
-        int skipped = first % blockSize;
-        for (int t = first - skipped; t < end; t += blockSize) {
+        for (int t = first; t < end; t += blockSize) {
             long values = context.values(t / blockSize) + 4L * d;
             int tokens = Math.min(blockSize, end - t);
-            for (int i = skipped; i < tokens; i++) {
+            for (int i = 0; i < tokens; i++) {
                 FloatVector value0 = load(memory, values + 4L * i * headSize);
                 FloatVector value1 = load(memory, values + 4L * i * headSize + 4L * L);
                 FloatVector weight0 = FloatVector.broadcast(F, weights[from + t + i]);
@@ -374,7 +384,6 @@ final class VectorAttention implements Attention {
                 sum30 = value0.fma(weight3, sum30);
                 sum31 = value1.fma(weight3, sum31);
             }
-            skipped = 0;
         }
         sum00.intoArray(output, to);
         sum01.intoArray(output, to + L);
