@@ -72,9 +72,10 @@ final class VectorAttention implements Attention {
         int first = context.firstSeen(length);
         int shared = Math.min(length, nextBlock(context, context.firstSeen(length + GROUP - 1)));
         scoreGroup(context, queries, from, stride, first, length + GROUP - 1, scale);
-        for (int q = 0; q < GROUP; q++) {
-            sums[q] = exponentiate(q, context.firstSeen(length + q), length + q);
-        }
+        float sum0 = exponentiate(0, first, length);
+        float sum1 = exponentiate(1, context.firstSeen(length + 1), length + 1);
+        float sum2 = exponentiate(2, context.firstSeen(length + 2), length + 2);
+        float sum3 = exponentiate(3, context.firstSeen(length + 3), length + 3);
         for (int q = 0; first < shared && q < GROUP; q++) {
             weigh(context, q, context.firstSeen(length + q), shared, output, to + q * headSize);
         }
@@ -82,9 +83,10 @@ final class VectorAttention implements Attention {
         for (int q = 1; q < GROUP; q++) {
             weigh(context, q, Math.max(length, context.firstSeen(length + q)), length + q, output, to + q * headSize);
         }
-        for (int q = 0; q < GROUP; q++) {
-            divide(output, to + q * headSize, headSize, sums[q]);
-        }
+        divide(output, to, headSize, sum0);
+        divide(output, to + headSize, headSize, sum1);
+        divide(output, to + 2 * headSize, headSize, sum2);
+        divide(output, to + 3 * headSize, headSize, sum3);
     }
 
     @Override
