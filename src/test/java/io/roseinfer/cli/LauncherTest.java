@@ -221,8 +221,7 @@ class LauncherTest {
                 FileTime.from(Instant.now().plusSeconds(60)));
         checkout.executable(
                 "jdk/bin/java",
-                "#!/bin/sh\necho \"$@\" >> java.log\nexec '" + System.getProperty("java.home")
-                        + "/bin/java' \"$@\"\n");
+                "#!/bin/sh\necho \"$@\" >> java.log\nexec '" + System.getProperty("java.home") + "/bin/java' \"$@\"\n");
         Outcome outcome = launch(Map.of("ROSEINFER_JAVA_OPTS", "--version"), "doctor");
         assertThat(checkout.path("java.log")).content().contains("-XX:SharedArchiveFile=");
         assertThat(outcome.out()).contains(Runtime.version().toString()).doesNotContain("archive", "cds");
