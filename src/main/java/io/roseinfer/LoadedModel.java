@@ -16,7 +16,7 @@ import java.util.Optional;
 
 /** A model on a device. It can serve one engine at a time, one after another. */
 public final class LoadedModel implements AutoCloseable {
-    /** Kernels that are not compiled by then are compiled beside the first requests. */
+    /** Kernels that are not compiled by then are compiled beside the first requests, and so is the engine's own code. */
     private static final long MOST_KERNEL_NANOS = 2_200_000_000L;
 
     private final Backend backend;
@@ -82,14 +82,15 @@ public final class LoadedModel implements AutoCloseable {
     }
 
     /**
-     * Runs steps for their own sake until the kernels and the host's code are compiled: one to three seconds on the processor, half a second
-     * on a GPU. Without it the first requests are served many times more slowly; with few tokens to generate that is still the sooner end.
+     * Runs steps for their own sake until the kernels and the host's code are compiled: one to two and a half seconds on the
+     * processor, half a second on a GPU. Without it the first requests are served many times more slowly; with few tokens to generate that is still the sooner end.
      * No engine may be open. What a model generates does not depend on it.
      */
     public void warmUp(Clock clock) {
         long startNanos = Objects.requireNonNull(clock, "clock").nanos();
         runner.warmUp(MOST_KERNEL_NANOS);
-        if (backend.warmUpNanos() > 0) {
+        boolean compiled = clock.nanos() - startNanos < MOST_KERNEL_NANOS;
+        if (backend.warmUpNanos() > 0 && compiled) {
             EngineWarmUp.run(runner, options, clock, backend.warmUpNanos(), profiler);
         }
         warmUpNanos += clock.nanos() - startNanos;
