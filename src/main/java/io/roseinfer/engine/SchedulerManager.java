@@ -71,7 +71,8 @@ final class SchedulerManager implements AutoCloseable {
     /** Whether a request was ended because the engine ended. */
     private volatile boolean hasCut;
 
-    private final Runnable noteCut = () -> hasCut = true;
+    /** Made once: where memory has run out, nothing can be made. */
+    private final Runnable onCut = this::noteCut;
 
     /**
      * A manager whose worker has not been started.
@@ -98,6 +99,10 @@ final class SchedulerManager implements AutoCloseable {
         this.worker = Thread.ofPlatform().name("roseinfer-engine").daemon().unstarted(this::run);
         // With nothing to end, but what ends requests is loaded and initialized while there is memory for it.
         endLeftovers();
+    }
+
+    private void noteCut() {
+        hasCut = true;
     }
 
     void start() {
@@ -328,7 +333,7 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     private synchronized void endLeftovers() {
-        loop.endAll(ownEnding(), noteCut);
+        loop.endAll(ownEnding(), onCut);
     }
 
     /**
