@@ -38,10 +38,13 @@ public interface ModelRunner extends AutoCloseable {
     void await();
 
     /**
-     * Makes the device as fast as it gets, for at most {@code budgetNanos}; it may go on beside the first steps. Nothing where a device
+     * Waits until the device is as fast as it gets; what is not ready in time goes on beside the first steps. Nothing where a device
      * is fast from the start. Called while no step is in flight.
+     *
+     * @param mostNanos longest wait for kernels without which steps would be many times slower
+     * @param fastestNanos longest wait, of all, for those that gain a little more
      */
-    default void warmUp(long budgetNanos) {}
+    default void warmUp(long mostNanos, long fastestNanos) {}
 
     /** How the matrices are held, never {@link Precision#AUTO}; empty if the device has none. */
     default Optional<Precision> precision() {

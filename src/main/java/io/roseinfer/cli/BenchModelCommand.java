@@ -111,7 +111,7 @@ final class BenchModelCommand implements io.roseinfer.cli.Command {
                 new ModelBenchmark.Settings(points, context, decodeSteps, warmUp, repeatRuns);
         EngineOptions base = EngineOptions.defaults().withBlockSize(blockSize);
         try (LoadedModel loaded = model.load(spec -> settings.engineOptions(base, spec.contextLength()), terminal)) {
-            loaded.warmUp(terminal.clock());
+            loaded.warmUpKernels(terminal.clock());
             Map<String, @Nullable Object> flags =
                     new SettingsInForce(loaded, base).all(command, model, model.features(loaded, terminal));
             Environment environment = Machine.here().environment(loaded, terminal);

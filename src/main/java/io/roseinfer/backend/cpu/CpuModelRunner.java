@@ -156,9 +156,9 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     }
 
     @Override
-    public void warmUp(long budgetNanos) {
+    public void warmUp(long mostNanos, long fastestNanos) {
         Check.that(!closed, "a closed runner was to warm up");
-        warmUp.await(budgetNanos);
+        warmUp.await(mostNanos, fastestNanos);
     }
 
     @Override

@@ -70,10 +70,14 @@ final class KernelWarmUp implements AutoCloseable {
         return ready;
     }
 
-    /** Starts if it has not, and waits until the fastest kernels are compiled, at most {@code nanos} long. */
-    void await(long nanos) {
+    /**
+     * Starts if it has not, and waits until the first kind beyond the scalar kernels is compiled, at most {@code mostNanos}, and until
+     * the fastest is, at most {@code fastestNanos} in all.
+     */
+    void await(long mostNanos, long fastestNanos) {
         start();
-        await(last(), nanos);
+        long spentNanos = mostNanos - await(Math.min(1, last()), mostNanos);
+        await(last(), fastestNanos - spentNanos);
     }
 
     private int last() {
@@ -86,10 +90,11 @@ final class KernelWarmUp implements AutoCloseable {
         }
     }
 
-    private void await(int kind, long nanos) {
+    /** Returns how much of the time was not needed. */
+    private long await(int kind, long nanos) {
+        long left = nanos;
         lock.lock();
         try {
-            long left = nanos;
             while (ready < kind && !ended && !closed && left > 0) {
                 left = advanced.awaitNanos(left);
             }
@@ -98,6 +103,7 @@ final class KernelWarmUp implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+        return left;
     }
 
     private void run() {
@@ -124,11 +130,20 @@ final class KernelWarmUp implements AutoCloseable {
         }
     }
 
-    /** Takes turns, so that the compiler works on one loop while the calls of the next are counted. */
-    private void exercise(List<Runnable> calls) {
+    /**
+     * Takes turns, so that the compiler works on one loop while the calls of the next are counted. At the end all are asked once more:
+     * a call may happen to enter machine code of its loop alone and look compiled, or lose its code to what another call showed.
+     */
+    void exercise(List<Runnable> calls) {
         List<Runnable> open = new ArrayList<>(calls);
-        for (int round = 0; !open.isEmpty() && !closed && round < MOST_CALLS; round++) {
+        for (int round = 0; !closed && round < MOST_CALLS; round++) {
             open.removeIf(KernelWarmUp::isCompiled);
+            if (open.isEmpty()) {
+                calls.stream().filter(call -> !isCompiled(call)).forEach(open::add);
+                if (open.isEmpty()) {
+                    return;
+                }
+            }
         }
     }
 
