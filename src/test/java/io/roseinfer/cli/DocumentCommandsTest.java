@@ -28,7 +28,7 @@ class DocumentCommandsTest {
             List.of("generate", "doctor", "bench streaming", "bench scheduler", "bench model");
 
     private static final Pattern OURS = Pattern.compile("(?:tools|bin)/roseinfer(?= |$)(.*)");
-    private static final Pattern SCRIPT = Pattern.compile("(?<![\\w/.])((?:tools|bin)/[\\w-]+)(.*)");
+    private static final Pattern SCRIPT = Pattern.compile("(?<![\\w/.])((?:tools|bin)(?:/[\\w-]+)+)(.*)");
     private static final Pattern FLAG = Pattern.compile("(?<![\\w-])--[a-z][\\w-]*");
     private static final Pattern TESTS = Pattern.compile("-Dtest='?([\\w,#]+)");
     private static final Pattern BOLD = Pattern.compile("\\*\\*([^*]+)\\*\\*");
