@@ -3,6 +3,7 @@ package io.roseinfer.backend.cpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.FreshJvm;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
@@ -14,8 +15,6 @@ import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -222,26 +221,11 @@ class KernelWarmUpTest {
     }
 
     private static List<Long> inFreshProcess(Precision weights, String... more) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--add-modules=jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                FirstSteps.class.getName(),
-                weights.name()));
-        command.addAll(List.of(more));
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        try {
-            return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
-                    .lines()
-                    .map(Long::valueOf)
-                    .toList();
-        } finally {
-            process.destroyForcibly();
-        }
+        List<String> arguments = new ArrayList<>(List.of(weights.name()));
+        arguments.addAll(List.of(more));
+        return FreshJvm.run(FirstSteps.class, List.of(), arguments.toArray(String[]::new)).stream()
+                .map(Long::valueOf)
+                .toList();
     }
 
     /** Prints the bytes that the compute threads allocate in the first step of every batch size, largest batch first. */

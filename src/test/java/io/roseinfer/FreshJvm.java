@@ -1,0 +1,40 @@
+package io.roseinfer;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A JVM of its own that runs one class of the tests. What the compiler makes of vector code depends on everything that ran before;
+ * a test of it must not depend on the tests that happened to share its JVM.
+ */
+public final class FreshJvm {
+    private FreshJvm() {}
+
+    /**
+     * The lines that {@code main} prints to its output.
+     *
+     * @param flags of the JVM, beside those that vector and native code need
+     */
+    public static List<String> run(Class<?> main, List<String> flags, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--add-modules=jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(flags);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try {
+            return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}
