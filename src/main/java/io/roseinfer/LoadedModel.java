@@ -132,7 +132,12 @@ public final class LoadedModel implements AutoCloseable {
 
     /** As {@link #serve(EngineOptions)}, with stamps from another clock. */
     public Engine serve(EngineOptions options, Clock clock) {
-        return Engine.open(runner, tokenizer, fitting(options), clock, profiler);
+        return serve(options, clock, Observers.NONE);
+    }
+
+    /** As {@link #serve(EngineOptions, Clock)}, and tells more instruments what the engine does. */
+    public Engine serve(EngineOptions options, Clock clock, Observers observers) {
+        return Engine.open(runner, tokenizer, fitting(options), clock, profiler.and(observers));
     }
 
     /** Shows the profiler that started the program what an engine does; nobody, unless there is one and it was asked for. */

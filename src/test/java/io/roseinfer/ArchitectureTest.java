@@ -58,6 +58,7 @@ class ArchitectureTest {
             List.of("backend.cpu", "backend.cuda", "backend.sim"),
             List.of("engine.flight"),
             List.of("engine"),
+            List.of("server.http"),
             List.of("server", "bench.load"),
             List.of("bench"),
             List.of("bench.report"),
@@ -229,6 +230,16 @@ class ArchitectureTest {
                 .orShould()
                 .callMethod(System.class, "loadLibrary", String.class)
                 .check(classes);
+    }
+
+    @Test
+    void sockets_stay_behind_the_server_s_writer() {
+        onlyIn(ROOT + ".server.http..", "io.netty..");
+    }
+
+    @Test
+    void the_prometheus_client_stays_in_the_server() {
+        onlyIn(ROOT + ".server..", "io.prometheus..");
     }
 
     @Test

@@ -32,6 +32,7 @@ final class Cli {
     private static final List<Subcommand> COMMANDS = List.of(
             new Subcommand("bench", BenchCommand::new, BENCHMARKS),
             new Subcommand("generate", GenerateCommand::new),
+            new Subcommand("serve", ServeCommand::new),
             new Subcommand("doctor", DoctorCommand::new));
 
     private static final String UTF_8 = StandardCharsets.UTF_8.name();

@@ -4,6 +4,7 @@ import io.roseinfer.Settings;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.bench.SchedulerBenchmark;
 import io.roseinfer.bench.load.SubmitSchedule;
+import io.roseinfer.server.AccessLog;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -73,6 +74,12 @@ public final class Choices {
     static final class Dtype extends Choice<Precision> {
         Dtype() {
             super(Precision.class);
+        }
+    }
+
+    static final class LogFormat extends Choice<AccessLog.Format> {
+        LogFormat() {
+            super(AccessLog.Format.class);
         }
     }
 

@@ -54,6 +54,12 @@ public final class Ranges {
         }
     }
 
+    static final class Port extends Whole {
+        Port() {
+            super(0, 65_535);
+        }
+    }
+
     static final class Threads extends Whole {
         Threads() {
             super(1, MOST_THREADS);

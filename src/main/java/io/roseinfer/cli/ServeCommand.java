@@ -1,0 +1,89 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.SchedulerFlags;
+import io.roseinfer.cli.flags.ServerFlags;
+import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.server.AccessLog;
+import io.roseinfer.server.Server;
+import io.roseinfer.server.ServerMetrics;
+import io.roseinfer.server.ServerOptions;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+
+@Command(
+        name = "serve",
+        description = "Serve a model over HTTP, as OpenAI's API has it, until SIGTERM or Ctrl-C.",
+        abbreviateSynopsis = true,
+        showDefaultValues = true,
+        sortOptions = false)
+final class ServeCommand implements io.roseinfer.cli.Command {
+    @Mixin
+    private ModelFlags model = new ModelFlags();
+
+    @Mixin
+    private ServerFlags server = new ServerFlags();
+
+    @Mixin
+    private SchedulerFlags scheduler = new SchedulerFlags();
+
+    @Override
+    public int run(CommandSpec spec, Terminal terminal) {
+        ServerOptions options = server.options(model.model(), RootCommand.VERSION, terminal);
+        EngineOptions engine = server.addTo(scheduler.engineOptions(0, terminal));
+        try (LoadedModel loaded = model.load(engine, terminal)) {
+            model.features(loaded, terminal);
+            loaded.warmUp(terminal.clock());
+            String warmUp = WarmUpLine.of(loaded);
+            if (!warmUp.isEmpty()) {
+                terminal.note(warmUp);
+            }
+            return serve(loaded, engine, options, terminal);
+        }
+    }
+
+    private int serve(LoadedModel loaded, EngineOptions engineOptions, ServerOptions options, Terminal terminal) {
+        ServerMetrics metrics = new ServerMetrics(options.modelName());
+        InstantSource time = InstantSource.system();
+        AccessLog log = new AccessLog(server.accessLog(), line -> print(line, terminal), terminal.clock(), time);
+        try (Engine engine = loaded.serve(engineOptions, terminal.clock(), metrics.observers());
+                Server running = Server.start(engine, options, metrics, log, terminal.clock(), time)) {
+            CompletableFuture<Optional<RuntimeException>> end = new CompletableFuture<>();
+            running.death().thenAccept(why -> end.complete(Optional.of(why)));
+            StopSignals.handle(() -> end.complete(Optional.empty()));
+            terminal.print("Listening on " + url(running.address()) + "\n");
+            Optional<RuntimeException> failure = end.join();
+            boolean worked = running.drain(server.drain());
+            if (failure.isPresent()) {
+                throw failure.get();
+            }
+            if (!worked) {
+                terminal.note("not all completions were made within " + server.drain().toSeconds() + " s");
+            }
+            return 0;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return 130;
+        }
+    }
+
+    private static void print(String line, Terminal terminal) {
+        terminal.err().println(line);
+        terminal.err().flush();
+    }
+
+    private static String url(InetSocketAddress address) {
+        InetAddress host = address.getAddress();
+        String name = host.getHostAddress();
+        return "http://" + (name.contains(":") ? "[" + name + "]" : name) + ":" + address.getPort();
+    }
+}

@@ -1,0 +1,52 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * SIGTERM and SIGINT for a command that stops in its own time: the first asks it to, the second ends the process at once. A shutdown
+ * hook could do neither, as the JVM then ends with the signal's code and heeds no second signal. The class of the JDK is looked up by
+ * name, because naming it in the source is a warning that cannot be turned off.
+ */
+final class StopSignals {
+    private static final String SIGNAL = "sun.misc.Signal";
+    private static final int SIGNALLED = 128;
+
+    private StopSignals() {}
+
+    /** Has an action run at the first signal, on a thread of the JVM. */
+    static void handle(Runnable stop) {
+        AtomicBoolean told = new AtomicBoolean();
+        InvocationHandler handler = (proxy, method, args) -> {
+            if (!method.getName().equals("handle")) {
+                return method.invoke(stop, args);
+            }
+            if (told.getAndSet(true)) {
+                Runtime.getRuntime().halt(SIGNALLED + number(args[0]));
+            }
+            stop.run();
+            return null;
+        };
+        try {
+            for (String name : new String[] {"TERM", "INT"}) {
+                install(name, handler);
+            }
+        } catch (ReflectiveOperationException e) {
+            throw new BackendUnavailable("this Java cannot tell a program of SIGTERM: " + e.getMessage(), e);
+        }
+    }
+
+    private static void install(String name, InvocationHandler handler) throws ReflectiveOperationException {
+        Class<?> signals = Class.forName(SIGNAL);
+        Class<?> handlers = Class.forName(SIGNAL + "Handler");
+        Object proxy = Proxy.newProxyInstance(handlers.getClassLoader(), new Class<?>[] {handlers}, handler);
+        Object signal = signals.getConstructor(String.class).newInstance(name);
+        signals.getMethod("handle", signals, handlers).invoke(null, signal, proxy);
+    }
+
+    private static int number(Object signal) throws ReflectiveOperationException {
+        return (int) signal.getClass().getMethod("getNumber").invoke(signal);
+    }
+}

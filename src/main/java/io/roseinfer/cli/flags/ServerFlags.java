@@ -1,0 +1,153 @@
+package io.roseinfer.cli.flags;
+
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.server.AccessLog;
+import io.roseinfer.server.ApiKey;
+import io.roseinfer.server.ServerOptions;
+import io.roseinfer.server.http.HttpLimits;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Option;
+
+/** Where a server listens, and what it lets clients do. */
+public final class ServerFlags {
+    @Option(names = "--host", paramLabel = "<ADDRESS>", description = "Address to listen on.")
+    private String host = "127.0.0.1";
+
+    @Option(
+            names = "--port",
+            paramLabel = "<N>",
+            converter = Ranges.Port.class,
+            description = "Port to listen on; 0 takes a free one.")
+    private int port = 8000;
+
+    @Option(
+            names = "--api-key",
+            paramLabel = "<KEY>",
+            description = "Serve only who sends this key. Others see it in the list of processes: prefer --api-key-file.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> apiKey = Optional.empty();
+
+    @Option(
+            names = "--api-key-file",
+            paramLabel = "<FILE>",
+            description = "A file that holds the key, on one line.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Path> apiKeyFile = Optional.empty();
+
+    @Option(
+            names = "--served-model-name",
+            paramLabel = "<NAME>",
+            description = "What clients call the model (default: --model).",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> servedModelName = Optional.empty();
+
+    @Option(
+            names = "--max-inflight-requests",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Most completions accepted and not ended; more are answered 429.")
+    private int maxInflightRequests = 1024;
+
+    @Option(
+            names = "--max-connections",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Most connections at a time; more are closed as they come.")
+    private int maxConnections = HttpLimits.defaults().connections();
+
+    @Option(
+            names = "--request-timeout",
+            paramLabel = "<SECONDS>",
+            converter = Ranges.Positive.class,
+            description = "End a completion that takes longer, waiting included (default: never).",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> requestTimeout = Optional.empty();
+
+    @Option(
+            names = "--drain-seconds",
+            paramLabel = "<N>",
+            converter = Ranges.NotNegative.class,
+            description = "On SIGTERM, how long completions may go on.")
+    private int drainSeconds = 30;
+
+    @Option(
+            names = "--access-log",
+            paramLabel = "<off|text|json>",
+            converter = Choices.LogFormat.class,
+            description = "A line on standard error for each call, without prompts.")
+    private AccessLog.Format accessLog = AccessLog.Format.OFF;
+
+    public AccessLog.Format accessLog() {
+        return accessLog;
+    }
+
+    /** How long completions may go on once the server has been told to stop. */
+    public Duration drain() {
+        return Duration.ofSeconds(drainSeconds);
+    }
+
+    /** The options with these flags in force. */
+    public EngineOptions addTo(EngineOptions options) {
+        return options.withMaxInflightRequests(maxInflightRequests);
+    }
+
+    /**
+     * The server of a model.
+     *
+     * @param model what clients call it unless a flag says otherwise
+     */
+    public ServerOptions options(String model, String version, Terminal terminal) {
+        ServerOptions options = ServerOptions.of(servedModelName.orElse(model), version)
+                .withAddress(host, port)
+                .withHttp(HttpLimits.defaults().withConnections(maxConnections));
+        if (requestTimeout.isPresent()) {
+            options = options.withRequestTimeout(Duration.ofSeconds(requestTimeout.get()));
+        }
+        Optional<String> key = key(terminal);
+        if (key.isPresent()) {
+            return options.withApiKey(ApiKey.of(key.get()));
+        }
+        if (!isLoopback()) {
+            terminal.note("--host " + host + " can be reached from other machines, and without --api-key-file whoever"
+                    + " reaches it is served");
+        }
+        return options;
+    }
+
+    private Optional<String> key(Terminal terminal) {
+        if (apiKey.isPresent() && apiKeyFile.isPresent()) {
+            throw new BadInput("--api-key and --api-key-file are both given; give one of them");
+        }
+        if (apiKey.isPresent()) {
+            terminal.note("--api-key can be read in the list of processes; --api-key-file cannot");
+        }
+        return apiKey.or(() -> apiKeyFile.map(ServerFlags::firstLine));
+    }
+
+    private static String firstLine(Path file) {
+        try {
+            FileFailure.requireRegular(file);
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            throw new BadInput("--api-key-file " + FileFailure.shown(file) + ": " + FileFailure.reason(e), e);
+        }
+    }
+
+    private boolean isLoopback() {
+        try {
+            return InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            throw new BadInput("--host " + host + " is not known", e);
+        }
+    }
+}

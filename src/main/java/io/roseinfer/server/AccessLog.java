@@ -1,0 +1,80 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.Printable;
+import io.roseinfer.base.StrictJson;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** One line for each call, without what was asked and answered. Whatever a client sends, a line stays one line. */
+public final class AccessLog {
+    /** How a line looks. */
+    public enum Format {
+        /** No lines. */
+        OFF,
+        /** {@code name=value} with spaces between. */
+        TEXT,
+        /** One JSON object. */
+        JSON
+    }
+
+    private final Format format;
+    private final Consumer<String> lines;
+    private final Clock clock;
+    private final InstantSource time;
+
+    /**
+     * A log.
+     *
+     * @param lines takes each line, without its end, from any thread
+     * @param time what the lines are dated by
+     */
+    public AccessLog(Format format, Consumer<String> lines, Clock clock, InstantSource time) {
+        this.format = Objects.requireNonNull(format, "format");
+        this.lines = Objects.requireNonNull(lines, "lines");
+        this.clock = Objects.requireNonNull(clock, "clock");
+        this.time = Objects.requireNonNull(time, "time");
+    }
+
+    /** Keeps no log. */
+    public static AccessLog off() {
+        return new AccessLog(Format.OFF, line -> {}, Clock.system(), InstantSource.system());
+    }
+
+    void done(Exchange exchange) {
+        if (format != Format.OFF) {
+            ObjectNode entry = entry(exchange);
+            lines.accept(format == Format.JSON ? entry.toString() : text(entry));
+        }
+    }
+
+    private ObjectNode entry(Exchange exchange) {
+        ObjectNode entry = StrictJson.mapper().createObjectNode();
+        entry.put("time", time.instant().toString())
+                .put("request_id", exchange.requestId())
+                .put("method", exchange.call().method())
+                .put("path", exchange.call().path())
+                .put("status", exchange.status())
+                .put("ms", (clock.nanos() - exchange.startNanos()) / 1000 / 1e3);
+        exchange.served().ifPresent(served -> entry.put("prompt_tokens", served.promptTokens())
+                .put("completion_tokens", served.completionTokens())
+                .put("finish_reason", served.finishReason()));
+        return entry;
+    }
+
+    private static String text(ObjectNode entry) {
+        StringBuilder line = new StringBuilder();
+        for (Map.Entry<String, JsonNode> field : entry.properties()) {
+            JsonNode value = field.getValue();
+            line.append(line.isEmpty() ? "" : " ")
+                    .append(field.getKey())
+                    .append('=')
+                    .append(value.isString() ? value.stringValue() : value.toString());
+        }
+        return Printable.escape(line.toString());
+    }
+}

@@ -1,0 +1,44 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.RoseException.BadInput;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/** The key that clients must show. Kept and compared as a digest, so that the time it takes tells nothing about it. */
+public final class ApiKey {
+    private static final String SCHEME = "Bearer ";
+
+    private final byte[] digest;
+
+    private ApiKey(byte[] digest) {
+        this.digest = digest;
+    }
+
+    /**
+     * A key of visible ASCII characters.
+     *
+     * @throws BadInput if it has others, or none
+     */
+    public static ApiKey of(String key) {
+        if (key.isEmpty() || !key.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+            throw new BadInput("the API key must be visible ASCII characters without spaces, at least one");
+        }
+        return new ApiKey(digest(key));
+    }
+
+    /** Whether the value of an {@code Authorization} header is {@code Bearer} and this key. */
+    boolean opens(String authorization) {
+        boolean bearer = authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length());
+        String shown = bearer ? authorization.substring(SCHEME.length()).strip() : "";
+        return MessageDigest.isEqual(digest, digest(shown)) && bearer;
+    }
+
+    private static byte[] digest(String text) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+}

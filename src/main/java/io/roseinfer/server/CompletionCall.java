@@ -1,0 +1,43 @@
+package io.roseinfer.server;
+
+import io.roseinfer.engine.GenerationRequest;
+import java.util.List;
+
+/**
+ * A completion as a client has asked for it, checked.
+ *
+ * @param prompts token ids, one list for each prompt
+ * @param request what each is continued with, with the first prompt in it
+ * @param n completions of each prompt
+ * @param output how they are told
+ * @param clamped whether fewer tokens were asked of the engine than of us, because the context ends before
+ * @param ignored fields that are not known here
+ */
+record CompletionCall(
+        List<int[]> prompts,
+        GenerationRequest request,
+        int n,
+        Output output,
+        boolean clamped,
+        List<String> ignored) {
+
+    /**
+     * How completions are told.
+     *
+     * @param stream as events, while they are made
+     * @param usage an event with the counts of tokens at the end of a stream
+     * @param continuousUsage the counts so far in every event
+     * @param echo the prompt's text in front
+     * @param tokenIds the ids beside the text
+     */
+    record Output(boolean stream, boolean usage, boolean continuousUsage, boolean echo, boolean tokenIds) {}
+
+    /** Completions in all. */
+    int choices() {
+        return prompts.size() * n;
+    }
+
+    int promptTokens() {
+        return prompts.stream().mapToInt(ids -> ids.length).sum();
+    }
+}

@@ -1,0 +1,252 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.RoseException;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.engine.GeneratedToken;
+import io.roseinfer.engine.TokenStream;
+import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import tools.jackson.core.io.JsonStringEncoder;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The completions of one call as server-sent events, which interleave when there are several. One thread reads each stream. */
+final class CompletionEvents {
+    /** Tokens that are there already go out with one write, up to about so many characters. */
+    private static final int WRITE_CHARS = 8192;
+
+    /** The place in an event of no text where text goes. */
+    private static final String EMPTY_TEXT = "\"text\":\"\"";
+
+    private static final String DONE = "data: [DONE]\n\n";
+
+    private final Exchange exchange;
+    private final CompletionCall call;
+    private final CompletionJson json;
+    private final ServerMetrics metrics;
+    private final ReentrantLock writing = new ReentrantLock();
+    private final AtomicInteger generated = new AtomicInteger();
+    private final AtomicReference<String> reason = new AtomicReference<>("");
+
+    CompletionEvents(Exchange exchange, CompletionCall call, CompletionJson json, ServerMetrics metrics) {
+        this.exchange = exchange;
+        this.call = call;
+        this.json = json;
+        this.metrics = metrics;
+    }
+
+    /** Writes everything that comes of the streams. The answer begins with the first token, so what fails before has its own status. */
+    void stream(OpenStreams streams) {
+        try {
+            readAll(streams);
+        } finally {
+            exchange.served(new Exchange.Served(call.promptTokens(), generated.get(), reason.get()));
+        }
+        StringBuilder last = new StringBuilder();
+        if (call.output().usage()) {
+            ObjectNode usage = json.envelope();
+            CompletionJson.usage(usage, call.promptTokens(), generated.get());
+            append(last, usage);
+        }
+        write(last.append(DONE));
+        exchange.response().end();
+    }
+
+    private void readAll(OpenStreams streams) {
+        AtomicReference<RuntimeException> failure = new AtomicReference<>();
+        List<Thread> readers = new ArrayList<>();
+        List<TokenStream> all = streams.all();
+        for (int index = 1; index < all.size(); index++) {
+            Choice choice = new Choice(index, all.get(index));
+            readers.add(Thread.ofVirtual()
+                    .name("roseinfer-choice")
+                    .start(() -> read(choice, streams, failure)));
+        }
+        read(new Choice(0, all.getFirst()), streams, failure);
+        for (Thread reader : readers) {
+            joinUninterrupted(reader);
+        }
+        RuntimeException failed = failure.get();
+        if (failed != null) {
+            throw failed;
+        }
+    }
+
+    /** Reads one stream to its end; a failure ends the others too, as their answer is the same. */
+    private static void read(
+            Choice choice, OpenStreams streams, AtomicReference<RuntimeException> failure) {
+        try {
+            choice.read();
+        } catch (RoseException | ApiError | ClientGone failed) {
+            if (failure.compareAndSet(null, failed)) {
+                streams.close();
+            }
+        }
+    }
+
+    private static void joinUninterrupted(Thread thread) {
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void write(StringBuilder events) {
+        byte[] bytes = events.toString().getBytes(StandardCharsets.UTF_8);
+        writing.lock();
+        try {
+            if (!exchange.response().hasBegun()) {
+                exchange.beginEvents();
+            }
+            exchange.response().write(bytes);
+        } finally {
+            writing.unlock();
+        }
+    }
+
+    private static void append(StringBuilder events, ObjectNode event) {
+        events.append("data: ").append(event).append("\n\n");
+    }
+
+    /** One stream on its way to the client. */
+    private final class Choice {
+        private final int index;
+        private final TokenStream stream;
+        private final StringBuilder events = new StringBuilder();
+        /** Whether events tell nothing but text. */
+        private final boolean isPlain = call.request().sampling().logprobs() < 0
+                && !call.output().tokenIds()
+                && !call.output().continuousUsage();
+
+        private String before = "";
+        private String behind = "";
+        private int tokens;
+        private int shownChars;
+        private int offset;
+        private boolean finished;
+
+        Choice(int index, TokenStream stream) {
+            this.index = index;
+            this.stream = stream;
+        }
+
+        private int[] prompt() {
+            return call.prompts().get(index / call.n());
+        }
+
+        void read() {
+            while (stream.hasNext()) {
+                try {
+                    takeWhatIsThere();
+                } finally {
+                    flush();
+                }
+            }
+            if (!finished) {
+                finish(event(""), shownChars);
+                flush();
+            }
+        }
+
+        private void takeWhatIsThere() {
+            Optional<GeneratedToken> token = Optional.of(stream.next());
+            while (token.isPresent()) {
+                add(token.get());
+                token = events.length() < WRITE_CHARS && !finished ? stream.poll(Duration.ZERO) : Optional.empty();
+            }
+        }
+
+        private void flush() {
+            if (!events.isEmpty()) {
+                write(events);
+                events.setLength(0);
+            }
+        }
+
+        private void add(GeneratedToken token) {
+            tokens++;
+            metrics.generated(1);
+            int all = generated.incrementAndGet();
+            boolean last = stream.isExhausted();
+            if (isPlain && tokens > 1 && !last) {
+                appendPlain(token.text());
+            } else {
+                appendFull(token, all, last);
+            }
+            shownChars += token.text().length();
+        }
+
+        /** Almost every event differs from the others in its text alone. */
+        private void appendPlain(String text) {
+            if (before.isEmpty()) {
+                String event = event("").toString();
+                int at = event.indexOf(EMPTY_TEXT) + EMPTY_TEXT.length() - 1;
+                before = "data: " + event.substring(0, at);
+                behind = event.substring(at) + "\n\n";
+            }
+            events.append(before);
+            JsonStringEncoder.getInstance().quoteAsString(text, events);
+            events.append(behind);
+        }
+
+        private void appendFull(GeneratedToken token, int all, boolean last) {
+            boolean echoes = tokens == 1 && call.output().echo();
+            ObjectNode event = event(echoes ? json.text(prompt()) + token.text() : token.text());
+            ObjectNode choice = choice(event);
+            if (call.request().sampling().logprobs() >= 0) {
+                offset = json.logprobs(choice, List.of(token), offset);
+            }
+            if (call.output().tokenIds()) {
+                if (tokens == 1) {
+                    CompletionJson.ids(choice, "prompt_token_ids", prompt());
+                }
+                CompletionJson.ids(choice, "token_ids", token.id());
+            }
+            if (call.output().continuousUsage()) {
+                CompletionJson.usage(event, call.promptTokens(), all);
+            }
+            if (last) {
+                finish(event, shownChars + token.text().length());
+            } else {
+                append(events, event);
+            }
+        }
+
+        private ObjectNode event(String text) {
+            ObjectNode event = json.envelope();
+            ObjectNode unused = CompletionJson.addChoice(event, index, text);
+            return event;
+        }
+
+        private static ObjectNode choice(ObjectNode event) {
+            return (ObjectNode) event.get("choices").get(0);
+        }
+
+        /** Makes an event the last: with the reason, and with text that was held back until the end was certain. */
+        private void finish(ObjectNode event, int shown) {
+            Completion completion = stream.completion();
+            metrics.completed(completion);
+            Completions.requireServed(completion);
+            finished = true;
+            reason.set(CompletionJson.finishReason(completion.finishReason()));
+            ObjectNode choice = choice(event);
+            String rest = completion.text().map(all -> all.substring(shown)).orElse("");
+            choice.put("text", choice.get("text").stringValue() + rest);
+            CompletionJson.finish(choice, completion);
+            append(events, event);
+        }
+    }
+}

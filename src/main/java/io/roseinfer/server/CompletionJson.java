@@ -1,0 +1,120 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.engine.GeneratedToken;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.util.List;
+import java.util.Optional;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The objects of {@code /v1/completions}, as OpenAI's API and vLLM spell them. */
+final class CompletionJson {
+    /** JSON has no infinity. */
+    private static final double LEAST_LOGPROB = -9999;
+
+    private final String id;
+    private final long created;
+    private final String model;
+    private final Optional<Tokenizer> tokenizer;
+
+    CompletionJson(String id, long created, String model, Optional<Tokenizer> tokenizer) {
+        this.id = id;
+        this.created = created;
+        this.model = model;
+        this.tokenizer = tokenizer;
+    }
+
+    /** What every object of an answer begins with; {@code choices} is empty. */
+    ObjectNode envelope() {
+        ObjectNode root = StrictJson.mapper().createObjectNode();
+        root.put("id", id)
+                .put("object", "text_completion")
+                .put("created", created)
+                .put("model", model)
+                .putArray("choices");
+        return root;
+    }
+
+    /** Adds a choice whose {@code logprobs} are null. */
+    static ObjectNode addChoice(ObjectNode envelope, int index, String text) {
+        ArrayNode choices = (ArrayNode) envelope.get("choices");
+        return choices.addObject()
+                .put("index", index)
+                .put("text", text)
+                .putNull("logprobs")
+                .putNull("finish_reason")
+                .putNull("stop_reason");
+    }
+
+    static void finish(ObjectNode choice, Completion completion) {
+        choice.put("finish_reason", finishReason(completion.finishReason()));
+        completion.stopString().ifPresent(stop -> choice.put("stop_reason", stop));
+        if (completion.finishReason() == FinishReason.DEADLINE) {
+            choice.put("stop_reason", "deadline");
+        }
+    }
+
+    /** The reason in the API's words, which has one for every end that is neither of the model's nor of the length. */
+    static String finishReason(FinishReason reason) {
+        return switch (reason) {
+            case STOP, LENGTH, ERROR -> reason.text();
+            case CANCELLED, DEADLINE -> "abort";
+        };
+    }
+
+    /**
+     * Adds the log-probabilities of some tokens in a row.
+     *
+     * @param offset of the first one's text, in characters
+     * @return the offset behind the last one's text
+     */
+    int logprobs(ObjectNode choice, List<GeneratedToken> tokens, int offset) {
+        ObjectNode all = choice.putObject("logprobs");
+        ArrayNode texts = all.putArray("tokens");
+        ArrayNode logprobs = all.putArray("token_logprobs");
+        ArrayNode tops = all.putArray("top_logprobs");
+        ArrayNode offsets = all.putArray("text_offset");
+        int at = offset;
+        for (GeneratedToken token : tokens) {
+            String text = text(token.id());
+            texts.add(text);
+            logprobs.add(finite(token.logprob()));
+            ObjectNode likely = tops.addObject();
+            token.top().forEach(top -> likely.put(text(top.id()), finite(top.logprob())));
+            likely.put(text, finite(token.logprob()));
+            offsets.add(at);
+            at += text.length();
+        }
+        return at;
+    }
+
+    private String text(int tokenId) {
+        return tokenizer.isPresent() ? text(new int[] {tokenId}) : "token_id:" + tokenId;
+    }
+
+    /** The text of some ids; empty without a tokenizer. */
+    String text(int[] ids) {
+        return tokenizer.map(words -> words.decode(ids)).orElse("");
+    }
+
+    private static double finite(float logprob) {
+        return Float.isFinite(logprob) ? logprob : LEAST_LOGPROB;
+    }
+
+    static void usage(ObjectNode envelope, int promptTokens, int completionTokens) {
+        envelope.putObject("usage")
+                .put("prompt_tokens", promptTokens)
+                .put("completion_tokens", completionTokens)
+                .put("total_tokens", promptTokens + completionTokens);
+    }
+
+    static void ids(ObjectNode choice, String name, int... ids) {
+        ArrayNode list = choice.putArray(name);
+        for (int id : ids) {
+            list.add(id);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.server.CompletionCall.Output;
+import io.roseinfer.server.http.HttpCall;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import tools.jackson.databind.JsonNode;
+
+/** Reads the body of {@code /v1/completions}. What would change the answer and is not done here is refused by its name. */
+final class CompletionReader {
+    /** Tokens generated when nothing else is said, as in the OpenAI API. */
+    private static final int DEFAULT_TOKENS = 16;
+
+    /** Most completions of one call, all prompts together. */
+    private static final int MOST_CHOICES = 64;
+
+    /** Fields that change the answer and are not implemented; null, false, zero and empty are as good as absent. */
+    private static final List<String> UNSUPPORTED = List.of(
+            "suffix",
+            "logit_bias",
+            "stop_token_ids",
+            "include_stop_str_in_output",
+            "min_tokens",
+            "prompt_logprobs",
+            "logprob_token_ids",
+            "allowed_token_ids",
+            "bad_words",
+            "use_beam_search",
+            "truncate_prompt_tokens",
+            "response_format",
+            "structured_outputs",
+            "guided_json",
+            "guided_regex",
+            "guided_choice",
+            "guided_grammar",
+            "tools",
+            "prompt_embeds",
+            "return_tokens_as_token_ids",
+            "repetition_detection",
+            "kv_transfer_params");
+
+    /** Fields of which only one value is served, which is the default. */
+    private static final Set<String> ALWAYS_TRUE = Set.of("skip_special_tokens", "spaces_between_special_tokens");
+
+    private static final String TIMEOUT_HEADER = "x-request-timeout";
+
+    private final String modelName;
+    private final ModelSpec spec;
+    private final Optional<Tokenizer> tokenizer;
+    private final Optional<Duration> mostTime;
+
+    /**
+     * A reader for one model.
+     *
+     * @param mostTime the server's own limit for a request
+     */
+    CompletionReader(String modelName, ModelSpec spec, Optional<Tokenizer> tokenizer, Optional<Duration> mostTime) {
+        this.modelName = modelName;
+        this.spec = spec;
+        this.tokenizer = tokenizer;
+        this.mostTime = mostTime;
+    }
+
+    CompletionCall read(HttpCall call) {
+        Fields fields = Fields.parse(call.body());
+        requireModel(fields, modelName);
+        requireSupported(fields);
+        int n = fields.integer("n", 1, 1, MOST_CHOICES);
+        int bestOf = fields.integer("best_of", n, 1, MOST_CHOICES);
+        if (bestOf != n) {
+            throw ApiError.badField("best_of", "best_of is " + bestOf + "; only that of n, " + n + ", is served");
+        }
+        SamplingParams sampling = sampling(fields);
+        Output output = output(fields, sampling);
+        int maxTokens = maxTokens(fields);
+        List<int[]> prompts = prompts(fields, n);
+        GenerationRequest request = request(fields, call, prompts.getFirst(), maxTokens, sampling);
+        Optional<String> unusedId = fields.string("request_id");
+        Optional<String> unusedUser = fields.string("user");
+        boolean clamped = prompts.stream().anyMatch(ids -> ids.length + (long) maxTokens > spec.contextLength());
+        return new CompletionCall(prompts, request, n, output, clamped, fields.unread());
+    }
+
+    /** A model that is named must be the one that is served. */
+    static void requireModel(Fields fields, String modelName) {
+        String asked = fields.string("model").orElse("");
+        if (!asked.isEmpty() && !asked.equals(modelName)) {
+            throw ApiError.noModel("the model " + Quoted.name(asked) + " is not served here; "
+                    + Quoted.name(modelName) + " is");
+        }
+    }
+
+    private static void requireSupported(Fields fields) {
+        for (String name : UNSUPPORTED) {
+            fields.find(name).filter(node -> !isNeutral(node)).ifPresent(node -> {
+                throw ApiError.badField(name, name + " is not supported; leave it out");
+            });
+        }
+        for (String name : ALWAYS_TRUE) {
+            fields.find(name).filter(node -> !(node.isBoolean() && node.booleanValue())).ifPresent(node -> {
+                throw ApiError.badField(name, name + " must be true, or left out");
+            });
+        }
+    }
+
+    private static boolean isNeutral(JsonNode node) {
+        return switch (node.getNodeType()) {
+            case BOOLEAN -> !node.booleanValue();
+            case NUMBER -> node.doubleValue() == 0;
+            case STRING -> node.stringValue().isEmpty();
+            case ARRAY, OBJECT -> node.isEmpty();
+            default -> false;
+        };
+    }
+
+    private static SamplingParams sampling(Fields fields) {
+        SamplingParams params = SamplingParams.random();
+        params = fields.number("temperature", params, params::withTemperature);
+        params = fields.number("top_p", params, params::withTopP);
+        params = fields.number("min_p", params, params::withMinP);
+        params = fields.number("repetition_penalty", params, params::withRepetitionPenalty);
+        params = fields.number("presence_penalty", params, params::withPresencePenalty);
+        params = fields.number("frequency_penalty", params, params::withFrequencyPenalty);
+        int topK = fields.integer("top_k", 0, -1, Integer.MAX_VALUE);
+        int logprobs = fields.integer("logprobs", -1, 0, SamplingParams.MAX_LOGPROBS);
+        return params.withTopK(Math.max(0, topK)).withLogprobs(logprobs);
+    }
+
+    private static Output output(Fields fields, SamplingParams sampling) {
+        boolean stream = fields.flag("stream");
+        boolean echo = fields.flag("echo");
+        Optional<Fields> options = fields.object("stream_options");
+        if (options.isPresent() && !stream) {
+            throw ApiError.badField("stream_options", "stream_options needs stream to be true");
+        }
+        boolean usage = options.map(all -> all.flag("include_usage")).orElse(false);
+        boolean continuous =
+                options.map(all -> all.flag("continuous_usage_stats")).orElse(false);
+        if (continuous && !usage) {
+            throw ApiError.badField("stream_options", "continuous_usage_stats needs include_usage to be true");
+        }
+        if (echo && sampling.logprobs() >= 0) {
+            throw ApiError.badField("echo", "echo cannot be had with logprobs: those of a prompt are not computed");
+        }
+        return new Output(stream, usage, continuous, echo, fields.flag("return_token_ids"));
+    }
+
+    private static int maxTokens(Fields fields) {
+        return fields.integer("max_tokens", DEFAULT_TOKENS, 1, Integer.MAX_VALUE);
+    }
+
+    private GenerationRequest request(
+            Fields fields, HttpCall call, int[] prompt, int maxTokens, SamplingParams sampling) {
+        GenerationRequest request = GenerationRequest.ofTokens(prompt)
+                .withMaxNewTokens(maxTokens)
+                .withSampling(sampling)
+                .withIgnoreEndOfText(fields.flag("ignore_eos"))
+                .withPriority(fields.integer("priority", 0, Integer.MIN_VALUE, Integer.MAX_VALUE));
+        OptionalLong seed = fields.integer("seed");
+        GenerationRequest seeded = seed.isPresent() ? request.withSeed(seed.getAsLong()) : request;
+        List<String> stop = fields.strings("stop");
+        if (!stop.isEmpty() && tokenizer.isEmpty()) {
+            throw ApiError.badField("stop", "the model has no tokenizer, so stop strings cannot be found");
+        }
+        GenerationRequest stopping = Fields.checked("stop", () -> seeded.withStop(stop.toArray(String[]::new)));
+        return timeout(call).map(stopping::withTimeout).orElse(stopping);
+    }
+
+    /** The server's limit, or the client's if that is shorter. */
+    private Optional<Duration> timeout(HttpCall call) {
+        Optional<Duration> asked = call.header(TIMEOUT_HEADER).map(CompletionReader::seconds);
+        if (asked.isPresent() && mostTime.isPresent()) {
+            return asked.get().compareTo(mostTime.get()) < 0 ? asked : mostTime;
+        }
+        return asked.or(() -> mostTime);
+    }
+
+    private static Duration seconds(String text) {
+        try {
+            BigDecimal seconds = text.length() > 20 ? BigDecimal.ZERO : new BigDecimal(text);
+            if (seconds.signum() > 0 && seconds.compareTo(BigDecimal.valueOf(1_000_000)) <= 0) {
+                return Duration.ofNanos(Math.max(1, seconds.movePointRight(9).longValue()));
+            }
+        } catch (NumberFormatException notNumber) {
+            // Said below, in the same words.
+        }
+        throw ApiError.badField(
+                TIMEOUT_HEADER, "the header X-Request-Timeout must be seconds, above 0 and up to 1000000");
+    }
+
+    private List<int[]> prompts(Fields fields, int n) {
+        JsonNode prompt = fields.find("prompt")
+                .orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; give text or token ids"));
+        List<int[]> prompts = new ArrayList<>();
+        if (!prompt.isArray()) {
+            prompts.add(encoded(prompt));
+        } else if (prompt.isEmpty()) {
+            throw ApiError.badField("prompt", "prompt is an empty list; a completion needs a token to continue");
+        } else if (prompt.get(0).isNumber()) {
+            prompts.add(Fields.ids("prompt", prompt));
+        } else {
+            if ((long) prompt.size() * n > MOST_CHOICES) {
+                throw ApiError.badField(
+                        "prompt",
+                        prompt.size() + " prompts with n " + n + " are " + (long) prompt.size() * n
+                                + " completions; at most " + MOST_CHOICES + " are made in one call");
+            }
+            prompt.forEach(element ->
+                    prompts.add(element.isArray() ? Fields.ids("prompt", element) : encoded(element)));
+        }
+        prompts.forEach(this::requireFit);
+        return prompts;
+    }
+
+    private int[] encoded(JsonNode prompt) {
+        if (!prompt.isString()) {
+            throw Fields.wrong("prompt", prompt, "text, token ids, or a list of either");
+        }
+        Tokenizer words = tokenizer.orElseThrow(() -> ApiError.badField(
+                "prompt", "the model has no tokenizer, so a text prompt cannot be read; give token ids"));
+        return Fields.checked("prompt", () -> words.encode(prompt.stringValue()));
+    }
+
+    private void requireFit(int... ids) {
+        if (ids.length == 0) {
+            throw ApiError.badField("prompt", "the prompt is empty; a completion needs a token to continue");
+        }
+        for (int id : ids) {
+            if (id >= spec.vocabularySize()) {
+                throw ApiError.badField(
+                        "prompt",
+                        "prompt has token id " + id + "; ids of this model are 0 to " + (spec.vocabularySize() - 1));
+            }
+        }
+        if (ids.length >= spec.contextLength()) {
+            throw ApiError.badField(
+                    "prompt",
+                    "the prompt has " + ids.length + " tokens; the model's context is " + spec.contextLength()
+                            + " and one of them must be new, so shorten the prompt");
+        }
+    }
+
+    /** What the engine refuses beyond the checks here is about the sizes of prompt and completion. */
+    static ApiError refused(BadInput bad) {
+        return ApiError.badField("prompt", bad.getMessage());
+    }
+}

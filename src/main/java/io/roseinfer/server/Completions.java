@@ -1,0 +1,133 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
+import io.roseinfer.engine.TokenStream;
+import io.roseinfer.scheduler.FinishReason;
+import java.time.InstantSource;
+import java.util.List;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code POST /v1/completions}: one call is {@code n} requests of the engine for each of its prompts. */
+final class Completions implements Endpoint {
+    private final Engine engine;
+    private final CompletionReader reader;
+    private final String modelName;
+    private final InstantSource time;
+    private final Door door;
+    private final ServerMetrics metrics;
+
+    Completions(
+            Engine engine,
+            CompletionReader reader,
+            String modelName,
+            InstantSource time,
+            Door door,
+            ServerMetrics metrics) {
+        this.engine = engine;
+        this.reader = reader;
+        this.modelName = modelName;
+        this.time = time;
+        this.door = door;
+        this.metrics = metrics;
+    }
+
+    @Override
+    public void answer(Exchange exchange) {
+        door.requireOpen();
+        CompletionCall call = reader.read(exchange.call());
+        tellAside(exchange, call);
+        metrics.asked(call.request().maxNewTokens(), call.n());
+        try (OpenStreams streams = new OpenStreams()) {
+            exchange.response().whenGone(streams::close);
+            submit(call, streams);
+            CompletionJson json = new CompletionJson(
+                    "cmpl-" + exchange.requestId(), time.instant().getEpochSecond(), modelName, engine.tokenizer());
+            if (call.output().stream()) {
+                new CompletionEvents(exchange, call, json, metrics).stream(streams);
+            } else {
+                sendWhole(exchange, call, json, streams.all());
+            }
+        }
+    }
+
+    private static void tellAside(Exchange exchange, CompletionCall call) {
+        if (!call.ignored().isEmpty()) {
+            exchange.header("x-roseinfer-ignored", String.join(", ", call.ignored()));
+        }
+        if (call.clamped()) {
+            exchange.header("x-roseinfer-clamped", "max_tokens");
+        }
+    }
+
+    private void submit(CompletionCall call, OpenStreams streams) {
+        for (int choice = 0; choice < call.choices(); choice++) {
+            GenerationRequest request =
+                    call.request().withPrompt(new Prompt.Tokens(call.prompts().get(choice / call.n())));
+            int sibling = choice % call.n();
+            GenerationRequest seeded = request.seed().isPresent()
+                    ? request.withSeed(request.seed().getAsLong() + sibling)
+                    : request;
+            try {
+                streams.add(engine.submit(seeded));
+            } catch (BadInput bad) {
+                throw CompletionReader.refused(bad);
+            }
+        }
+    }
+
+    private void sendWhole(
+            Exchange exchange, CompletionCall call, CompletionJson json, List<TokenStream> streams) {
+        ObjectNode answer = json.envelope();
+        int tokens = 0;
+        String reason = "";
+        for (int index = 0; index < streams.size(); index++) {
+            Completion completion = streams.get(index).completion();
+            metrics.completed(completion);
+            metrics.generated(completion.tokens().size());
+            requireServed(completion);
+            tokens += completion.tokens().size();
+            reason = CompletionJson.finishReason(completion.finishReason());
+            int[] prompt = call.prompts().get(index / call.n());
+            addChoice(answer, index, prompt, completion, call, json);
+        }
+        CompletionJson.usage(answer, call.promptTokens(), tokens);
+        exchange.served(new Exchange.Served(call.promptTokens(), tokens, reason));
+        exchange.send(answer);
+    }
+
+    private void addChoice(
+            ObjectNode answer,
+            int index,
+            int[] prompt,
+            Completion completion,
+            CompletionCall call,
+            CompletionJson json) {
+        String front = call.output().echo() ? json.text(prompt) : "";
+        ObjectNode choice =
+                CompletionJson.addChoice(answer, index, front + completion.text().orElse(""));
+        if (call.request().sampling().logprobs() >= 0) {
+            int unused = json.logprobs(choice, completion.tokens(), 0);
+        }
+        CompletionJson.finish(choice, completion);
+        if (call.output().tokenIds()) {
+            CompletionJson.ids(choice, "prompt_token_ids", prompt);
+            CompletionJson.ids(choice, "token_ids", completion.ids());
+        }
+    }
+
+    /** Refuses to pass off as a completion what the server itself has ended. */
+    static void requireServed(Completion completion) {
+        if (completion.finishReason() == FinishReason.CANCELLED) {
+            throw ApiError.unavailable("the server is shutting down; the completion was not finished");
+        }
+        if (completion.finishReason() == FinishReason.DEADLINE
+                && completion.tokens().isEmpty()) {
+            throw ApiError.unavailable("the request timed out before its first token")
+                    .withHeader("Retry-After", "1");
+        }
+    }
+}

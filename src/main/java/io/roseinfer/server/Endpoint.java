@@ -1,0 +1,11 @@
+package io.roseinfer.server;
+
+/** What answers at one path. */
+interface Endpoint {
+    /**
+     * Answers one call.
+     *
+     * @throws ApiError if the answer is an error
+     */
+    void answer(Exchange exchange);
+}

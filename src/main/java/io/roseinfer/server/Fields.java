@@ -1,0 +1,197 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.StrictJson;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The fields of a JSON object, read strictly by type: a number in a string is a string. An integer may be written with a fraction of
+ * zero. {@code null} is as good as absent. Whatever is refused is refused by the field's name.
+ */
+final class Fields {
+    private static final int MOST_NAMED = 20;
+
+    private final JsonNode object;
+    private final Set<String> read = new HashSet<>();
+
+    private Fields(JsonNode object) {
+        this.object = object;
+    }
+
+    /** Parses a body, which must be one object. */
+    static Fields parse(byte[] body) {
+        JsonNode root;
+        try {
+            root = StrictJson.parse(body);
+        } catch (JacksonException e) {
+            TokenStreamLocation at = e.getLocation();
+            String where = at == null || at.getLineNr() < 1
+                    ? ""
+                    : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
+            throw ApiError.badRequest("the body is not JSON" + where + ": " + Quoted.value(e.getOriginalMessage()));
+        }
+        if (!root.isObject()) {
+            throw ApiError.badRequest("the body is " + name(root) + "; it must be a JSON object");
+        }
+        return new Fields(root);
+    }
+
+    /** The field, if it is there and not null. */
+    Optional<JsonNode> find(String field) {
+        read.add(field);
+        JsonNode node = object.get(field);
+        return node == null || node.isNull() ? Optional.empty() : Optional.of(node);
+    }
+
+    Optional<String> string(String field) {
+        return find(field).map(node -> {
+            if (!node.isString()) {
+                throw wrong(field, node, "a string");
+            }
+            return node.stringValue();
+        });
+    }
+
+    boolean flag(String field) {
+        return find(field)
+                .map(node -> {
+                    if (!node.isBoolean()) {
+                        throw wrong(field, node, "true or false");
+                    }
+                    return node.booleanValue();
+                })
+                .orElse(false);
+    }
+
+    OptionalLong integer(String field) {
+        Optional<JsonNode> node = find(field);
+        return node.isEmpty() ? OptionalLong.empty() : OptionalLong.of(integer(field, node.get()));
+    }
+
+    /** A whole number within bounds. */
+    int integer(String field, int absent, int least, int most) {
+        OptionalLong value = integer(field);
+        if (value.isEmpty()) {
+            return absent;
+        }
+        if (value.getAsLong() < least || value.getAsLong() > most) {
+            throw ApiError.badField(
+                    field, field + " is " + value.getAsLong() + "; it must be " + least + " to " + most);
+        }
+        return (int) value.getAsLong();
+    }
+
+    private static long integer(String field, JsonNode node) {
+        if (node.isIntegralNumber() && node.canConvertToLong()) {
+            return node.longValue();
+        }
+        if (node.isFloatingPointNumber()) {
+            double value = node.doubleValue();
+            if (value == Math.rint(value) && Math.abs(value) < 1L << 53) {
+                return (long) value;
+            }
+        }
+        throw wrong(field, node, "a whole number of 64 bits");
+    }
+
+    /** A number that another class checks the range of; what that refuses is refused in the field's name. */
+    <T> T number(String field, T absent, Function<Float, T> checked) {
+        Optional<JsonNode> node = find(field);
+        if (node.isEmpty()) {
+            return absent;
+        }
+        if (!node.get().isNumber()) {
+            throw wrong(field, node.get(), "a number");
+        }
+        return checked(field, () -> checked.apply((float) node.get().doubleValue()));
+    }
+
+    /** Runs a check of another class, and gives what it refuses the name of a field. */
+    static <T> T checked(String field, Supplier<T> check) {
+        try {
+            return check.get();
+        } catch (BadInput bad) {
+            throw ApiError.badField(field, bad.getMessage());
+        }
+    }
+
+    /** One string, or a list of strings; empty if absent. */
+    List<String> strings(String field) {
+        Optional<JsonNode> node = find(field);
+        if (node.isEmpty()) {
+            return List.of();
+        }
+        if (node.get().isString()) {
+            return List.of(node.get().stringValue());
+        }
+        if (!node.get().isArray()) {
+            throw wrong(field, node.get(), "a string or a list of strings");
+        }
+        List<String> values = new ArrayList<>();
+        for (JsonNode element : node.get()) {
+            if (!element.isString()) {
+                throw wrong(field, element, "a string or a list of strings");
+            }
+            values.add(element.stringValue());
+        }
+        return values;
+    }
+
+    /** A list of token ids. */
+    static int[] ids(String field, JsonNode list) {
+        int[] ids = new int[list.size()];
+        int count = 0;
+        for (JsonNode element : list) {
+            long id = integer(field, element);
+            if (id < 0 || id > Integer.MAX_VALUE) {
+                throw ApiError.badField(field, field + " has token id " + id + "; ids are 0 or more");
+            }
+            ids[count++] = (int) id;
+        }
+        return ids;
+    }
+
+    /** The fields of an object within this one; empty if absent. */
+    Optional<Fields> object(String field) {
+        return find(field).map(node -> {
+            if (!node.isObject()) {
+                throw wrong(field, node, "an object");
+            }
+            return new Fields(node);
+        });
+    }
+
+    /** The fields that nobody has asked for, made fit for a header. */
+    List<String> unread() {
+        return object.propertyNames().stream()
+                .filter(name -> !read.contains(name))
+                .limit(MOST_NAMED)
+                .map(name -> Quoted.value(name).replaceAll("[^ -~]", "?"))
+                .toList();
+    }
+
+    static ApiError wrong(String field, JsonNode seen, String allowed) {
+        return ApiError.badField(field, field + " is " + name(seen) + "; it must be " + allowed);
+    }
+
+    private static String name(JsonNode node) {
+        return switch (node.getNodeType()) {
+            case ARRAY -> "a list";
+            case OBJECT -> "an object";
+            case STRING -> "the string " + Quoted.name(node.stringValue());
+            case NULL, MISSING -> "null";
+            default -> Quoted.value(node.toString());
+        };
+    }
+}

@@ -1,0 +1,120 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.server.Api.Route;
+import io.roseinfer.server.http.HttpServer;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+
+/** Serves one engine over HTTP, as OpenAI's API has it. Closing the server does not close the engine. */
+public final class Server implements AutoCloseable {
+    /** What a client is told when the engine ends its stream takes no longer to write. */
+    private static final Duration FAREWELL = Duration.ofSeconds(1);
+
+    private static final String GET = "GET";
+    private static final String POST = "POST";
+
+    private final Engine engine;
+    private final Door door;
+    private final HttpServer http;
+
+    private Server(Engine engine, Door door, HttpServer http) {
+        this.engine = engine;
+        this.door = door;
+        this.http = http;
+    }
+
+    /**
+     * Listens, and serves until it is drained or closed.
+     *
+     * @param metrics those whose observers the engine was opened with
+     * @param time what answers are dated by
+     * @throws io.roseinfer.base.RoseException.BadInput if the address cannot be had
+     */
+    public static Server start(
+            Engine engine, ServerOptions options, ServerMetrics metrics, AccessLog log, Clock clock, InstantSource time) {
+        Objects.requireNonNull(engine, "engine");
+        Door door = new Door();
+        Map<String, Route> routes = routes(engine, options, metrics, door, time);
+        Api api = new Api(routes, options.apiKey(), door, clock, exchange -> {
+            String path = exchange.call().path();
+            boolean known = routes.containsKey(path);
+            metrics.called(
+                    known ? path : "none",
+                    known && routes.get(path).method().equals(exchange.call().method())
+                            ? exchange.call().method()
+                            : "other",
+                    exchange.status());
+            log.done(exchange);
+        });
+        HttpServer http = HttpServer.start(options.host(), options.port(), options.http(), api);
+        metrics.attach(engine, http::connections);
+        return new Server(engine, door, http);
+    }
+
+    private static Map<String, Route> routes(
+            Engine engine, ServerOptions options, ServerMetrics metrics, Door door, InstantSource time) {
+        StateEndpoints state = new StateEndpoints(
+                options, engine.spec(), door, time.instant().getEpochSecond());
+        TokenEndpoints tokens = new TokenEndpoints(options.modelName(), engine.spec(), engine.tokenizer());
+        CompletionReader reader = new CompletionReader(
+                options.modelName(), engine.spec(), engine.tokenizer(), options.requestTimeout());
+        return Map.of(
+                "/v1/completions",
+                new Route(POST, false, new Completions(engine, reader, options.modelName(), time, door, metrics)),
+                "/v1/chat/completions",
+                new Route(POST, false, state::chat),
+                "/v1/models",
+                new Route(GET, false, state::models),
+                "/tokenize",
+                new Route(POST, false, tokens::tokenize),
+                "/detokenize",
+                new Route(POST, false, tokens::detokenize),
+                "/version",
+                new Route(GET, false, state::version),
+                "/metrics",
+                new Route(GET, false, metrics::scrape),
+                "/health",
+                new Route(GET, true, state::health),
+                "/ping",
+                new Route(GET, true, state::ping));
+    }
+
+    /** Where it listens. */
+    public InetSocketAddress address() {
+        return http.address();
+    }
+
+    /** Is completed with the reason when the engine dies; from then on every call is answered 503. */
+    public CompletableFuture<EngineStopped> death() {
+        return door.death().copy();
+    }
+
+    /**
+     * Lets nothing new in, has what there is worked off for at most {@code grace}, ends the rest, tells its clients, and closes.
+     * The engine is closed, too.
+     *
+     * @return whether everything was worked off in time
+     */
+    public boolean drain(Duration grace) throws InterruptedException {
+        door.close();
+        boolean worked = door.awaitEmpty(grace);
+        engine.close();
+        boolean unused = door.awaitEmpty(FAREWELL);
+        close();
+        return worked;
+    }
+
+    /** Cuts every connection and stops listening. */
+    @Override
+    public void close() {
+        door.close();
+        http.close();
+    }
+}

@@ -1,0 +1,254 @@
+package io.roseinfer.server;
+
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.CounterWithCallback;
+import io.prometheus.metrics.core.metrics.GaugeWithCallback;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineStats;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepObserver;
+import io.roseinfer.scheduler.FinishReason;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The numbers of {@code /metrics}, under vLLM's names, with finer buckets below a millisecond. Times of requests are noted when they
+ * have ended, on the threads that answer; the engine's thread notes one number a step. Ours alone begin with {@code roseinfer:}.
+ */
+public final class ServerMetrics {
+    /** From 100 µs to 2560 s; the edges of vLLM are among them. */
+    private static final double[] SECONDS = {
+        1e-4, 2e-4, 5e-4, .001, .002, .005, .01, .02, .025, .04, .05, .06, .075, .08, .1, .15, .2, .25, .3, .4, .5, .75,
+        .8, 1, 1.5, 2, 2.5, 5, 7.5, 10, 15, 20, 30, 40, 50, 60, 80, 120, 160, 240, 480, 640, 960, 1920, 2560
+    };
+
+    private static final double[] TOKENS = {
+        1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000
+    };
+
+    private static final double[] STEP_TOKENS = {
+        1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384
+    };
+
+    private static final double[] CHOICES = {1, 2, 5, 10, 20};
+
+    private static final String MODEL = "model_name";
+    private static final String ENGINE = "engine";
+    private static final String ENGINE_NUMBER = "0";
+    private static final String ENDED = "finished_reason";
+
+    private final PrometheusRegistry registry = new PrometheusRegistry();
+    private final String model;
+    private final LongAdder generated = new LongAdder();
+    private final LongAdder disconnected = new LongAdder();
+    private final DistributionDataPoint stepTokens;
+    private final DistributionDataPoint promptTokens;
+    private final DistributionDataPoint completionTokens;
+    private final DistributionDataPoint maxTokens;
+    private final DistributionDataPoint choices;
+    private final DistributionDataPoint ttft;
+    private final DistributionDataPoint interToken;
+    private final DistributionDataPoint perToken;
+    private final DistributionDataPoint latency;
+    private final DistributionDataPoint queue;
+    private final DistributionDataPoint prefill;
+    private final DistributionDataPoint decode;
+    private final DistributionDataPoint inference;
+    private final Counter calls;
+
+    /** Metrics of one model's engine, which is to be opened with {@link #observers}. */
+    public ServerMetrics(String modelName) {
+        this.model = Objects.requireNonNull(modelName, "modelName");
+        stepTokens = histogram("vllm:iteration_tokens_total", "Tokens computed in a step.", STEP_TOKENS);
+        promptTokens = histogram("vllm:request_prompt_tokens", "Tokens of a prompt.", TOKENS);
+        completionTokens = histogram("vllm:request_generation_tokens", "Tokens generated for a request.", TOKENS);
+        maxTokens = histogram("vllm:request_params_max_tokens", "The field max_tokens of a call.", TOKENS);
+        choices = histogram("vllm:request_params_n", "The field n of a call.", CHOICES);
+        ttft = seconds("vllm:time_to_first_token_seconds", "From the submission to the first token.");
+        interToken = seconds("vllm:inter_token_latency_seconds", "Between two tokens.");
+        perToken = seconds("vllm:request_time_per_output_token_seconds", "Mean time between the tokens of a request.");
+        latency = seconds("vllm:e2e_request_latency_seconds", "From the submission to the end.");
+        queue = seconds("vllm:request_queue_time_seconds", "From tokenized to admitted.");
+        prefill = seconds("vllm:request_prefill_time_seconds", "From admitted to the first token.");
+        decode = seconds("vllm:request_decode_time_seconds", "From the first token to the last.");
+        inference = seconds("vllm:request_inference_time_seconds", "From admitted to the last token.");
+        calls = Counter.builder()
+                .name("http_requests")
+                .help("Calls by path, method and class of status; paths that nothing is at are one.")
+                .labelNames("handler", "method", "status")
+                .register(registry);
+    }
+
+    private DistributionDataPoint seconds(String name, String help) {
+        return histogram(name, help, SECONDS);
+    }
+
+    private DistributionDataPoint histogram(String name, String help, double... edges) {
+        return Histogram.builder()
+                .name(name)
+                .help(help)
+                .labelNames(MODEL, ENGINE)
+                .classicOnly()
+                .classicUpperBounds(edges)
+                .register(registry)
+                .labelValues(model, ENGINE_NUMBER);
+    }
+
+    /** The instruments that the engine has to tell. */
+    public Observers observers() {
+        return Observers.of(new StepObserver() {
+            @Override
+            public void applied(StepRecord step) {
+                stepTokens.observe(step.get(Fact.TOKENS));
+            }
+        });
+    }
+
+    /** Adds what is read off the engine and the server at each scrape. */
+    void attach(Engine engine, IntSupplier connections) {
+        gauge("vllm:num_requests_running", "Requests that hold KV blocks.", engine, EngineStats::active);
+        gauge("vllm:num_requests_waiting", "Requests that wait to be admitted.", engine, EngineStats::waiting);
+        gauge("vllm:kv_cache_usage_perc", "Share of the KV blocks that requests hold, 0 to 1.", engine, stats ->
+                (double) stats.blocksInUse() / stats.kv().blocks());
+        counter("vllm:num_preemptions", "Requests that had to start over.", engine, EngineStats::preemptions);
+        counter("vllm:prompt_tokens", "Tokens of prompts.", engine, stats -> stats.requests()
+                .promptTokens());
+        counter("vllm:prefix_cache_queries", "Prompt tokens looked for in the prefix cache.", engine, stats ->
+                stats.requests().promptTokens());
+        counter("vllm:prefix_cache_hits", "Prompt tokens found there.", engine, EngineStats::cachedTokens);
+        counter("vllm:generation_tokens", "Tokens generated.", engine, stats -> generated.sum());
+        counter("vllm:http_requests_client_disconnected", "Clients that left early.", engine, stats ->
+                disconnected.sum());
+        gauge("roseinfer:connections", "Connections that are open.", engine, stats -> connections.getAsInt());
+        attachCache(engine);
+        attachEndings(engine);
+    }
+
+    private void attachCache(Engine engine) {
+        GaugeWithCallback.builder()
+                .name("vllm:cache_config_info")
+                .help("The KV pool.")
+                .labelNames(MODEL, ENGINE, "block_size", "num_gpu_blocks")
+                .callback(to -> {
+                    EngineStats stats = engine.stats();
+                    to.call(
+                            1,
+                            model,
+                            ENGINE_NUMBER,
+                            String.valueOf(stats.kv().blockSize()),
+                            String.valueOf(stats.kv().blocks()));
+                })
+                .register(registry);
+    }
+
+    private void attachEndings(Engine engine) {
+        CounterWithCallback.builder()
+                .name("vllm:request_success")
+                .help("Requests by how they ended.")
+                .labelNames(MODEL, ENGINE, ENDED)
+                .callback(to -> {
+                    var ended = engine.stats().requests().ended();
+                    Function<FinishReason, Long> count = reason -> ended.getOrDefault(reason, 0L);
+                    to.call(count.apply(FinishReason.STOP), model, ENGINE_NUMBER, "stop");
+                    to.call(count.apply(FinishReason.LENGTH), model, ENGINE_NUMBER, "length");
+                    to.call(
+                            count.apply(FinishReason.CANCELLED) + count.apply(FinishReason.DEADLINE),
+                            model,
+                            ENGINE_NUMBER,
+                            "abort");
+                    to.call(count.apply(FinishReason.ERROR), model, ENGINE_NUMBER, "error");
+                })
+                .register(registry);
+    }
+
+    private void gauge(String name, String help, Engine engine, ToDoubleFunction<EngineStats> value) {
+        GaugeWithCallback.builder()
+                .name(name)
+                .help(help)
+                .labelNames(MODEL, ENGINE)
+                .callback(to -> to.call(value.applyAsDouble(engine.stats()), model, ENGINE_NUMBER))
+                .register(registry);
+    }
+
+    private void counter(String name, String help, Engine engine, ToDoubleFunction<EngineStats> value) {
+        CounterWithCallback.builder()
+                .name(name)
+                .help(help)
+                .labelNames(MODEL, ENGINE)
+                .callback(to -> to.call(value.applyAsDouble(engine.stats()), model, ENGINE_NUMBER))
+                .register(registry);
+    }
+
+    /** A call's fields. */
+    void asked(int tokens, int n) {
+        maxTokens.observe(tokens);
+        choices.observe(n);
+    }
+
+    /** Tokens have been read from a stream. */
+    void generated(int tokens) {
+        generated.add(tokens);
+    }
+
+    /** A request has ended. */
+    void completed(Completion completion) {
+        RequestTimeline timeline = completion.timeline();
+        long[] tokens = timeline.tokenNanos();
+        promptTokens.observe(completion.promptIds().length);
+        completionTokens.observe(tokens.length);
+        observe(latency, timeline.submittedNanos(), timeline.finishedNanos());
+        observe(queue, timeline.tokenizedNanos(), timeline.admittedNanos());
+        if (tokens.length == 0) {
+            return;
+        }
+        long last = tokens[tokens.length - 1];
+        observe(ttft, timeline.submittedNanos(), tokens[0]);
+        observe(prefill, timeline.admittedNanos(), tokens[0]);
+        observe(decode, tokens[0], last);
+        observe(inference, timeline.admittedNanos(), last);
+        for (int i = 1; i < tokens.length; i++) {
+            observe(interToken, tokens[i - 1], tokens[i]);
+        }
+        if (tokens.length > 1) {
+            perToken.observe((last - tokens[0]) / 1e9 / (tokens.length - 1));
+        }
+    }
+
+    private static void observe(DistributionDataPoint histogram, long startNanos, long endNanos) {
+        histogram.observe((endNanos - startNanos) / 1e9);
+    }
+
+    /** A call is over, at a path that something is at or elsewhere. */
+    void called(String handler, String method, int status) {
+        if (status == Api.CLIENT_GONE) {
+            disconnected.increment();
+        }
+        calls.labelValues(handler, method, status / 100 + "xx").inc();
+    }
+
+    /** {@code GET /metrics}. */
+    void scrape(Exchange exchange) {
+        PrometheusTextFormatWriter writer = PrometheusTextFormatWriter.create();
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        try {
+            writer.write(text, registry.scrape());
+        } catch (IOException e) {
+            throw new UncheckedIOException("memory is written to without fail", e);
+        }
+        exchange.send(200, writer.getContentType(), text.toByteArray());
+    }
+}

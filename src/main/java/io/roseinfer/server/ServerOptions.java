@@ -1,0 +1,62 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.server.http.HttpLimits;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * How a server listens and whom it serves.
+ *
+ * @param host the address to listen on
+ * @param port 0 takes a free one
+ * @param modelName what clients call the model
+ * @param version what {@code /version} says
+ * @param apiKey without one everybody is served who can connect
+ * @param requestTimeout ends requests that take longer, waiting included; a client may ask for less
+ * @param http what one client may take
+ */
+public record ServerOptions(
+        String host,
+        int port,
+        String modelName,
+        String version,
+        Optional<ApiKey> apiKey,
+        Optional<Duration> requestTimeout,
+        HttpLimits http) {
+
+    public ServerOptions {
+        Objects.requireNonNull(host, "host");
+        Objects.requireNonNull(modelName, "modelName");
+        Objects.requireNonNull(version, "version");
+        Objects.requireNonNull(apiKey, "apiKey");
+        Objects.requireNonNull(requestTimeout, "requestTimeout");
+        Objects.requireNonNull(http, "http");
+        if (port < 0 || port > 65_535) {
+            throw new BadInput("the port is " + port + "; it must be 0 to 65535");
+        }
+    }
+
+    /** On loopback and a free port, without a key or a timeout. */
+    public static ServerOptions of(String modelName, String version) {
+        return new ServerOptions(
+                "127.0.0.1", 0, modelName, version, Optional.empty(), Optional.empty(), HttpLimits.defaults());
+    }
+
+    public ServerOptions withAddress(String newHost, int newPort) {
+        return new ServerOptions(newHost, newPort, modelName, version, apiKey, requestTimeout, http);
+    }
+
+    public ServerOptions withApiKey(ApiKey value) {
+        return new ServerOptions(host, port, modelName, version, Optional.of(value), requestTimeout, http);
+    }
+
+    public ServerOptions withRequestTimeout(Duration value) {
+        return new ServerOptions(host, port, modelName, version, apiKey, Optional.of(value), http);
+    }
+
+    public ServerOptions withHttp(HttpLimits value) {
+        return new ServerOptions(host, port, modelName, version, apiKey, requestTimeout, value);
+    }
+}

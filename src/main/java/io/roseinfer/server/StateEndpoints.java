@@ -1,0 +1,60 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.server.Door.State;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What a client can ask about the server itself. */
+final class StateEndpoints {
+    private final ServerOptions options;
+    private final ModelSpec spec;
+    private final Door door;
+    private final long startedSeconds;
+
+    StateEndpoints(ServerOptions options, ModelSpec spec, Door door, long startedSeconds) {
+        this.options = options;
+        this.spec = spec;
+        this.door = door;
+        this.startedSeconds = startedSeconds;
+    }
+
+    /** Whether to send requests here: 503 while the server drains and once the engine is dead. */
+    void health(Exchange exchange) {
+        door.requireOpen();
+        exchange.send(200, "text/plain", new byte[0]);
+    }
+
+    /** Whether the process is worth keeping: 503 only once the engine is dead. */
+    void ping(Exchange exchange) {
+        if (door.state() == State.DEAD) {
+            door.requireOpen();
+        }
+        exchange.send(200, "text/plain", new byte[0]);
+    }
+
+    void version(Exchange exchange) {
+        exchange.send(StrictJson.mapper().createObjectNode().put("version", options.version()));
+    }
+
+    void models(Exchange exchange) {
+        ObjectNode list = StrictJson.mapper().createObjectNode();
+        ObjectNode card = list.put("object", "list").putArray("data").addObject();
+        card.put("id", options.modelName())
+                .put("object", "model")
+                .put("created", startedSeconds)
+                .put("owned_by", "roseinfer")
+                .put("root", options.modelName())
+                .putNull("parent")
+                .put("max_model_len", spec.contextLength());
+        exchange.send(list);
+    }
+
+    /** No model brings a chat template yet. */
+    void chat(Exchange exchange) {
+        CompletionReader.requireModel(Fields.parse(exchange.call().body()), options.modelName());
+        throw ApiError.badField(
+                "messages",
+                "the model has no chat template, so a conversation cannot be made a prompt; use /v1/completions");
+    }
+}

@@ -1,0 +1,68 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code POST /tokenize} and {@code POST /detokenize}, which clients count prompts with. */
+final class TokenEndpoints {
+    private final String modelName;
+    private final ModelSpec spec;
+    private final Optional<Tokenizer> tokenizer;
+
+    TokenEndpoints(String modelName, ModelSpec spec, Optional<Tokenizer> tokenizer) {
+        this.modelName = modelName;
+        this.spec = spec;
+        this.tokenizer = tokenizer;
+    }
+
+    private Tokenizer tokenizer() {
+        return tokenizer.orElseThrow(() -> ApiError.badRequest("the model has no tokenizer"));
+    }
+
+    /** No model here has a beginning-of-text token, so {@code add_special_tokens} adds none. */
+    void tokenize(Exchange exchange) {
+        Fields fields = Fields.parse(exchange.call().body());
+        CompletionReader.requireModel(fields, modelName);
+        if (fields.find("messages").isPresent()) {
+            throw ApiError.badField("messages", "the model has no chat template; give a prompt");
+        }
+        String prompt = fields.string("prompt")
+                .orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; give text"));
+        int[] ids = Fields.checked("prompt", () -> tokenizer().encode(prompt));
+        ObjectNode answer = StrictJson.mapper().createObjectNode();
+        answer.put("count", ids.length).put("max_model_len", spec.contextLength());
+        CompletionJson.ids(answer, "tokens", ids);
+        if (fields.flag("return_token_strs")) {
+            ArrayNode texts = answer.putArray("token_strs");
+            for (int id : ids) {
+                texts.add(tokenizer().decode(new int[] {id}));
+            }
+        } else {
+            answer.putNull("token_strs");
+        }
+        exchange.send(answer);
+    }
+
+    void detokenize(Exchange exchange) {
+        Fields fields = Fields.parse(exchange.call().body());
+        CompletionReader.requireModel(fields, modelName);
+        JsonNode tokens = fields.find("tokens")
+                .filter(JsonNode::isArray)
+                .orElseThrow(() -> ApiError.badField("tokens", "tokens must be a list of token ids"));
+        int[] ids = Fields.ids("tokens", tokens);
+        for (int id : ids) {
+            if (id >= tokenizer().vocabularySize()) {
+                throw ApiError.badField(
+                        "tokens",
+                        "tokens has id " + id + "; ids of this tokenizer are 0 to "
+                                + (tokenizer().vocabularySize() - 1));
+            }
+        }
+        exchange.send(StrictJson.mapper().createObjectNode().put("prompt", tokenizer().decode(ids)));
+    }
+}

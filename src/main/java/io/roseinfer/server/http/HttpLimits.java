@@ -1,0 +1,78 @@
+package io.roseinfer.server.http;
+
+import io.roseinfer.base.RoseException.BadInput;
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * What one client may take of the server. All are bounds: beyond one the connection gets an error or is closed.
+ *
+ * @param bodyBytes largest request body; a larger one is answered 413
+ * @param headerBytes most bytes of a request's headers; more are answered 431
+ * @param headers most headers of a request; more are answered 431
+ * @param connections most connections at a time; one more is closed as it comes
+ * @param headTimeout from a request's first byte, or a connection's beginning, to the end of the headers
+ * @param bodyTimeout from the end of the headers to the end of the body
+ * @param idleTimeout between two requests of a connection
+ * @param writeStall how long a client may take nothing of what is written to it
+ */
+public record HttpLimits(
+        int bodyBytes,
+        int headerBytes,
+        int headers,
+        int connections,
+        Duration headTimeout,
+        Duration bodyTimeout,
+        Duration idleTimeout,
+        Duration writeStall) {
+
+    public HttpLimits {
+        requirePositive("the largest body", bodyBytes);
+        requirePositive("the size of the headers", headerBytes);
+        requirePositive("the number of headers", headers);
+        requirePositive("the number of connections", connections);
+        requirePositive("the time for headers", Objects.requireNonNull(headTimeout, "headTimeout"));
+        requirePositive("the time for a body", Objects.requireNonNull(bodyTimeout, "bodyTimeout"));
+        requirePositive("the idle time", Objects.requireNonNull(idleTimeout, "idleTimeout"));
+        requirePositive("the time for a stalled write", Objects.requireNonNull(writeStall, "writeStall"));
+    }
+
+    private static void requirePositive(String what, int value) {
+        if (value < 1) {
+            throw new BadInput(what + " is " + value + "; it must be positive");
+        }
+    }
+
+    private static void requirePositive(String what, Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            throw new BadInput(what + " is " + value + "; it must be positive");
+        }
+    }
+
+    /** 4 MiB of body, 16 KiB of headers, 100 of them; 4096 connections; 10 s for headers, 30 s for a body, 60 s idle, 10 s stalled. */
+    public static HttpLimits defaults() {
+        return new HttpLimits(
+                4 << 20,
+                16 << 10,
+                100,
+                4096,
+                Duration.ofSeconds(10),
+                Duration.ofSeconds(30),
+                Duration.ofSeconds(60),
+                Duration.ofSeconds(10));
+    }
+
+    public HttpLimits withConnections(int value) {
+        return new HttpLimits(
+                bodyBytes, headerBytes, headers, value, headTimeout, bodyTimeout, idleTimeout, writeStall);
+    }
+
+    public HttpLimits withTimeouts(Duration head, Duration body, Duration idle) {
+        return new HttpLimits(bodyBytes, headerBytes, headers, connections, head, body, idle, writeStall);
+    }
+
+    public HttpLimits withWriteStall(Duration value) {
+        return new HttpLimits(
+                bodyBytes, headerBytes, headers, connections, headTimeout, bodyTimeout, idleTimeout, value);
+    }
+}

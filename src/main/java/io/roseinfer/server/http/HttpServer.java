@@ -1,0 +1,125 @@
+package io.roseinfer.server.http;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.HttpResponseEncoder;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+import io.netty.util.internal.logging.JdkLoggerFactory;
+import io.roseinfer.base.RoseException.BadInput;
+import java.net.InetSocketAddress;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Listens, and hands calls to a handler until it is closed. */
+public final class HttpServer implements AutoCloseable {
+    /** Of answers that wait to be sent, per connection; the system holds about as much again. */
+    private static final int HIGH_WATER_BYTES = 64 << 10;
+
+    private static final int SEND_BUFFER_BYTES = 64 << 10;
+    private static final int BACKLOG = 1024;
+    private static final int MOST_THREADS = 4;
+    private static final long STOP_SECONDS = 2;
+
+    static {
+        // Whatever else is on the class path.
+        InternalLoggerFactory.setDefaultFactory(JdkLoggerFactory.INSTANCE);
+    }
+
+    private final MultiThreadIoEventLoopGroup loops;
+    private final AtomicInteger connections;
+    private final Channel listening;
+
+    private HttpServer(MultiThreadIoEventLoopGroup loops, AtomicInteger connections, Channel listening) {
+        this.loops = loops;
+        this.connections = connections;
+        this.listening = listening;
+    }
+
+    /**
+     * Listens on an address.
+     *
+     * @param port 0 takes a free one
+     * @throws BadInput if the address cannot be had
+     */
+    public static HttpServer start(String host, int port, HttpLimits limits, HttpHandler handler) {
+        Objects.requireNonNull(handler, "handler");
+        InetSocketAddress address = new InetSocketAddress(host, port);
+        if (address.isUnresolved()) {
+            throw new BadInput("--host " + host + " is no address of this machine");
+        }
+        int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 1, MOST_THREADS);
+        MultiThreadIoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(
+                threads, new DefaultThreadFactory("roseinfer-http", true), NioIoHandler.newFactory());
+        AtomicInteger connections = new AtomicInteger();
+        ChannelFuture bound = new ServerBootstrap()
+                .group(loops)
+                .channel(NioServerSocketChannel.class)
+                .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES)
+                .childOption(
+                        ChannelOption.WRITE_BUFFER_WATER_MARK,
+                        new WriteBufferWaterMark(HIGH_WATER_BYTES / 2, HIGH_WATER_BYTES))
+                .childHandler(initializer(limits, handler, connections))
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            loops.shutdownGracefully(0, STOP_SECONDS, TimeUnit.SECONDS);
+            throw new BadInput(
+                    "cannot listen on " + host + " port " + port + ": "
+                            + Objects.requireNonNull(bound.cause()).getMessage()
+                            + "; choose another --port, or 0 for a free one",
+                    bound.cause());
+        }
+        return new HttpServer(loops, connections, bound.channel());
+    }
+
+    private static ChannelInitializer<SocketChannel> initializer(
+            HttpLimits limits, HttpHandler handler, AtomicInteger connections) {
+        return new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(SocketChannel channel) {
+                int open = connections.incrementAndGet();
+                channel.closeFuture().addListener(closed -> connections.decrementAndGet());
+                if (open > limits.connections()) {
+                    channel.close();
+                    return;
+                }
+                Connection connection = new Connection(handler, limits);
+                channel.pipeline()
+                        .addLast(
+                                new RequestDecoder(limits, connection::bytesArrived),
+                                new HttpResponseEncoder(),
+                                connection);
+            }
+        };
+    }
+
+    /** Where it listens. */
+    public InetSocketAddress address() {
+        return (InetSocketAddress) listening.localAddress();
+    }
+
+    /** Connections that are open now. */
+    public int connections() {
+        return connections.get();
+    }
+
+    /** Closes every connection and stops listening; any number of times. */
+    @Override
+    public void close() {
+        listening.close().awaitUninterruptibly();
+        loops.shutdownGracefully(0, STOP_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+    }
+}

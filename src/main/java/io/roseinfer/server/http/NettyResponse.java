@@ -1,0 +1,204 @@
+package io.roseinfer.server.http;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.DefaultLastHttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** The answer on a Netty channel. What waits to be sent is bounded by the channel's high-water mark and one write. */
+final class NettyResponse implements ResponseWriter {
+    /** Pieces of a long answer: a client that reads slowly and steadily is not taken for one that has stalled. */
+    private static final int PIECE_BYTES = 32 << 10;
+
+    private final Channel channel;
+    private final boolean keepAlive;
+    private final boolean chunked;
+    private final Duration stall;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private @Nullable Runnable leave;
+    private boolean gone;
+    private boolean whole;
+    private volatile boolean begun;
+
+    /**
+     * An answer that has not begun.
+     *
+     * @param keepAlive whether the connection stays open behind it
+     * @param chunked whether a client reads chunks, as from HTTP/1.1 on; without them the connection's end is the answer's
+     */
+    NettyResponse(Channel channel, boolean keepAlive, boolean chunked, Duration stall) {
+        this.channel = channel;
+        this.keepAlive = keepAlive;
+        this.chunked = chunked;
+        this.stall = stall;
+    }
+
+    /** On the channel's thread: it is closed. */
+    void connectionClosed() {
+        Runnable action;
+        lock.lock();
+        try {
+            gone = true;
+            changed.signalAll();
+            action = whole ? null : leave;
+            leave = null;
+        } finally {
+            lock.unlock();
+        }
+        if (action != null) {
+            action.run();
+        }
+    }
+
+    /** On the channel's thread: there may be room again. */
+    void roomChanged() {
+        lock.lock();
+        try {
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void whenGone(Runnable action) {
+        lock.lock();
+        try {
+            if (!gone) {
+                leave = action;
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        action.run();
+    }
+
+    @Override
+    public boolean hasBegun() {
+        return begun;
+    }
+
+    @Override
+    public void abort() {
+        channel.close();
+    }
+
+    @Override
+    public void send(Reply reply) {
+        HttpResponse head = head(reply.status(), reply.headers());
+        head.headers().set(HttpHeaderNames.CONTENT_LENGTH, reply.body().length);
+        channel.write(head, channel.voidPromise());
+        byte[] body = reply.body();
+        int at = 0;
+        while (body.length - at > PIECE_BYTES) {
+            ByteBuf piece = Unpooled.wrappedBuffer(body, at, PIECE_BYTES);
+            channel.writeAndFlush(new DefaultHttpContent(piece), channel.voidPromise());
+            awaitRoom();
+            at += PIECE_BYTES;
+        }
+        end(new DefaultLastHttpContent(Unpooled.wrappedBuffer(body, at, body.length - at)));
+    }
+
+    /** Sends a short answer without waiting for anything. */
+    ChannelFuture sendAndForget(Reply reply) {
+        HttpResponse head = head(reply.status(), reply.headers());
+        head.headers().set(HttpHeaderNames.CONTENT_LENGTH, reply.body().length);
+        channel.write(head, channel.voidPromise());
+        return channel.writeAndFlush(new DefaultLastHttpContent(Unpooled.wrappedBuffer(reply.body())));
+    }
+
+    @Override
+    public void begin(int status, Map<String, String> headers) {
+        HttpResponse head = head(status, headers);
+        if (chunked) {
+            head.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+        }
+        channel.write(head, channel.voidPromise());
+    }
+
+    private HttpResponse head(int status, Map<String, String> headers) {
+        begun = true;
+        HttpResponse head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status));
+        headers.forEach(head.headers()::set);
+        if (!keepAlive) {
+            head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        }
+        return head;
+    }
+
+    @Override
+    public void write(byte[] bytes) {
+        channel.writeAndFlush(new DefaultHttpContent(Unpooled.wrappedBuffer(bytes)), channel.voidPromise());
+        awaitRoom();
+    }
+
+    @Override
+    public void end() {
+        end(LastHttpContent.EMPTY_LAST_CONTENT);
+    }
+
+    private void end(LastHttpContent last) {
+        ChannelFuture written = channel.writeAndFlush(last);
+        written.addListener(ignored -> roomChanged());
+        await(written::isDone);
+        if (!written.isSuccess()) {
+            throw new ClientGone("the client has left");
+        }
+        lock.lock();
+        try {
+            whole = true;
+            leave = null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void awaitRoom() {
+        if (!channel.isWritable()) {
+            await(channel::isWritable);
+        }
+    }
+
+    private interface Test {
+        boolean holds();
+    }
+
+    private void await(Test test) {
+        long leftNanos = stall.toNanos();
+        lock.lock();
+        try {
+            while (!test.holds()) {
+                if (gone) {
+                    throw new ClientGone("the client has left");
+                }
+                if (leftNanos <= 0) {
+                    channel.close();
+                    throw new ClientGone("the client has read nothing for " + stall);
+                }
+                leftNanos = changed.awaitNanos(leftNanos);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            channel.close();
+            throw new ClientGone("interrupted while writing to the client");
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/**
+ * HTTP/1.1 on sockets: requests in, whole or refused, answers out through a {@link io.roseinfer.server.http.ResponseWriter}.
+ *
+ * <p>Invariants: each call has a virtual thread of its own, and the answers of a connection come in the order of its requests; a
+ * client that leaves is noticed without a write; whatever a client sends, or does not read, takes bounded memory and bounded time.
+ *
+ * <p>Netty reads the sockets, and nothing outside this package knows it. Helidon SE, whose handlers are blocking as ours are, was tried
+ * beside it. It reads a socket between requests only, so it learns that a client has left at its second write after that, and while
+ * a completion is made that is not streamed there is none. A thread per connection that reads ahead repairs that, but stands on
+ * Helidon's internals; and a write to a client that does not read has no deadline there. Netty reads always, bounds what waits to be
+ * written, has timers, and is 9 jars where Helidon is 33. What it lacks is added here: a body with two lengths is refused, and so is a
+ * request without exactly one host, with an encoding other than chunked, or with many headers; and headers, bodies and writes have deadlines.
+ * The server of the JDK notices a client that has left only when it writes, and can neither bound a stalled write nor close it.
+ *
+ * <p>A client that shuts down its sending half counts as one that has left: the two look the same until the next write, and waiting
+ * for that would compute for nobody.
+ */
+@NullMarked
+package io.roseinfer.server.http;
+
+import org.jspecify.annotations.NullMarked;

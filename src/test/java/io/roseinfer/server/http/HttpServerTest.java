@@ -1,0 +1,345 @@
+package io.roseinfer.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.server.http.RawClient.Answer;
+import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What comes over a socket, whoever answers. Nothing sleeps: what must happen is waited for. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class HttpServerTest {
+    private static final HttpLimits SHORT = HttpLimits.defaults()
+            .withTimeouts(Duration.ofMillis(100), Duration.ofMillis(100), Duration.ofMillis(100))
+            .withWriteStall(Duration.ofMillis(100));
+
+    /** Answers with the path and the size of the body; some paths do something else first. */
+    private final class Echo implements HttpHandler {
+        final BlockingQueue<HttpCall> calls = new LinkedBlockingQueue<>();
+        final CountDownLatch open = new CountDownLatch(1);
+        final CompletableFuture<Boolean> left = new CompletableFuture<>();
+        final CompletableFuture<String> stalled = new CompletableFuture<>();
+
+        @Override
+        public void handle(HttpCall call, ResponseWriter response) {
+            calls.add(call);
+            switch (call.path()) {
+                case "/wait" -> {
+                    response.whenGone(() -> {
+                        left.complete(true);
+                        open.countDown();
+                    });
+                    awaitOpen();
+                }
+                case "/flood" -> flood(response);
+                case "/chunks" -> {
+                    response.begin(200, Map.of());
+                    response.write("a\n".getBytes(StandardCharsets.UTF_8));
+                    response.write("b\n".getBytes(StandardCharsets.UTF_8));
+                    response.end();
+                    return;
+                }
+                default -> {}
+            }
+            String text = call.path() + " " + call.body().length;
+            response.send(new Reply(200, Map.of(), text.getBytes(StandardCharsets.UTF_8)));
+        }
+
+        private void awaitOpen() {
+            try {
+                open.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        private void flood(ResponseWriter response) {
+            response.begin(200, Map.of());
+            try {
+                while (true) {
+                    response.write(new byte[1 << 16]);
+                }
+            } catch (ClientGone gone) {
+                stalled.complete(gone.getMessage());
+                throw gone;
+            }
+        }
+
+        @Override
+        public Reply refusal(int status, String message) {
+            return new Reply(status, Map.of(), message.getBytes(StandardCharsets.UTF_8));
+        }
+    }
+
+    private final Echo echo = new Echo();
+    private HttpServer server = start(HttpLimits.defaults());
+    private final List<RawClient> clients = new ArrayList<>();
+
+    private HttpServer start(HttpLimits limits) {
+        return HttpServer.start("127.0.0.1", 0, limits, echo);
+    }
+
+    @BeforeEach
+    void nothingIsOpen() {
+        assertThat(server.connections()).isZero();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        for (RawClient client : clients) {
+            client.close();
+        }
+        echo.open.countDown();
+        server.close();
+    }
+
+    private void restart(HttpLimits limits) {
+        server.close();
+        server = start(limits);
+    }
+
+    private RawClient client() throws IOException {
+        RawClient client = new RawClient(server.address());
+        clients.add(client);
+        return client;
+    }
+
+    private void awaitNoConnection() {
+        while (server.connections() > 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static String withHeader(String header) {
+        return "POST / HTTP/1.1\r\nHost: test\r\n" + header + "\r\n\r\n";
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Content-Length: -2",
+                "Content-Length: +2",
+                "Content-Length: 0x2",
+                "Content-Length: 2, 2",
+                "Content-Length: 99999999999999999999",
+                "Content-Length: 2\r\nContent-Length: 3",
+                "Content-Length: 2\r\nContent-Length: 2",
+                "Content-Length: 2\r\nTransfer-Encoding: chunked",
+                "Transfer-Encoding: chunked\r\nContent-Length: 2",
+                "Transfer-Encoding: xchunked",
+                "Transfer-Encoding: chunked, identity",
+                "Transfer-Encoding: gzip, chunked",
+                "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+                "Transfer-Encoding : chunked",
+                "Host: another",
+                "X: a\0b",
+                "X: a\rb",
+                "X\nY: a"
+            })
+    void a_body_of_doubtful_length_and_a_malformed_header_are_refused_and_nothing_behind_them_is_read(String header)
+            throws IOException {
+        RawClient client = client();
+        Answer answer = client.call(withHeader(header) + "ab" + RawClient.get("/smuggled"));
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.header("connection")).contains("close");
+        assertThat(client.rest()).isEmpty();
+        assertThat(echo.calls).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GET / HTTP/1.1\r\n\r\n",
+                "GET / HTTP/2.0\r\nHost: a\r\n\r\n",
+                "GET /\r\n\r\n",
+                "GET / HTTP/1.1\nHost: a\n\n",
+                "hello\r\n\r\n"
+            })
+    void what_is_no_request_is_refused(String bytes) throws IOException {
+        RawClient client = client();
+        assertThat(client.call(bytes).status()).isEqualTo(400);
+        assertThat(client.rest()).isEmpty();
+        assertThat(echo.calls).isEmpty();
+    }
+
+    @Test
+    void too_much_of_headers_is_refused() throws IOException {
+        assertThat(client().call(withHeader("X: " + "a".repeat(20_000))).status()).isEqualTo(431);
+        String many = "X: a\r\n".repeat(100) + "Y: a";
+        assertThat(client().call(withHeader(many)).status()).isEqualTo(431);
+        assertThat(client().call(RawClient.get("/" + "a".repeat(9000))).status())
+                .isEqualTo(414);
+        assertThat(echo.calls).isEmpty();
+    }
+
+    @Test
+    void a_body_that_is_announced_too_large_is_refused_before_it_comes() throws IOException {
+        RawClient client = client();
+        assertThat(client.call(withHeader("Content-Length: 4194305")).status()).isEqualTo(413);
+        assertThat(client.rest()).isEmpty();
+        assertThat(echo.calls).isEmpty();
+    }
+
+    @Test
+    void a_body_that_grows_too_large_is_refused() throws IOException {
+        RawClient client = client();
+        client.send(withHeader("Transfer-Encoding: chunked"));
+        String chunk = "100000\r\n" + "a".repeat(1 << 20) + "\r\n";
+        for (int i = 0; i < 4; i++) {
+            client.send(chunk);
+        }
+        client.send("1\r\na\r\n");
+        assertThat(client.answer().status()).isEqualTo(413);
+        assertThat(echo.calls).isEmpty();
+    }
+
+    @Test
+    void bodies_come_whole_with_a_length_or_in_chunks() throws IOException {
+        RawClient client = client();
+        assertThat(client.call(RawClient.post("/a", "x".repeat(100_000))).body()).isEqualTo("/a 100000");
+        assertThat(client.call(withHeader("Transfer-Encoding: chunked") + "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+                        .body())
+                .isEqualTo("/ 5");
+    }
+
+    @Test
+    void who_waits_for_a_word_before_the_body_gets_it() throws IOException {
+        RawClient client = client();
+        client.send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+        assertThat(client.line()).isEqualTo("HTTP/1.1 100 Continue");
+        while (!client.line().isEmpty()) {
+            // Its headers.
+        }
+        assertThat(client.call("ab").body()).isEqualTo("/a 2");
+    }
+
+    @Test
+    void requests_sent_ahead_are_answered_in_their_order() throws IOException {
+        RawClient client = client();
+        client.send(RawClient.get("/a") + RawClient.post("/b", "xy") + RawClient.get("/chunks") + RawClient.get("/d"));
+        assertThat(List.of(client.answer().body(), client.answer().body(), client.answer().body(), client.answer()
+                        .body()))
+                .containsExactly("/a 0", "/b 2", "a\nb\n", "/d 0");
+    }
+
+    @Test
+    void a_client_that_floods_while_it_is_served_is_cut() throws Exception {
+        RawClient client = client();
+        client.send(RawClient.get("/wait"));
+        try {
+            for (int i = 0; i < 100; i++) {
+                client.send(RawClient.get("/a"));
+            }
+        } catch (IOException cut) {
+            // As it should be.
+        }
+        assertThat(echo.left.get()).isTrue();
+        awaitNoConnection();
+        assertThat(echo.calls).extracting(HttpCall::path).containsExactly("/wait");
+    }
+
+    @Test
+    void nothing_is_read_behind_a_last_request() throws IOException {
+        RawClient client = client();
+        client.send("GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" + RawClient.get("/b"));
+        assertThat(client.answer().body()).isEqualTo("/a 0");
+        assertThat(client.rest()).isEmpty();
+        assertThat(echo.calls).extracting(HttpCall::path).containsExactly("/a");
+    }
+
+    @Test
+    void http_1_0_is_answered_without_chunks_and_closed() throws IOException {
+        RawClient client = client();
+        Answer answer = client.call("GET /chunks HTTP/1.0\r\n\r\n");
+        assertThat(answer.header("transfer-encoding")).isEmpty();
+        assertThat(answer.body()).isEqualTo("a\nb\n");
+    }
+
+    @Test
+    void head_is_refused() throws IOException {
+        assertThat(client().call("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n").status()).isEqualTo(405);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "GET / HT",
+                "\u0016\u0003\u0001\u0002",
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc",
+                "GET /a HTTP/1.1\r\nHost: a\r\n\r\n",
+                "GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET"
+            })
+    void a_connection_that_dawdles_is_closed(String bytes) throws IOException {
+        restart(SHORT);
+        RawClient client = client();
+        client.send(bytes);
+        String unused = client.rest();
+        awaitNoConnection();
+    }
+
+    @Test
+    void one_connection_more_than_allowed_is_closed() throws IOException {
+        restart(HttpLimits.defaults().withConnections(2));
+        RawClient first = client();
+        RawClient second = client();
+        assertThat(first.call(RawClient.get("/a")).status()).isEqualTo(200);
+        assertThat(second.call(RawClient.get("/a")).status()).isEqualTo(200);
+        assertThat(client().rest()).isEmpty();
+        assertThat(first.call(RawClient.get("/a")).status()).isEqualTo(200);
+        second.close();
+        while (server.connections() > 1) {
+            Thread.onSpinWait();
+        }
+        assertThat(client().call(RawClient.get("/a")).status()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"FIN", "RST", "half"})
+    void a_client_that_leaves_is_noticed_without_a_write(String how) throws Exception {
+        RawClient client = client();
+        client.send(RawClient.get("/wait"));
+        HttpCall unused = echo.calls.take();
+        switch (how) {
+            case "FIN" -> client.close();
+            case "RST" -> client.reset();
+            default -> client.halfClose();
+        }
+        assertThat(echo.left.get()).isTrue();
+        awaitNoConnection();
+    }
+
+    @Test
+    void a_client_that_reads_nothing_is_cut() throws Exception {
+        restart(SHORT);
+        RawClient client = new RawClient(server.address(), 4096);
+        clients.add(client);
+        client.send(RawClient.get("/flood"));
+        assertThat(echo.stalled.get()).contains("has read nothing for PT0.1S");
+        awaitNoConnection();
+    }
+
+    @Test
+    void an_address_that_is_taken_is_refused_by_name() {
+        int port = server.address().getPort();
+        assertThat(org.assertj.core.api.Assertions.catchThrowable(
+                        () -> HttpServer.start("127.0.0.1", port, HttpLimits.defaults(), echo)))
+                .hasMessageContaining("port " + port)
+                .hasMessageContaining("choose another --port");
+    }
+}
