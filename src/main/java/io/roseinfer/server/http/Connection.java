@@ -16,6 +16,7 @@ import io.roseinfer.server.http.ResponseWriter.ClientGone;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
     private final HttpHandler handler;
     private final HttpLimits limits;
+    private final Runnable closed;
     private final RequestReader reader;
     private final ArrayDeque<Item> waiting = new ArrayDeque<>();
     private int waitingBytes;
@@ -42,7 +44,13 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private boolean partial;
     private boolean deaf;
 
-    Connection(HttpHandler handler, HttpLimits limits) {
+    /**
+     * A connection that has just been made.
+     *
+     * @param closed runs once it is closed and its answer, if one was being made, has been told
+     */
+    Connection(HttpHandler handler, HttpLimits limits, Runnable closed) {
+        this.closed = closed;
         this.handler = handler;
         this.limits = limits;
         this.reader = new RequestReader(limits);
@@ -146,8 +154,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
             try {
                 handler.handle(call.call(), response);
                 whole = true;
-            } catch (ClientGone gone) {
-                // Nobody is left to answer.
+            } catch (ClientGone | RejectedExecutionException gone) {
+                // Nobody is left to answer, or the server has been closed.
             } finally {
                 finished(call.keepAlive() && whole);
             }
@@ -157,14 +165,18 @@ final class Connection extends ChannelInboundHandlerAdapter {
     /** On the call's thread: its answer is whole, or never will be. */
     private void finished(boolean goOn) {
         Channel channel = channel();
-        channel.eventLoop().execute(() -> {
-            answering = null;
-            if (!goOn) {
-                channel.close();
-            } else if (channel.isActive()) {
-                answerNext();
-            }
-        });
+        try {
+            channel.eventLoop().execute(() -> {
+                answering = null;
+                if (!goOn) {
+                    channel.close();
+                } else if (channel.isActive()) {
+                    answerNext();
+                }
+            });
+        } catch (RejectedExecutionException serverClosed) {
+            // And every connection with it.
+        }
     }
 
     private void refuse(Item.Refused refused) {
@@ -191,6 +203,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         if (answering != null) {
             answering.connectionClosed();
         }
+        closed.run();
     }
 
     /** A reset by the client, most often. */

@@ -11,7 +11,10 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpResponseEncoder;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.netty.util.internal.logging.JdkLoggerFactory;
 import io.roseinfer.base.RoseException.BadInput;
@@ -36,11 +39,14 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private final MultiThreadIoEventLoopGroup loops;
+    private final ChannelGroup channels;
     private final AtomicInteger connections;
     private final Channel listening;
 
-    private HttpServer(MultiThreadIoEventLoopGroup loops, AtomicInteger connections, Channel listening) {
+    private HttpServer(
+            MultiThreadIoEventLoopGroup loops, ChannelGroup channels, AtomicInteger connections, Channel listening) {
         this.loops = loops;
+        this.channels = channels;
         this.connections = connections;
         this.listening = listening;
     }
@@ -60,6 +66,7 @@ public final class HttpServer implements AutoCloseable {
         int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 1, MOST_THREADS);
         MultiThreadIoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(
                 threads, new DefaultThreadFactory("roseinfer-http", true), NioIoHandler.newFactory());
+        ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
         AtomicInteger connections = new AtomicInteger();
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops)
@@ -71,7 +78,7 @@ public final class HttpServer implements AutoCloseable {
                 .childOption(
                         ChannelOption.WRITE_BUFFER_WATER_MARK,
                         new WriteBufferWaterMark(HIGH_WATER_BYTES / 2, HIGH_WATER_BYTES))
-                .childHandler(initializer(limits, handler, connections))
+                .childHandler(initializer(limits, handler, channels, connections))
                 .bind(address)
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
@@ -82,21 +89,21 @@ public final class HttpServer implements AutoCloseable {
                             + "; choose another --port, or 0 for a free one",
                     bound.cause());
         }
-        return new HttpServer(loops, connections, bound.channel());
+        return new HttpServer(loops, channels, connections, bound.channel());
     }
 
     private static ChannelInitializer<SocketChannel> initializer(
-            HttpLimits limits, HttpHandler handler, AtomicInteger connections) {
+            HttpLimits limits, HttpHandler handler, ChannelGroup channels, AtomicInteger connections) {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(SocketChannel channel) {
-                int open = connections.incrementAndGet();
-                channel.closeFuture().addListener(closed -> connections.decrementAndGet());
-                if (open > limits.connections()) {
+                if (connections.incrementAndGet() > limits.connections()) {
+                    connections.decrementAndGet();
                     channel.close();
                     return;
                 }
-                Connection connection = new Connection(handler, limits);
+                boolean unused = channels.add(channel);
+                Connection connection = new Connection(handler, limits, connections::decrementAndGet);
                 channel.pipeline()
                         .addLast(
                                 new RequestDecoder(limits, connection::bytesArrived),
@@ -111,7 +118,7 @@ public final class HttpServer implements AutoCloseable {
         return (InetSocketAddress) listening.localAddress();
     }
 
-    /** Connections that are open now. */
+    /** Connections that are open now. Of one that has closed, who was answering has been told before it is not counted any more. */
     public int connections() {
         return connections.get();
     }
@@ -120,6 +127,7 @@ public final class HttpServer implements AutoCloseable {
     @Override
     public void close() {
         listening.close().awaitUninterruptibly();
+        channels.close().awaitUninterruptibly();
         loops.shutdownGracefully(0, STOP_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
     }
 }

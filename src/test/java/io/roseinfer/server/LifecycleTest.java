@@ -1,0 +1,243 @@
+package io.roseinfer.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.server.http.RawClient;
+import io.roseinfer.server.http.RawClient.Answer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Too much to do, too little time, the end. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LifecycleTest {
+    private static final String STREAM = "{\"prompt\":\"a\",\"max_tokens\":20,\"ignore_eos\":true,\"stream\":true}";
+    private static final String PLAIN = "{\"prompt\":\"a\",\"max_tokens\":20,\"ignore_eos\":true}";
+
+    private static CompletableFuture<Boolean> drain(TestServer server, Duration grace) {
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return server.server.drain(grace);
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                },
+                task -> new Thread(task).start());
+    }
+
+    private static void awaitDraining(TestServer server) throws Exception {
+        while (server.get("/health").status() == 200) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void more_requests_than_allowed_are_told_to_come_back() throws Exception {
+        Gate gate = new Gate(0);
+        try (TestServer server = new TestServer(
+                        TestServer.engineOptions().withMaxInflightRequests(2), gate.options(), TestServer.options());
+                RawClient client = server.client()) {
+            client.send(RawClient.post("/v1/completions", PLAIN));
+            gate.awaitReached();
+            Answer refused = server.complete("{\"prompt\":\"a\",\"n\":2}");
+            assertThat(refused.status()).isEqualTo(429);
+            assertThat(refused.header("retry-after")).contains("1");
+            gate.open();
+            assertThat(client.answer().status()).isEqualTo(200);
+            server.awaitEnded(2);
+            assertThat(server.complete("{\"prompt\":\"a\",\"n\":2}").status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void a_request_that_runs_out_of_time_is_answered_with_what_there_is() throws Exception {
+        Gate gate = new Gate(3);
+        try (TestServer server = TestServer.start(gate.options());
+                RawClient client = server.client()) {
+            client.send(RawClient.post("/v1/completions", PLAIN, "X-Request-Timeout: 0.2\r\n"));
+            gate.awaitReached();
+            // Long enough for the deadline to pass on any machine, and nothing depends on how much longer it is.
+            CompletableFuture<Answer> second = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return server.complete(PLAIN, "X-Request-Timeout: 0.001\r\n");
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            long begin = Clock.system().nanos();
+            while (Clock.system().nanos() - begin < 300_000_000L
+                    || server.engine.stats().requests().accepted() < 2) {
+                Thread.onSpinWait();
+            }
+            gate.open();
+            Answer answer = client.answer();
+            assertThat(answer.status()).isEqualTo(200);
+            assertThat(answer.body())
+                    .contains("\"finish_reason\":\"abort\"", "\"stop_reason\":\"deadline\"")
+                    .doesNotContain("\"completion_tokens\":20");
+            Answer late = second.get();
+            assertThat(late.status()).isEqualTo(503);
+            assertThat(late.body()).contains("timed out before its first token");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1", "x", "1e400", "NaN", "1000001", "1e-999999999"})
+    void a_timeout_that_is_no_time_is_refused(String seconds) throws Exception {
+        try (TestServer server = TestServer.start()) {
+            Answer answer = server.complete(PLAIN, "X-Request-Timeout: " + seconds + "\r\n");
+            assertThat(answer.status()).isEqualTo(400);
+            assertThat(TestServer.json(answer).get("error").get("param").stringValue())
+                    .isEqualTo("x-request-timeout");
+        }
+    }
+
+    @Test
+    void draining_finishes_what_runs_and_refuses_what_comes() throws Exception {
+        Gate gate = new Gate(3);
+        try (TestServer server = TestServer.start(gate.options());
+                RawClient client = server.client()) {
+            client.send(RawClient.post("/v1/completions", STREAM));
+            gate.awaitReached();
+            CompletableFuture<Boolean> drained = drain(server, Duration.ofSeconds(50));
+            awaitDraining(server);
+            assertThat(server.complete(PLAIN).status()).isEqualTo(503);
+            assertThat(server.get("/ping").status()).isEqualTo(200);
+            gate.open();
+            List<String> events = TestServer.events(client.answer().body());
+            assertThat(events).hasSize(21).last().isEqualTo("[DONE]");
+            assertThat(drained.get()).isTrue();
+            assertThat(client.rest()).isEmpty();
+        }
+    }
+
+    @Test
+    void draining_ends_what_takes_longer_and_tells_its_clients() throws Exception {
+        Gate gate = new Gate(3);
+        try (TestServer server = TestServer.start(gate.options());
+                RawClient stream = server.client();
+                RawClient plain = server.client()) {
+            stream.send(RawClient.post("/v1/completions", STREAM));
+            assertThat(stream.head().status()).isEqualTo(200);
+            plain.send(RawClient.post("/v1/completions", PLAIN));
+            gate.awaitReached();
+            while (server.engine.stats().requests().accepted() < 2) {
+                Thread.onSpinWait();
+            }
+            CompletableFuture<Boolean> drained = drain(server, Duration.ZERO);
+            awaitDraining(server);
+            gate.open();
+            String rest = stream.rest();
+            assertThat(rest).contains("shutting down").doesNotContain("[DONE]", "\"finish_reason\":\"");
+            Answer answer = plain.answer();
+            assertThat(answer.status()).isEqualTo(503);
+            assertThat(answer.body()).contains("shutting down");
+            assertThat(drained.get()).isFalse();
+        }
+    }
+
+    @Test
+    void a_step_that_fails_fails_its_requests_and_no_others() throws Exception {
+        SimOptions sim = SimOptions.defaults().withOnStep(step -> {
+            if (step == 3) {
+                throw new DeviceFailure("the device hiccuped", true);
+            }
+        });
+        try (TestServer server = TestServer.start(sim)) {
+            Answer answer = server.complete(PLAIN);
+            assertThat(answer.status()).isEqualTo(500);
+            assertThat(answer.body()).contains("hiccuped", "InternalServerError").doesNotContain("\tat ");
+            assertThat(server.complete(PLAIN).status()).isEqualTo(200);
+            assertThat(server.get("/health").status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void a_stream_that_fails_ends_with_an_error_and_is_not_done() throws Exception {
+        SimOptions sim = SimOptions.defaults().withOnStep(step -> {
+            if (step == 3) {
+                throw new DeviceFailure("the device hiccuped", true);
+            }
+        });
+        try (TestServer server = TestServer.start(sim)) {
+            List<String> events = TestServer.events(server.complete(STREAM).body());
+            assertThat(TestServer.json(events.getLast())
+                            .get("error")
+                            .get("code")
+                            .intValue())
+                    .isEqualTo(500);
+            assertThat(events).hasSize(4).doesNotContain("[DONE]");
+        }
+    }
+
+    @Test
+    void the_death_of_the_engine_is_told_to_everybody() throws Exception {
+        SimOptions sim = SimOptions.defaults().withOnStep(step -> {
+            if (step == 3) {
+                throw new DeviceFailure("the device is lost", false);
+            }
+        });
+        try (TestServer server = TestServer.start(sim)) {
+            Answer answer = server.complete(PLAIN);
+            assertThat(answer.status()).isIn(500, 503);
+            assertThat(answer.body()).contains("the device is lost");
+            assertThat(server.complete(PLAIN).status()).isEqualTo(503);
+            assertThat(server.server.death().get()).hasMessageContaining("the device is lost");
+            for (String path : new String[] {"/health", "/ping"}) {
+                assertThat(server.get(path).status()).as(path).isEqualTo(503);
+                assertThat(server.get(path).body()).contains("the device is lost");
+            }
+        }
+    }
+
+    @Test
+    void the_metrics_count_what_was_done() throws Exception {
+        try (TestServer server = TestServer.start()) {
+            assertThat(server.complete("{\"prompt\":[1,2,3],\"max_tokens\":5,\"n\":2,\"ignore_eos\":true}")
+                            .status())
+                    .isEqualTo(200);
+            server.awaitEnded(2);
+            String labels = "{engine=\"0\",model_name=\"sim\"}";
+            assertThat(server.metric("vllm:generation_tokens_total" + labels)).isEqualTo(10);
+            assertThat(server.metric("vllm:prompt_tokens_total" + labels)).isEqualTo(6);
+            assertThat(server.metric("vllm:num_requests_running" + labels)).isZero();
+            assertThat(server.metric("vllm:kv_cache_usage_perc" + labels)).isZero();
+            assertThat(server.metric("vllm:time_to_first_token_seconds_count" + labels)).isEqualTo(2);
+            assertThat(server.metric("vllm:inter_token_latency_seconds_count" + labels)).isEqualTo(8);
+            assertThat(server.metric("vllm:request_prompt_tokens_sum" + labels)).isEqualTo(6);
+            assertThat(server.metric("vllm:iteration_tokens_total_count" + labels))
+                    .isEqualTo(server.engine.stats().steps());
+            assertThat(server.metric(
+                            "vllm:request_success_total{engine=\"0\",finished_reason=\"length\",model_name=\"sim\"}"))
+                    .isEqualTo(2);
+            assertThat(server.metric(
+                            "http_requests_total{handler=\"/v1/completions\",method=\"POST\",status=\"2xx\"}"))
+                    .isEqualTo(1);
+            assertThat(server.get("/metrics").header("content-type")).hasValueSatisfying(type -> assertThat(type)
+                    .startsWith("text/plain; version=0.0.4"));
+        }
+    }
+
+    /** Whoever asks for whatever path: the labels of a metric are bounded. */
+    @Test
+    void paths_that_nothing_is_at_are_one_label() throws Exception {
+        try (TestServer server = TestServer.start()) {
+            for (int i = 0; i < 5; i++) {
+                assertThat(server.get("/nothing" + i).status()).isEqualTo(404);
+            }
+            assertThat(server.get("/metrics").body()).doesNotContain("/nothing");
+            assertThat(server.metric("http_requests_total{handler=\"none\",method=\"other\",status=\"4xx\"}"))
+                    .isEqualTo(5);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package io.roseinfer.server;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.Roseinfer;
+import io.roseinfer.Settings;
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.hub.download.DownloadListener;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.server.http.RawClient;
+import io.roseinfer.server.http.RawClient.Answer;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+
+/** A server on loopback in front of a simulated model with a real vocabulary. */
+final class TestServer implements AutoCloseable {
+    static final String MODEL = "sim";
+    static final Instant NOW = Instant.ofEpochSecond(1_800_000_000);
+
+    private static final LoadedModel TINY =
+            Roseinfer.load(Settings.of("builtin:tiny").withDevice(Settings.Device.SIM), new DownloadListener() {
+                @Override
+                public void progress(String file, long bytesSoFar, long totalBytes) {}
+
+                @Override
+                public void warning(String message) {}
+            });
+
+    static final ModelSpec SPEC = TINY.spec();
+    static final Tokenizer WORDS = TINY.tokenizer().orElseThrow();
+
+    final Engine engine;
+    final Server server;
+    final List<String> log = Collections.synchronizedList(new ArrayList<>());
+
+    TestServer(EngineOptions options, SimOptions sim, ServerOptions asked) {
+        this(options, sim, asked, Optional.of(WORDS));
+    }
+
+    TestServer(EngineOptions options, SimOptions sim, ServerOptions asked, Optional<Tokenizer> words) {
+        SimRunner runner = new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim);
+        ServerMetrics metrics = new ServerMetrics(MODEL);
+        engine = Engine.open(runner, words, options, Clock.system(), metrics.observers());
+        AccessLog lines = new AccessLog(AccessLog.Format.JSON, log::add, Clock.system(), () -> NOW);
+        server = Server.start(engine, asked, metrics, lines, Clock.system(), () -> NOW);
+    }
+
+    static TestServer start() {
+        return new TestServer(engineOptions(), SimOptions.defaults(), options());
+    }
+
+    static TestServer start(SimOptions sim) {
+        return new TestServer(engineOptions(), sim, options());
+    }
+
+    static EngineOptions engineOptions() {
+        return EngineOptions.defaults().withKvBlocks(256);
+    }
+
+    static ServerOptions options() {
+        return ServerOptions.of(MODEL, "1.2.3");
+    }
+
+    InetSocketAddress address() {
+        return server.address();
+    }
+
+    RawClient client() throws IOException {
+        return new RawClient(address());
+    }
+
+    /** One call on a connection of its own. */
+    Answer get(String path, String... headers) throws IOException {
+        try (RawClient client = client()) {
+            return client.call("GET " + path + " HTTP/1.1\r\nHost: test\r\n" + String.join("", headers) + "\r\n");
+        }
+    }
+
+    /** One call on a connection of its own. */
+    Answer post(String path, String body, String... headers) throws IOException {
+        try (RawClient client = client()) {
+            return client.call(RawClient.post(path, body, headers));
+        }
+    }
+
+    Answer complete(String body, String... headers) throws IOException {
+        return post("/v1/completions", body, headers);
+    }
+
+    static JsonNode json(Answer answer) {
+        return json(answer.body());
+    }
+
+    static JsonNode json(String text) {
+        return StrictJson.parse(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The data of the events, {@code [DONE]} included. */
+    static List<String> events(String body) {
+        List<String> events = new ArrayList<>();
+        for (String event : body.split("\n\n")) {
+            if (!event.startsWith("data: ")) {
+                throw new AssertionError("not an event: " + event);
+            }
+            events.add(event.substring("data: ".length()));
+        }
+        return events;
+    }
+
+    /** Waits until no request holds or waits for anything. */
+    void awaitIdle() {
+        while (engine.stats().blocksInUse() > 0
+                || engine.stats().active() > 0
+                || engine.stats().waiting() > 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Waits until so many requests have ended, in whatever way. */
+    void awaitEnded(long count) {
+        while (engine.stats().requests().ended().values().stream()
+                        .mapToLong(Long::longValue)
+                        .sum()
+                < count) {
+            Thread.onSpinWait();
+        }
+    }
+
+    double metric(String line) throws IOException {
+        return get("/metrics").body().lines()
+                .filter(each -> each.startsWith(line))
+                .mapToDouble(each -> Double.parseDouble(each.substring(each.lastIndexOf(' ') + 1)))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no metric " + line));
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        engine.close();
+    }
+}
