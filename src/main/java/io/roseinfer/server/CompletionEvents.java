@@ -4,6 +4,7 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.TokenStream;
+import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.http.ResponseWriter.ClientGone;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -180,13 +181,20 @@ final class CompletionEvents {
             tokens++;
             metrics.generated(1);
             int all = generated.incrementAndGet();
-            boolean last = stream.isExhausted();
+            boolean last = stream.isExhausted() && isServed();
             if (isPlain && tokens > 1 && !last) {
                 appendPlain(token.text());
             } else {
                 appendFull(token, all, last);
             }
             shownChars += token.text().length();
+        }
+
+        /** Whether the end, which is known, is a completion's and not a failure, which is told in an event of its own. */
+        private boolean isServed() {
+            return stream.finishReason()
+                    .filter(why -> why != FinishReason.ERROR && why != FinishReason.CANCELLED)
+                    .isPresent();
         }
 
         /** Almost every event differs from the others in its text alone. */

@@ -92,7 +92,7 @@ class LifecycleTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"0", "-1", "x", "1e400", "NaN", "1000001", "1e-999999999"})
+    @ValueSource(strings = {"0", "-1", "x", "1e400", "NaN", "1000001"})
     void a_timeout_that_is_no_time_is_refused(String seconds) throws Exception {
         try (TestServer server = TestServer.start()) {
             Answer answer = server.complete(PLAIN, "X-Request-Timeout: " + seconds + "\r\n");

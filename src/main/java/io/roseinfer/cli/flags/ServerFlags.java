@@ -2,6 +2,7 @@ package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.server.AccessLog;
@@ -140,6 +141,8 @@ public final class ServerFlags {
             return Files.readString(file).strip();
         } catch (IOException e) {
             throw new BadInput("--api-key-file " + FileFailure.shown(file) + ": " + FileFailure.reason(e), e);
+        } catch (BadModel unusable) {
+            throw new BadInput("--api-key-file " + unusable.getMessage(), unusable);
         }
     }
 

@@ -18,6 +18,7 @@ import java.util.ArrayDeque;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
     private final HttpHandler handler;
     private final HttpLimits limits;
+    private final AtomicInteger calls;
     private final Runnable closed;
     private final RequestReader reader;
     private final ArrayDeque<Item> waiting = new ArrayDeque<>();
@@ -47,9 +49,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
     /**
      * A connection that has just been made.
      *
+     * @param calls counts those that are being answered, on all connections
      * @param closed runs once it is closed and its answer, if one was being made, has been told
      */
-    Connection(HttpHandler handler, HttpLimits limits, Runnable closed) {
+    Connection(HttpHandler handler, HttpLimits limits, AtomicInteger calls, Runnable closed) {
+        this.calls = calls;
         this.closed = closed;
         this.handler = handler;
         this.limits = limits;
@@ -149,6 +153,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private void answer(Item.Call call) {
         NettyResponse response = new NettyResponse(channel(), call.keepAlive(), call.chunked(), limits.writeStall());
         answering = response;
+        calls.incrementAndGet();
         Thread.ofVirtual().name("roseinfer-call").start(() -> {
             boolean whole = false;
             try {
@@ -158,6 +163,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
                 // Nobody is left to answer, or the server has been closed.
             } finally {
                 finished(call.keepAlive() && whole);
+                calls.decrementAndGet();
             }
         });
     }

@@ -22,6 +22,7 @@ import java.net.InetSocketAddress;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /** Listens, and hands calls to a handler until it is closed. */
 public final class HttpServer implements AutoCloseable {
@@ -33,21 +34,33 @@ public final class HttpServer implements AutoCloseable {
     private static final int MOST_THREADS = 4;
     private static final long STOP_SECONDS = 2;
 
+    /** For calls to notice that their connections are closed. */
+    private static final long WAIT_NANOS = 1_000_000;
+
+    private static final int MOST_WAITS = 1000;
+
     static {
         // Whatever else is on the class path.
         InternalLoggerFactory.setDefaultFactory(JdkLoggerFactory.INSTANCE);
     }
 
     private final MultiThreadIoEventLoopGroup loops;
-    private final ChannelGroup channels;
-    private final AtomicInteger connections;
+    private final Open open;
     private final Channel listening;
 
-    private HttpServer(
-            MultiThreadIoEventLoopGroup loops, ChannelGroup channels, AtomicInteger connections, Channel listening) {
+    /** What is open: channels, connections on them, and calls that are being answered. */
+    private record Open(ChannelGroup channels, AtomicInteger connections, AtomicInteger calls) {
+        Open() {
+            this(
+                    new DefaultChannelGroup(GlobalEventExecutor.INSTANCE),
+                    new AtomicInteger(),
+                    new AtomicInteger());
+        }
+    }
+
+    private HttpServer(MultiThreadIoEventLoopGroup loops, Open open, Channel listening) {
         this.loops = loops;
-        this.channels = channels;
-        this.connections = connections;
+        this.open = open;
         this.listening = listening;
     }
 
@@ -66,8 +79,7 @@ public final class HttpServer implements AutoCloseable {
         int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 1, MOST_THREADS);
         MultiThreadIoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(
                 threads, new DefaultThreadFactory("roseinfer-http", true), NioIoHandler.newFactory());
-        ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
-        AtomicInteger connections = new AtomicInteger();
+        Open open = new Open();
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
@@ -78,7 +90,7 @@ public final class HttpServer implements AutoCloseable {
                 .childOption(
                         ChannelOption.WRITE_BUFFER_WATER_MARK,
                         new WriteBufferWaterMark(HIGH_WATER_BYTES / 2, HIGH_WATER_BYTES))
-                .childHandler(initializer(limits, handler, channels, connections))
+                .childHandler(initializer(limits, handler, open))
                 .bind(address)
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
@@ -89,21 +101,21 @@ public final class HttpServer implements AutoCloseable {
                             + "; choose another --port, or 0 for a free one",
                     bound.cause());
         }
-        return new HttpServer(loops, channels, connections, bound.channel());
+        return new HttpServer(loops, open, bound.channel());
     }
 
     private static ChannelInitializer<SocketChannel> initializer(
-            HttpLimits limits, HttpHandler handler, ChannelGroup channels, AtomicInteger connections) {
+            HttpLimits limits, HttpHandler handler, Open open) {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(SocketChannel channel) {
-                if (connections.incrementAndGet() > limits.connections()) {
-                    connections.decrementAndGet();
+                if (open.connections().incrementAndGet() > limits.connections()) {
+                    open.connections().decrementAndGet();
                     channel.close();
                     return;
                 }
-                boolean unused = channels.add(channel);
-                Connection connection = new Connection(handler, limits, connections::decrementAndGet);
+                boolean unused = open.channels().add(channel);
+                Connection connection = new Connection(handler, limits, open.calls(), open.connections()::decrementAndGet);
                 channel.pipeline()
                         .addLast(
                                 new RequestDecoder(limits, connection::bytesArrived),
@@ -120,14 +132,17 @@ public final class HttpServer implements AutoCloseable {
 
     /** Connections that are open now. Of one that has closed, who was answering has been told before it is not counted any more. */
     public int connections() {
-        return connections.get();
+        return open.connections().get();
     }
 
-    /** Closes every connection and stops listening; any number of times. */
+    /** Closes every connection and stops listening; calls have up to a second to notice. Any number of times. */
     @Override
     public void close() {
         listening.close().awaitUninterruptibly();
-        channels.close().awaitUninterruptibly();
+        open.channels().close().awaitUninterruptibly();
+        for (int waits = 0; open.calls().get() > 0 && waits < MOST_WAITS; waits++) {
+            LockSupport.parkNanos(WAIT_NANOS);
+        }
         loops.shutdownGracefully(0, STOP_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
     }
 }

@@ -1,0 +1,188 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.cli.CliRunner.Outcome;
+import io.roseinfer.server.http.RawClient;
+import io.roseinfer.server.http.RawClient.Answer;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code roseinfer serve}, as a process of its own where signals come into it. */
+@Timeout(120)
+class ServeCommandTest {
+    /** Far more tokens than are made while a test looks. */
+    private static final int CONTEXT = 4_000_000;
+
+    private static final String ENDLESS =
+            "{\"prompt\":[1],\"max_tokens\":3000000,\"ignore_eos\":true,\"stream\":true}";
+
+    @TempDir
+    private Path directory;
+
+    /** A process that has said where it listens. */
+    private record Running(Process process, BufferedReader out, InetSocketAddress address) implements AutoCloseable {
+        void signal(String name) throws Exception {
+            new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                    .start()
+                    .waitFor();
+        }
+
+        String errors() throws IOException {
+            return new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public void close() {
+            process.destroyForcibly();
+        }
+    }
+
+    private Running serve(String... flags) throws Exception {
+        Path config = Files.writeString(directory.resolve("config.json"), """
+                {"model_type":"gpt2","n_embd":2,"n_head":1,"n_layer":1,"vocab_size":50257,"n_positions":%d}""".formatted(CONTEXT));
+        List<String> command = new ArrayList<>(List.of(
+                "env",
+                "--default-signal=TERM,INT",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "serve",
+                "--device=sim",
+                "--model=random:" + config,
+                "--kv-blocks=300000",
+                "--port=0"));
+        command.addAll(List.of(flags));
+        Process process = new ProcessBuilder(command).start();
+        BufferedReader out =
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        String line = out.readLine();
+        assertThat(line).startsWith("Listening on http://127.0.0.1:");
+        URI uri = URI.create(line.substring("Listening on ".length()));
+        return new Running(process, out, new InetSocketAddress(uri.getHost(), uri.getPort()));
+    }
+
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "INT"})
+    void a_signal_to_an_idle_server_ends_it_with_0(String signal) throws Exception {
+        try (Running server = serve();
+                RawClient client = new RawClient(server.address())) {
+            assertThat(client.call(RawClient.get("/health")).status()).isEqualTo(200);
+            server.signal(signal);
+            assertThat(server.process().waitFor()).isZero();
+            assertThat(server.out().readLine()).isNull();
+            assertThat(server.errors()).isEmpty();
+        }
+    }
+
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
+    @Test
+    void what_does_not_end_within_the_grace_is_told_and_the_process_ends() throws Exception {
+        try (Running server = serve("--drain-seconds=0");
+                RawClient client = new RawClient(server.address())) {
+            client.send(RawClient.post("/v1/completions", ENDLESS));
+            assertThat(client.head().status()).isEqualTo(200);
+            server.signal("TERM");
+            assertThat(client.rest()).contains("shutting down").doesNotContain("[DONE]");
+            assertThat(server.process().waitFor()).isZero();
+            assertThat(server.errors()).contains("not all completions were made within 0 s");
+        }
+    }
+
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
+    @ParameterizedTest
+    @CsvSource({"TERM, 143", "INT, 130"})
+    void a_second_signal_ends_the_process_at_once(String signal, int code) throws Exception {
+        try (Running server = serve("--drain-seconds=100");
+                RawClient client = new RawClient(server.address());
+                RawClient other = new RawClient(server.address())) {
+            client.send(RawClient.post("/v1/completions", ENDLESS));
+            assertThat(client.head().status()).isEqualTo(200);
+            server.signal(signal);
+            Answer health = other.call(RawClient.get("/health"));
+            while (health.status() == 200) {
+                health = other.call(RawClient.get("/health"));
+            }
+            assertThat(health.status()).isEqualTo(503);
+            server.signal(signal);
+            assertThat(server.process().waitFor()).isEqualTo(code);
+        }
+    }
+
+    @Test
+    void a_port_that_is_taken_is_refused_by_its_number() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = Integer.toString(taken.getLocalPort());
+            Outcome outcome =
+                    CliRunner.run("serve", "--device", "sim", "--model", "random:gpt2", "--port", port);
+            assertThat(outcome.code()).isEqualTo(2);
+            assertThat(outcome.err()).contains("port " + port).contains("choose another --port").hasLineCount(1);
+            assertThat(outcome.out()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--port=70000 | --port",
+                "--port=-1 | --port",
+                "--host=no.such.host.invalid | --host",
+                "--request-timeout=0 | --request-timeout",
+                "--drain-seconds=-1 | --drain-seconds",
+                "--max-inflight-requests=0 | --max-inflight-requests",
+                "--max-connections=0 | --max-connections",
+                "--access-log=loud | --access-log",
+                "--api-key=two words | API key",
+                "--api-key-file=no-such-file | --api-key-file"
+            })
+    void a_wrong_flag_is_refused_by_its_name(String flag, String named) {
+        Outcome outcome = CliRunner.run("serve", "--device", "sim", "--model", "random:gpt2", flag);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains(named);
+        assertThat(outcome.out()).isEmpty();
+    }
+
+    /** The port is taken, so that the command ends when it has said what it has to say. */
+    @Test
+    void a_wide_address_and_a_key_in_the_list_of_processes_are_warned_of() throws IOException {
+        Path file = Files.writeString(directory.resolve("key"), "secret\n");
+        try (ServerSocket taken = new ServerSocket(0)) {
+            String port = "--port=" + taken.getLocalPort();
+            String wide = warnings("--host=0.0.0.0", port);
+            assertThat(wide).contains("can be reached from other machines");
+            assertThat(warnings("--host=0.0.0.0", port, "--api-key-file=" + file)).doesNotContain("reached", "secret");
+            assertThat(warnings("--host=0.0.0.0", port, "--api-key=secret"))
+                    .contains("list of processes")
+                    .doesNotContain("secret");
+        }
+    }
+
+    private static String warnings(String... flags) {
+        List<String> args = new ArrayList<>(List.of("serve", "--device", "sim", "--model", "random:gpt2"));
+        args.addAll(List.of(flags));
+        Outcome outcome = CliRunner.run(args.toArray(String[]::new));
+        assertThat(outcome.code()).isEqualTo(2);
+        return outcome.err();
+    }
+}
