@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** {@code faults.txt} says which test covers which fault; this holds it to the tests there are. */
 class FaultListTest {
     /** The lists and how many faults each has. */
-    private static final Map<String, Integer> LISTS = Map.of("A", 28, "B", 14, "C", 11, "D", 15, "F", 15, "H", 17);
+    private static final Map<String, Integer> LISTS =
+            Map.of("A", 28, "B", 14, "C", 11, "D", 15, "E", 24, "F", 15, "H", 17);
 
     private static final Set<String> REASONS = Set.of("cannot occur", "not built");
 

@@ -58,7 +58,7 @@ final class ServeCommand implements io.roseinfer.cli.Command {
         try (Engine engine = loaded.serve(engineOptions, terminal.clock(), metrics.observers());
                 Server running = Server.start(engine, options, metrics, log, terminal.clock(), time)) {
             CompletableFuture<Optional<RuntimeException>> end = new CompletableFuture<>();
-            running.death().thenAccept(why -> end.complete(Optional.of(why)));
+            CompletableFuture<Void> unused = running.death().thenAccept(why -> end.complete(Optional.of(why)));
             StopSignals.handle(() -> end.complete(Optional.empty()));
             terminal.print("Listening on " + url(running.address()) + "\n");
             Optional<RuntimeException> failure = end.join();
@@ -67,7 +67,8 @@ final class ServeCommand implements io.roseinfer.cli.Command {
                 throw failure.get();
             }
             if (!worked) {
-                terminal.note("not all completions were made within " + server.drain().toSeconds() + " s");
+                terminal.note(
+                        "not all completions were made within " + server.drain().toSeconds() + " s");
             }
             return 0;
         } catch (InterruptedException e) {

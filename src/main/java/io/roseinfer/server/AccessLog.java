@@ -59,10 +59,11 @@ public final class AccessLog {
                 .put("method", exchange.call().method())
                 .put("path", exchange.call().path())
                 .put("status", exchange.status())
-                .put("ms", (clock.nanos() - exchange.startNanos()) / 1000 / 1e3);
-        exchange.served().ifPresent(served -> entry.put("prompt_tokens", served.promptTokens())
-                .put("completion_tokens", served.completionTokens())
-                .put("finish_reason", served.finishReason()));
+                .put("ms", Math.rint((clock.nanos() - exchange.startNanos()) / 1e3) / 1e3);
+        exchange.served()
+                .ifPresent(served -> entry.put("prompt_tokens", served.promptTokens())
+                        .put("completion_tokens", served.completionTokens())
+                        .put("finish_reason", served.finishReason()));
         return entry;
     }
 

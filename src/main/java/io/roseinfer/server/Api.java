@@ -76,7 +76,8 @@ final class Api implements HttpHandler {
             }
             exchange.fail(ApiError.of(failure));
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError bug) {
-            exchange.fail(ApiError.of(500, "InternalServerError", "unexpected " + bug.getClass().getSimpleName()));
+            exchange.fail(ApiError.of(
+                    500, "InternalServerError", "unexpected " + bug.getClass().getSimpleName()));
         }
     }
 

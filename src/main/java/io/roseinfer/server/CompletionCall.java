@@ -14,12 +14,7 @@ import java.util.List;
  * @param ignored fields that are not known here
  */
 record CompletionCall(
-        List<int[]> prompts,
-        GenerationRequest request,
-        int n,
-        Output output,
-        boolean clamped,
-        List<String> ignored) {
+        List<int[]> prompts, GenerationRequest request, int n, Output output, boolean clamped, List<String> ignored) {
 
     /**
      * How completions are told.

@@ -33,7 +33,7 @@ final class CompletionEvents {
     private final ServerMetrics metrics;
     private final ReentrantLock writing = new ReentrantLock();
     private final AtomicInteger generated = new AtomicInteger();
-    private final AtomicReference<String> reason = new AtomicReference<>("");
+    private volatile String reason = "";
 
     CompletionEvents(Exchange exchange, CompletionCall call, CompletionJson json, ServerMetrics metrics) {
         this.exchange = exchange;
@@ -47,7 +47,7 @@ final class CompletionEvents {
         try {
             readAll(streams);
         } finally {
-            exchange.served(new Exchange.Served(call.promptTokens(), generated.get(), reason.get()));
+            exchange.served(new Exchange.Served(call.promptTokens(), generated.get(), reason));
         }
         StringBuilder last = new StringBuilder();
         if (call.output().usage()) {
@@ -65,9 +65,7 @@ final class CompletionEvents {
         List<TokenStream> all = streams.all();
         for (int index = 1; index < all.size(); index++) {
             Choice choice = new Choice(index, all.get(index));
-            readers.add(Thread.ofVirtual()
-                    .name("roseinfer-choice")
-                    .start(() -> read(choice, streams, failure)));
+            readers.add(Thread.ofVirtual().name("roseinfer-choice").start(() -> read(choice, streams, failure)));
         }
         read(new Choice(0, all.getFirst()), streams, failure);
         for (Thread reader : readers) {
@@ -80,8 +78,7 @@ final class CompletionEvents {
     }
 
     /** Reads one stream to its end; a failure ends the others too, as their answer is the same. */
-    private static void read(
-            Choice choice, OpenStreams streams, AtomicReference<RuntimeException> failure) {
+    private static void read(Choice choice, OpenStreams streams, AtomicReference<RuntimeException> failure) {
         try {
             choice.read();
         } catch (RoseException | ApiError | ClientGone failed) {
@@ -249,7 +246,7 @@ final class CompletionEvents {
             metrics.completed(completion);
             Completions.requireServed(completion);
             finished = true;
-            reason.set(CompletionJson.finishReason(completion.finishReason()));
+            reason = CompletionJson.finishReason(completion.finishReason());
             ObjectNode choice = choice(event);
             String rest = completion.text().map(all -> all.substring(shown)).orElse("");
             choice.put("text", choice.get("text").stringValue() + rest);

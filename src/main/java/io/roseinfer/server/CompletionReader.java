@@ -3,7 +3,6 @@ package io.roseinfer.server;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.GenerationRequest;
-import io.roseinfer.engine.Prompt;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.server.CompletionCall.Output;
@@ -97,8 +96,8 @@ final class CompletionReader {
     static void requireModel(Fields fields, String modelName) {
         String asked = fields.string("model").orElse("");
         if (!asked.isEmpty() && !asked.equals(modelName)) {
-            throw ApiError.noModel("the model " + Quoted.name(asked) + " is not served here; "
-                    + Quoted.name(modelName) + " is");
+            throw ApiError.noModel(
+                    "the model " + Quoted.name(asked) + " is not served here; " + Quoted.name(modelName) + " is");
         }
     }
 
@@ -109,9 +108,11 @@ final class CompletionReader {
             });
         }
         for (String name : ALWAYS_TRUE) {
-            fields.find(name).filter(node -> !(node.isBoolean() && node.booleanValue())).ifPresent(node -> {
-                throw ApiError.badField(name, name + " must be true, or left out");
-            });
+            fields.find(name)
+                    .filter(node -> !(node.isBoolean() && node.booleanValue()))
+                    .ifPresent(node -> {
+                        throw ApiError.badField(name, name + " must be true, or left out");
+                    });
         }
     }
 
@@ -217,8 +218,8 @@ final class CompletionReader {
                         prompt.size() + " prompts with n " + n + " are " + (long) prompt.size() * n
                                 + " completions; at most " + MOST_CHOICES + " are made in one call");
             }
-            prompt.forEach(element ->
-                    prompts.add(element.isArray() ? Fields.ids("prompt", element) : encoded(element)));
+            prompt.forEach(
+                    element -> prompts.add(element.isArray() ? Fields.ids("prompt", element) : encoded(element)));
         }
         prompts.forEach(this::requireFit);
         return prompts;

@@ -68,9 +68,8 @@ final class Completions implements Endpoint {
             GenerationRequest request =
                     call.request().withPrompt(new Prompt.Tokens(call.prompts().get(choice / call.n())));
             int sibling = choice % call.n();
-            GenerationRequest seeded = request.seed().isPresent()
-                    ? request.withSeed(request.seed().getAsLong() + sibling)
-                    : request;
+            GenerationRequest seeded =
+                    request.seed().isPresent() ? request.withSeed(request.seed().getAsLong() + sibling) : request;
             try {
                 streams.add(engine.submit(seeded));
             } catch (BadInput bad) {
@@ -79,8 +78,7 @@ final class Completions implements Endpoint {
         }
     }
 
-    private void sendWhole(
-            Exchange exchange, CompletionCall call, CompletionJson json, List<TokenStream> streams) {
+    private void sendWhole(Exchange exchange, CompletionCall call, CompletionJson json, List<TokenStream> streams) {
         ObjectNode answer = json.envelope();
         int tokens = 0;
         String reason = "";
@@ -107,8 +105,8 @@ final class Completions implements Endpoint {
             CompletionCall call,
             CompletionJson json) {
         String front = call.output().echo() ? json.text(prompt) : "";
-        ObjectNode choice =
-                CompletionJson.addChoice(answer, index, front + completion.text().orElse(""));
+        ObjectNode choice = CompletionJson.addChoice(
+                answer, index, front + completion.text().orElse(""));
         if (call.request().sampling().logprobs() >= 0) {
             int unused = json.logprobs(choice, completion.tokens(), 0);
         }

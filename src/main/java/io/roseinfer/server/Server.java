@@ -4,6 +4,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.server.Api.Route;
+import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.HttpServer;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -38,19 +39,17 @@ public final class Server implements AutoCloseable {
      * @throws io.roseinfer.base.RoseException.BadInput if the address cannot be had
      */
     public static Server start(
-            Engine engine, ServerOptions options, ServerMetrics metrics, AccessLog log, Clock clock, InstantSource time) {
+            Engine engine,
+            ServerOptions options,
+            ServerMetrics metrics,
+            AccessLog log,
+            Clock clock,
+            InstantSource time) {
         Objects.requireNonNull(engine, "engine");
         Door door = new Door();
         Map<String, Route> routes = routes(engine, options, metrics, door, time);
         Api api = new Api(routes, options.apiKey(), door, clock, exchange -> {
-            String path = exchange.call().path();
-            boolean known = routes.containsKey(path);
-            metrics.called(
-                    known ? path : "none",
-                    known && routes.get(path).method().equals(exchange.call().method())
-                            ? exchange.call().method()
-                            : "other",
-                    exchange.status());
+            count(exchange, routes, metrics);
             log.done(exchange);
         });
         HttpServer http = HttpServer.start(options.host(), options.port(), options.http(), api);
@@ -58,13 +57,21 @@ public final class Server implements AutoCloseable {
         return new Server(engine, door, http);
     }
 
+    /** What a client makes up, a path or a method, is no label: there would be no end of them. */
+    private static void count(Exchange exchange, Map<String, Route> routes, ServerMetrics metrics) {
+        HttpCall call = exchange.call();
+        Route route = routes.get(call.path());
+        String method = route != null && route.method().equals(call.method()) ? call.method() : "other";
+        metrics.called(route == null ? "none" : call.path(), method, exchange.status());
+    }
+
     private static Map<String, Route> routes(
             Engine engine, ServerOptions options, ServerMetrics metrics, Door door, InstantSource time) {
-        StateEndpoints state = new StateEndpoints(
-                options, engine.spec(), door, time.instant().getEpochSecond());
+        StateEndpoints state =
+                new StateEndpoints(options, engine.spec(), door, time.instant().getEpochSecond());
         TokenEndpoints tokens = new TokenEndpoints(options.modelName(), engine.spec(), engine.tokenizer());
-        CompletionReader reader = new CompletionReader(
-                options.modelName(), engine.spec(), engine.tokenizer(), options.requestTimeout());
+        CompletionReader reader =
+                new CompletionReader(options.modelName(), engine.spec(), engine.tokenizer(), options.requestTimeout());
         return Map.of(
                 "/v1/completions",
                 new Route(POST, false, new Completions(engine, reader, options.modelName(), time, door, metrics)),

@@ -19,9 +19,10 @@ import io.roseinfer.scheduler.FinishReason;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.ToDoubleFunction;
 
@@ -40,9 +41,7 @@ public final class ServerMetrics {
         1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000
     };
 
-    private static final double[] STEP_TOKENS = {
-        1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384
-    };
+    private static final double[] STEP_TOKENS = {1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384};
 
     private static final double[] CHOICES = {1, 2, 5, 10, 20};
 
@@ -113,7 +112,7 @@ public final class ServerMetrics {
         return Observers.of(new StepObserver() {
             @Override
             public void applied(StepRecord step) {
-                stepTokens.observe(step.get(Fact.TOKENS));
+                stepTokens.observe((double) step.get(Fact.TOKENS));
             }
         });
     }
@@ -122,17 +121,29 @@ public final class ServerMetrics {
     void attach(Engine engine, IntSupplier connections) {
         gauge("vllm:num_requests_running", "Requests that hold KV blocks.", engine, EngineStats::active);
         gauge("vllm:num_requests_waiting", "Requests that wait to be admitted.", engine, EngineStats::waiting);
-        gauge("vllm:kv_cache_usage_perc", "Share of the KV blocks that requests hold, 0 to 1.", engine, stats ->
-                (double) stats.blocksInUse() / stats.kv().blocks());
+        gauge(
+                "vllm:kv_cache_usage_perc",
+                "Share of the KV blocks that requests hold, 0 to 1.",
+                engine,
+                stats -> (double) stats.blocksInUse() / stats.kv().blocks());
         counter("vllm:num_preemptions", "Requests that had to start over.", engine, EngineStats::preemptions);
-        counter("vllm:prompt_tokens", "Tokens of prompts.", engine, stats -> stats.requests()
-                .promptTokens());
-        counter("vllm:prefix_cache_queries", "Prompt tokens looked for in the prefix cache.", engine, stats ->
-                stats.requests().promptTokens());
+        counter(
+                "vllm:prompt_tokens",
+                "Tokens of prompts.",
+                engine,
+                stats -> stats.requests().promptTokens());
+        counter(
+                "vllm:prefix_cache_queries",
+                "Prompt tokens looked for in the prefix cache.",
+                engine,
+                stats -> stats.requests().promptTokens());
         counter("vllm:prefix_cache_hits", "Prompt tokens found there.", engine, EngineStats::cachedTokens);
         counter("vllm:generation_tokens", "Tokens generated.", engine, stats -> generated.sum());
-        counter("vllm:http_requests_client_disconnected", "Clients that left early.", engine, stats ->
-                disconnected.sum());
+        counter(
+                "vllm:http_requests_client_disconnected",
+                "Clients that left early.",
+                engine,
+                stats -> disconnected.sum());
         gauge("roseinfer:connections", "Connections that are open.", engine, stats -> connections.getAsInt());
         attachCache(engine);
         attachEndings(engine);
@@ -161,16 +172,11 @@ public final class ServerMetrics {
                 .help("Requests by how they ended.")
                 .labelNames(MODEL, ENGINE, ENDED)
                 .callback(to -> {
-                    var ended = engine.stats().requests().ended();
-                    Function<FinishReason, Long> count = reason -> ended.getOrDefault(reason, 0L);
-                    to.call(count.apply(FinishReason.STOP), model, ENGINE_NUMBER, "stop");
-                    to.call(count.apply(FinishReason.LENGTH), model, ENGINE_NUMBER, "length");
-                    to.call(
-                            count.apply(FinishReason.CANCELLED) + count.apply(FinishReason.DEADLINE),
-                            model,
-                            ENGINE_NUMBER,
-                            "abort");
-                    to.call(count.apply(FinishReason.ERROR), model, ENGINE_NUMBER, "error");
+                    Map<FinishReason, Long> ended = engine.stats().requests().ended();
+                    Map<String, Double> counts = new TreeMap<>();
+                    ended.forEach((why, count) ->
+                            counts.merge(CompletionJson.finishReason(why), count.doubleValue(), Double::sum));
+                    counts.forEach((why, count) -> to.call(count, model, ENGINE_NUMBER, why));
                 })
                 .register(registry);
     }

@@ -31,8 +31,8 @@ final class TokenEndpoints {
         if (fields.find("messages").isPresent()) {
             throw ApiError.badField("messages", "the model has no chat template; give a prompt");
         }
-        String prompt = fields.string("prompt")
-                .orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; give text"));
+        String prompt =
+                fields.string("prompt").orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; give text"));
         int[] ids = Fields.checked("prompt", () -> tokenizer().encode(prompt));
         ObjectNode answer = StrictJson.mapper().createObjectNode();
         answer.put("count", ids.length).put("max_model_len", spec.contextLength());
@@ -63,6 +63,7 @@ final class TokenEndpoints {
                                 + (tokenizer().vocabularySize() - 1));
             }
         }
-        exchange.send(StrictJson.mapper().createObjectNode().put("prompt", tokenizer().decode(ids)));
+        exchange.send(
+                StrictJson.mapper().createObjectNode().put("prompt", tokenizer().decode(ids)));
     }
 }

@@ -32,8 +32,7 @@ class ServeCommandTest {
     /** Far more tokens than are made while a test looks. */
     private static final int CONTEXT = 4_000_000;
 
-    private static final String ENDLESS =
-            "{\"prompt\":[1],\"max_tokens\":3000000,\"ignore_eos\":true,\"stream\":true}";
+    private static final String ENDLESS = "{\"prompt\":[1],\"max_tokens\":3000000,\"ignore_eos\":true,\"stream\":true}";
 
     @TempDir
     private Path directory;
@@ -133,10 +132,12 @@ class ServeCommandTest {
     void a_port_that_is_taken_is_refused_by_its_number() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String port = Integer.toString(taken.getLocalPort());
-            Outcome outcome =
-                    CliRunner.run("serve", "--device", "sim", "--model", "random:gpt2", "--port", port);
+            Outcome outcome = CliRunner.run("serve", "--device", "sim", "--model", "random:gpt2", "--port", port);
             assertThat(outcome.code()).isEqualTo(2);
-            assertThat(outcome.err()).contains("port " + port).contains("choose another --port").hasLineCount(1);
+            assertThat(outcome.err())
+                    .contains("port " + port)
+                    .contains("choose another --port")
+                    .hasLineCount(1);
             assertThat(outcome.out()).isEmpty();
         }
     }
@@ -171,7 +172,8 @@ class ServeCommandTest {
             String port = "--port=" + taken.getLocalPort();
             String wide = warnings("--host=0.0.0.0", port);
             assertThat(wide).contains("can be reached from other machines");
-            assertThat(warnings("--host=0.0.0.0", port, "--api-key-file=" + file)).doesNotContain("reached", "secret");
+            assertThat(warnings("--host=0.0.0.0", port, "--api-key-file=" + file))
+                    .doesNotContain("reached", "secret");
             assertThat(warnings("--host=0.0.0.0", port, "--api-key=secret"))
                     .contains("list of processes")
                     .doesNotContain("secret");

@@ -131,8 +131,9 @@ class BadRequestTest {
 
     @Test
     void neutral_values_of_fields_that_are_not_supported_are_no_error() throws IOException {
-        String body = "{\"prompt\":\"a\",\"max_tokens\":1,\"suffix\":null,\"logit_bias\":{},\"tools\":[],\"min_tokens\":0,"
-                + "\"use_beam_search\":false,\"best_of\":1,\"top_k\":-1,\"user\":\"me\",\"skip_special_tokens\":true}";
+        String body =
+                "{\"prompt\":\"a\",\"max_tokens\":1,\"suffix\":null,\"logit_bias\":{},\"tools\":[],\"min_tokens\":0,"
+                        + "\"use_beam_search\":false,\"best_of\":1,\"top_k\":-1,\"user\":\"me\",\"skip_special_tokens\":true}";
         Answer answer = server.complete(body);
         assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         assertThat(answer.header("x-roseinfer-ignored")).isEmpty();
@@ -213,8 +214,11 @@ class BadRequestTest {
     void another_model_is_not_found() throws IOException {
         JsonNode error = error(server.complete("{\"model\":\"x\\r\\ny\",\"prompt\":\"a\"}"), 404);
         assertThat(error.get("param").stringValue()).isEqualTo("model");
-        assertThat(error.get("message").stringValue()).contains("x\\u000d\\u000ay").contains(TestServer.MODEL);
-        assertThat(server.complete("{\"model\":\"\",\"prompt\":\"a\",\"max_tokens\":1}").status())
+        assertThat(error.get("message").stringValue())
+                .contains("x\\u000d\\u000ay")
+                .contains(TestServer.MODEL);
+        assertThat(server.complete("{\"model\":\"\",\"prompt\":\"a\",\"max_tokens\":1}")
+                        .status())
                 .isEqualTo(200);
     }
 

@@ -3,6 +3,7 @@ package io.roseinfer.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.sampling.SamplingParams;
@@ -38,10 +39,7 @@ class CompletionsTest {
     }
 
     private static ObjectNode body(String prompt) {
-        return io.roseinfer.base.StrictJson.mapper()
-                .createObjectNode()
-                .put("prompt", prompt)
-                .put("temperature", 0);
+        return StrictJson.mapper().createObjectNode().put("prompt", prompt).put("temperature", 0);
     }
 
     /** The text of each choice of a stream, put together. */
@@ -57,8 +55,10 @@ class CompletionsTest {
 
     private static Map<Integer, String> plainTexts(Answer answer) {
         Map<Integer, String> texts = new TreeMap<>();
-        TestServer.json(answer).get("choices").forEach(choice -> texts.put(
-                choice.get("index").intValue(), choice.get("text").stringValue()));
+        TestServer.json(answer)
+                .get("choices")
+                .forEach(choice -> texts.put(
+                        choice.get("index").intValue(), choice.get("text").stringValue()));
         return texts;
     }
 
@@ -90,8 +90,9 @@ class CompletionsTest {
         long seed = 20_261_122;
         Random random = new Random(seed);
         for (int i = 0; i < 60; i++) {
-            String prompt = TestServer.WORDS.decode(random.ints(1 + random.nextInt(20), 0, 2000)
-                    .toArray()) + "é😀".substring(random.nextInt(2) == 0 ? 1 : 0, 1) + "x";
+            String prompt = TestServer.WORDS.decode(
+                            random.ints(1 + random.nextInt(20), 0, 2000).toArray())
+                    + "é😀".substring(random.nextInt(2) == 0 ? 1 : 0, 1) + "x";
             int tokens = 1 + random.nextInt(60);
             int n = 1 + random.nextInt(3);
             Completion known = server.engine.generate(request(prompt, tokens, 1000 + i));
@@ -110,14 +111,15 @@ class CompletionsTest {
                 expected.put(
                         choice,
                         server.engine
-                                .generate(request(prompt, tokens, 1000 + i + choice).withStop(stop))
+                                .generate(request(prompt, tokens, 1000 + i + choice)
+                                        .withStop(stop))
                                 .text()
                                 .orElseThrow());
             }
             String what = "seed " + seed + ", case " + i + ": " + body;
             assertThat(plainTexts(server.complete(body.toString()))).as(what).isEqualTo(expected);
-            List<String> events =
-                    TestServer.events(server.complete(body.put("stream", true).toString()).body());
+            List<String> events = TestServer.events(
+                    server.complete(body.put("stream", true).toString()).body());
             assertThat(texts(events)).as(what).isEqualTo(expected);
             assertThat(events.getLast()).as(what).isEqualTo("[DONE]");
         }
@@ -191,6 +193,18 @@ class CompletionsTest {
     }
 
     @Test
+    void without_max_tokens_sixteen_are_made() throws IOException {
+        for (String field : new String[] {"", ",\"max_tokens\":null"}) {
+            Answer answer = server.complete("{\"prompt\":\"a\",\"ignore_eos\":true" + field + "}");
+            assertThat(TestServer.json(answer)
+                            .get("usage")
+                            .get("completion_tokens")
+                            .intValue())
+                    .isEqualTo(16);
+        }
+    }
+
+    @Test
     void ids_can_be_given_and_asked_for() throws IOException {
         int[] ids = TestServer.WORDS.encode("Once upon a time");
         String list = Arrays.stream(ids).mapToObj(String::valueOf).collect(Collectors.joining(","));
@@ -200,13 +214,18 @@ class CompletionsTest {
         int[] expected = server.engine
                 .generate(GenerationRequest.ofTokens(ids).withMaxNewTokens(5))
                 .ids();
-        assertThat(choice.get("token_ids").toString()).isEqualTo(Arrays.toString(expected).replace(" ", ""));
+        assertThat(choice.get("token_ids").toString())
+                .isEqualTo(Arrays.toString(expected).replace(" ", ""));
         assertThat(choice.get("prompt_token_ids").toString()).isEqualTo("[" + list + "]");
         List<String> events =
                 TestServer.events(server.complete(body + ",\"stream\":true}").body());
         assertThat(events.subList(0, 5))
-                .extracting(event ->
-                        TestServer.json(event).get("choices").get(0).get("token_ids").get(0).intValue())
+                .extracting(event -> TestServer.json(event)
+                        .get("choices")
+                        .get(0)
+                        .get("token_ids")
+                        .get(0)
+                        .intValue())
                 .containsExactlyElementsOf(Arrays.stream(expected).boxed().toList());
     }
 
@@ -228,8 +247,8 @@ class CompletionsTest {
         ObjectNode body = body("Once upon").put("max_tokens", 20).put("echo", true);
         Map<Integer, String> plain = plainTexts(server.complete(body.toString()));
         assertThat(plain.get(0)).startsWith("Once upon");
-        List<String> events =
-                TestServer.events(server.complete(body.put("stream", true).toString()).body());
+        List<String> events = TestServer.events(
+                server.complete(body.put("stream", true).toString()).body());
         assertThat(texts(events)).isEqualTo(plain);
     }
 
@@ -240,8 +259,7 @@ class CompletionsTest {
                 .get("choices")
                 .get(0);
         JsonNode logprobs = choice.get("logprobs");
-        assertThat(logprobs.propertyNames())
-                .containsExactly("tokens", "token_logprobs", "top_logprobs", "text_offset");
+        assertThat(logprobs.propertyNames()).containsExactly("tokens", "token_logprobs", "top_logprobs", "text_offset");
         int offset = 0;
         for (int i = 0; i < 6; i++) {
             assertThat(logprobs.get("text_offset").get(i).intValue()).isEqualTo(offset);
@@ -298,7 +316,8 @@ class CompletionsTest {
         try (TestServer bare = new TestServer(
                 TestServer.engineOptions(), SimOptions.defaults(), TestServer.options(), Optional.empty())) {
             assertThat(bare.complete("{\"prompt\":\"a\"}").status()).isEqualTo(400);
-            JsonNode choice = TestServer.json(bare.complete("{\"prompt\":[1],\"max_tokens\":3,\"return_token_ids\":true}"))
+            JsonNode choice = TestServer.json(
+                            bare.complete("{\"prompt\":[1],\"max_tokens\":3,\"return_token_ids\":true}"))
                     .get("choices")
                     .get(0);
             assertThat(choice.get("text").stringValue()).isEmpty();
@@ -308,7 +327,8 @@ class CompletionsTest {
 
     @Test
     void tokens_can_be_counted_and_read_back() throws IOException {
-        JsonNode counted = TestServer.json(server.post("/tokenize", "{\"prompt\":\"Once upon é\",\"return_token_strs\":true}"));
+        JsonNode counted =
+                TestServer.json(server.post("/tokenize", "{\"prompt\":\"Once upon é\",\"return_token_strs\":true}"));
         int[] ids = TestServer.WORDS.encode("Once upon é");
         assertThat(counted.get("count").intValue()).isEqualTo(ids.length);
         assertThat(counted.get("token_strs")).hasSize(ids.length);

@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Clients that leave, in whatever way and at whatever moment, take their requests with them. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DisconnectTest {
-    private static final String LONG = "{\"prompt\":\"a\",\"max_tokens\":400,\"ignore_eos\":true,\"n\":2,\"stream\":%s}";
+    private static final String LONG =
+            "{\"prompt\":\"a\",\"max_tokens\":400,\"ignore_eos\":true,\"n\":2,\"stream\":%s}";
 
     private static void leave(RawClient client, String how) throws IOException {
         switch (how) {
@@ -91,7 +92,8 @@ class DisconnectTest {
                         SimOptions.defaults(),
                         TestServer.options().withHttp(limits));
                 RawClient client = new RawClient(server.address(), 4096)) {
-            String body = "{\"prompt\":\"a\",\"max_tokens\":500,\"n\":16,\"ignore_eos\":true,\"stream\":true,\"logprobs\":20}";
+            String body =
+                    "{\"prompt\":\"a\",\"max_tokens\":500,\"n\":16,\"ignore_eos\":true,\"stream\":true,\"logprobs\":20}";
             client.send(RawClient.post("/v1/completions", body));
             while (server.engine.stats().requests().accepted() < 16) {
                 Thread.onSpinWait();

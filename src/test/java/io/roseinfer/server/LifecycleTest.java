@@ -156,7 +156,9 @@ class LifecycleTest {
         try (TestServer server = TestServer.start(sim)) {
             Answer answer = server.complete(PLAIN);
             assertThat(answer.status()).isEqualTo(500);
-            assertThat(answer.body()).contains("hiccuped", "InternalServerError").doesNotContain("\tat ");
+            assertThat(answer.body())
+                    .contains("hiccuped", "InternalServerError")
+                    .doesNotContain("\tat ");
             assertThat(server.complete(PLAIN).status()).isEqualTo(200);
             assertThat(server.get("/health").status()).isEqualTo(200);
         }
@@ -212,19 +214,20 @@ class LifecycleTest {
             assertThat(server.metric("vllm:prompt_tokens_total" + labels)).isEqualTo(6);
             assertThat(server.metric("vllm:num_requests_running" + labels)).isZero();
             assertThat(server.metric("vllm:kv_cache_usage_perc" + labels)).isZero();
-            assertThat(server.metric("vllm:time_to_first_token_seconds_count" + labels)).isEqualTo(2);
-            assertThat(server.metric("vllm:inter_token_latency_seconds_count" + labels)).isEqualTo(8);
+            assertThat(server.metric("vllm:time_to_first_token_seconds_count" + labels))
+                    .isEqualTo(2);
+            assertThat(server.metric("vllm:inter_token_latency_seconds_count" + labels))
+                    .isEqualTo(8);
             assertThat(server.metric("vllm:request_prompt_tokens_sum" + labels)).isEqualTo(6);
             assertThat(server.metric("vllm:iteration_tokens_total_count" + labels))
-                    .isEqualTo(server.engine.stats().steps());
+                    .isEqualTo((double) server.engine.stats().steps());
             assertThat(server.metric(
                             "vllm:request_success_total{engine=\"0\",finished_reason=\"length\",model_name=\"sim\"}"))
                     .isEqualTo(2);
-            assertThat(server.metric(
-                            "http_requests_total{handler=\"/v1/completions\",method=\"POST\",status=\"2xx\"}"))
+            assertThat(server.metric("http_requests_total{handler=\"/v1/completions\",method=\"POST\",status=\"2xx\"}"))
                     .isEqualTo(1);
-            assertThat(server.get("/metrics").header("content-type")).hasValueSatisfying(type -> assertThat(type)
-                    .startsWith("text/plain; version=0.0.4"));
+            assertThat(server.get("/metrics").header("content-type"))
+                    .hasValueSatisfying(type -> assertThat(type).startsWith("text/plain; version=0.0.4"));
         }
     }
 

@@ -140,7 +140,9 @@ final class TestServer implements AutoCloseable {
     }
 
     double metric(String line) throws IOException {
-        return get("/metrics").body().lines()
+        return get("/metrics")
+                .body()
+                .lines()
                 .filter(each -> each.startsWith(line))
                 .mapToDouble(each -> Double.parseDouble(each.substring(each.lastIndexOf(' ') + 1)))
                 .findFirst()

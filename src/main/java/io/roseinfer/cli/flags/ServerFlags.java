@@ -34,7 +34,8 @@ public final class ServerFlags {
     @Option(
             names = "--api-key",
             paramLabel = "<KEY>",
-            description = "Serve only who sends this key. Others see it in the list of processes: prefer --api-key-file.",
+            description =
+                    "Serve only who sends this key. Others see it in the list of processes: prefer --api-key-file.",
             showDefaultValue = Visibility.NEVER)
     private Optional<String> apiKey = Optional.empty();
 

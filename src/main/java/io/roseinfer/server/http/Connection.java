@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * cut off when they take too long to come. The channel is read all the time, also while an answer is made, because a client that leaves
  * is seen by reading alone; what a client sends ahead meanwhile is bounded.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
 final class Connection extends ChannelInboundHandlerAdapter {
     /** Most requests that wait for the one being answered. */
     private static final int MOST_WAITING = 8;
@@ -112,16 +113,15 @@ final class Connection extends ChannelInboundHandlerAdapter {
         } else if (!wasInBody && reader.isInBody()) {
             arm(limits.bodyTimeout());
             if (reader.expectsContinue()) {
-                channel().writeAndFlush(
-                        new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE));
+                channel().writeAndFlush(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE));
             }
         }
     }
 
     private void add(Item item) {
-        deaf = item instanceof Item.Refused || item instanceof Item.Call last && !last.keepAlive();
+        deaf = item instanceof Item.Refused || (item instanceof Item.Call last && !last.keepAlive());
         waitingBytes += bytes(item);
-        if (waiting.size() == MOST_WAITING || !waiting.isEmpty() && waitingBytes > limits.bodyBytes()) {
+        if (waiting.size() == MOST_WAITING || (!waiting.isEmpty() && waitingBytes > limits.bodyBytes())) {
             channel().close();
             return;
         }

@@ -5,14 +5,14 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpResponseEncoder;
-import io.netty.channel.group.ChannelGroup;
-import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.internal.logging.InternalLoggerFactory;
@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /** Listens, and hands calls to a handler until it is closed. */
+@SuppressWarnings("FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
 public final class HttpServer implements AutoCloseable {
     /** Of answers that wait to be sent, per connection; the system holds about as much again. */
     private static final int HIGH_WATER_BYTES = 64 << 10;
@@ -51,10 +52,7 @@ public final class HttpServer implements AutoCloseable {
     /** What is open: channels, connections on them, and calls that are being answered. */
     private record Open(ChannelGroup channels, AtomicInteger connections, AtomicInteger calls) {
         Open() {
-            this(
-                    new DefaultChannelGroup(GlobalEventExecutor.INSTANCE),
-                    new AtomicInteger(),
-                    new AtomicInteger());
+            this(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE), new AtomicInteger(), new AtomicInteger());
         }
     }
 
@@ -104,8 +102,7 @@ public final class HttpServer implements AutoCloseable {
         return new HttpServer(loops, open, bound.channel());
     }
 
-    private static ChannelInitializer<SocketChannel> initializer(
-            HttpLimits limits, HttpHandler handler, Open open) {
+    private static ChannelInitializer<SocketChannel> initializer(HttpLimits limits, HttpHandler handler, Open open) {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(SocketChannel channel) {
@@ -115,7 +112,8 @@ public final class HttpServer implements AutoCloseable {
                     return;
                 }
                 boolean unused = open.channels().add(channel);
-                Connection connection = new Connection(handler, limits, open.calls(), open.connections()::decrementAndGet);
+                Connection connection =
+                        new Connection(handler, limits, open.calls(), open.connections()::decrementAndGet);
                 channel.pipeline()
                         .addLast(
                                 new RequestDecoder(limits, connection::bytesArrived),

@@ -73,8 +73,7 @@ final class RequestReader {
             case TooLongHttpHeaderException headers -> new Item.Refused(431, "the headers are too long");
             default -> {
                 String why = cause.getMessage();
-                yield new Item.Refused(
-                        400, "not an HTTP request" + (why == null ? "" : ": " + Quoted.value(why)));
+                yield new Item.Refused(400, "not an HTTP request" + (why == null ? "" : ": " + Quoted.value(why)));
             }
         };
     }
@@ -92,7 +91,7 @@ final class RequestReader {
             return refused(400, "HTTP/1.1 and HTTP/1.0 are spoken here");
         }
         int hosts = headers.getAll(HttpHeaderNames.HOST).size();
-        if (hosts > 1 || hosts == 0 && version.equals(HttpVersion.HTTP_1_1)) {
+        if (hosts > 1 || (hosts == 0 && version.equals(HttpVersion.HTTP_1_1))) {
             return refused(400, "the request has " + hosts + " Host headers; it must have one");
         }
         List<String> encodings = headers.getAll(HttpHeaderNames.TRANSFER_ENCODING);

@@ -29,7 +29,7 @@ class HttpServerTest {
             .withWriteStall(Duration.ofMillis(100));
 
     /** Answers with the path and the size of the body; some paths do something else first. */
-    private final class Echo implements HttpHandler {
+    private static final class Echo implements HttpHandler {
         final BlockingQueue<HttpCall> calls = new LinkedBlockingQueue<>();
         final CountDownLatch open = new CountDownLatch(1);
         final CompletableFuture<Boolean> left = new CompletableFuture<>();
@@ -179,7 +179,8 @@ class HttpServerTest {
 
     @Test
     void too_much_of_headers_is_refused() throws IOException {
-        assertThat(client().call(withHeader("X: " + "a".repeat(20_000))).status()).isEqualTo(431);
+        assertThat(client().call(withHeader("X: " + "a".repeat(20_000))).status())
+                .isEqualTo(431);
         String many = "X: a\r\n".repeat(100) + "Y: a";
         assertThat(client().call(withHeader(many)).status()).isEqualTo(431);
         assertThat(client().call(RawClient.get("/" + "a".repeat(9000))).status())
@@ -211,7 +212,8 @@ class HttpServerTest {
     @Test
     void bodies_come_whole_with_a_length_or_in_chunks() throws IOException {
         RawClient client = client();
-        assertThat(client.call(RawClient.post("/a", "x".repeat(100_000))).body()).isEqualTo("/a 100000");
+        assertThat(client.call(RawClient.post("/a", "x".repeat(100_000))).body())
+                .isEqualTo("/a 100000");
         assertThat(client.call(withHeader("Transfer-Encoding: chunked") + "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
                         .body())
                 .isEqualTo("/ 5");
@@ -232,8 +234,11 @@ class HttpServerTest {
     void requests_sent_ahead_are_answered_in_their_order() throws IOException {
         RawClient client = client();
         client.send(RawClient.get("/a") + RawClient.post("/b", "xy") + RawClient.get("/chunks") + RawClient.get("/d"));
-        assertThat(List.of(client.answer().body(), client.answer().body(), client.answer().body(), client.answer()
-                        .body()))
+        assertThat(List.of(
+                        client.answer().body(),
+                        client.answer().body(),
+                        client.answer().body(),
+                        client.answer().body()))
                 .containsExactly("/a 0", "/b 2", "a\nb\n", "/d 0");
     }
 

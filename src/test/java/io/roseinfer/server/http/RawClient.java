@@ -1,5 +1,6 @@
 package io.roseinfer.server.http;
 
+import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -37,7 +38,7 @@ public final class RawClient implements AutoCloseable {
         }
         socket.connect(address);
         socket.setTcpNoDelay(true);
-        in = socket.getInputStream();
+        in = new BufferedInputStream(socket.getInputStream());
     }
 
     public static String get(String path) {

@@ -1,0 +1,136 @@
+package io.roseinfer.server;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.Clock;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
+import io.roseinfer.engine.TokenStream;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.server.http.RawClient;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * What HTTP costs in front of an engine that computes nothing: time to the first token at one stream, over HTTP and in process in
+ * turns, then streamed completions at several numbers of streams. Clients are in the same process and share its cores. Arguments: numbers
+ * of streams, such as {@code 1 64 512}.
+ */
+final class ServerLoad {
+    private static final int TOKENS = 32;
+    private static final int WARM_UP = 1500;
+    private static final int SINGLE = 400;
+    private static final long WINDOW_NANOS = 3_000_000_000L;
+    private static final String PROMPT = "Once upon a time there was";
+    private static final String BODY = "{\"prompt\":\"" + PROMPT + "\",\"max_tokens\":" + TOKENS
+            + ",\"ignore_eos\":true,\"temperature\":0,\"stream\":true}";
+
+    private static final Clock CLOCK = Clock.system();
+
+    private ServerLoad() {}
+
+    public static void main(String[] args) throws Exception {
+        EngineOptions options = EngineOptions.defaults()
+                .withScheduler(SchedulerOptions.builder().maxBatchSize(512).build())
+                .withKvBlocks(4096);
+        try (TestServer server =
+                new TestServer(options, SimOptions.defaults().withReadBack(false), TestServer.options())) {
+            try (RawClient client = server.client()) {
+                for (int i = 0; i < WARM_UP; i++) {
+                    call(client);
+                    inProcess(server);
+                }
+                firstToken(server, client);
+            }
+            for (String streams : args) {
+                throughput(server, Integer.parseInt(streams));
+            }
+        }
+    }
+
+    private static void call(RawClient client) throws IOException {
+        String body = client.call(RawClient.post("/v1/completions", BODY)).body();
+        if (!body.endsWith("data: [DONE]\n\n")) {
+            throw new AssertionError("not a whole answer: " + body);
+        }
+    }
+
+    private static long inProcess(TestServer server) {
+        Tokenizer words = TestServer.WORDS;
+        long begin = CLOCK.nanos();
+        GenerationRequest request = GenerationRequest.of(new Prompt.Tokens(words.encode(PROMPT)))
+                .withMaxNewTokens(TOKENS)
+                .withIgnoreEndOfText(true);
+        try (TokenStream stream = server.engine.submit(request)) {
+            stream.next();
+            long first = CLOCK.nanos() - begin;
+            stream.completion();
+            return first;
+        }
+    }
+
+    private static void firstToken(TestServer server, RawClient client) throws IOException {
+        long[] http = new long[SINGLE];
+        long[] direct = new long[SINGLE];
+        for (int i = 0; i < SINGLE; i++) {
+            long begin = CLOCK.nanos();
+            client.send(RawClient.post("/v1/completions", BODY)).head();
+            client.line();
+            client.line();
+            http[i] = CLOCK.nanos() - begin;
+            String rest = "";
+            while (!rest.equals("0")) {
+                rest = client.line();
+            }
+            client.line();
+            direct[i] = inProcess(server);
+        }
+        Arrays.sort(http);
+        Arrays.sort(direct);
+        for (double share : new double[] {0.5, 0.99}) {
+            int at = (int) (share * SINGLE);
+            System.out.printf(
+                    Locale.ROOT,
+                    "first token, 1 stream, p%.0f: %.0f us over HTTP, %.0f us in process, %.0f us more%n",
+                    100 * share,
+                    http[at] / 1e3,
+                    direct[at] / 1e3,
+                    (http[at] - direct[at]) / 1e3);
+        }
+    }
+
+    private static void throughput(TestServer server, int streams) throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        List<Thread> clients = new ArrayList<>();
+        long begin = CLOCK.nanos();
+        for (int i = 0; i < streams; i++) {
+            clients.add(Thread.ofVirtual().start(() -> {
+                try (RawClient client = server.client()) {
+                    while (CLOCK.nanos() - begin < WINDOW_NANOS) {
+                        call(client);
+                        calls.incrementAndGet();
+                    }
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }));
+        }
+        for (Thread client : clients) {
+            client.join();
+        }
+        double seconds = (CLOCK.nanos() - begin) / 1e9;
+        System.out.printf(
+                Locale.ROOT,
+                "%d streams: %.0f requests/s, %.0f tokens/s of %d tokens a request%n",
+                streams,
+                calls.get() / seconds,
+                calls.get() * TOKENS / seconds,
+                TOKENS);
+    }
+}
