@@ -137,6 +137,7 @@ public final class LoadedModel implements AutoCloseable {
 
     /** As {@link #serve(EngineOptions, Clock)}, and tells more instruments what the engine does. */
     public Engine serve(EngineOptions options, Clock clock, Observers observers) {
+        Objects.requireNonNull(observers, "observers");
         return Engine.open(runner, tokenizer, fitting(options), clock, profiler.and(observers));
     }
 
