@@ -16,16 +16,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * What HTTP costs in front of an engine that computes nothing: time to the first token at one stream, over HTTP and in process in
- * turns, then streamed completions at several numbers of streams. Clients are in the same process and share its cores. Arguments: numbers
+ * turns, then streamed completions at several numbers of streams, then how soon a client that leaves is noticed. Clients are in the same process and share its cores. Arguments: numbers
  * of streams, such as {@code 1 64 512}.
  */
 final class ServerLoad {
     private static final int TOKENS = 32;
     private static final int WARM_UP = 1500;
     private static final int SINGLE = 400;
+    private static final int LEAVES = 40;
+    private static final long STEP_NANOS = 1_000_000;
     private static final long WINDOW_NANOS = 3_000_000_000L;
     private static final String PROMPT = "Once upon a time there was";
     private static final String BODY = "{\"prompt\":\"" + PROMPT + "\",\"max_tokens\":" + TOKENS
@@ -52,6 +55,42 @@ final class ServerLoad {
                 throughput(server, Integer.parseInt(streams));
             }
         }
+        SimOptions slow = SimOptions.defaults().withOnStep(step -> LockSupport.parkNanos(STEP_NANOS));
+        try (TestServer server = new TestServer(options, slow, TestServer.options())) {
+            for (boolean stream : new boolean[] {true, false}) {
+                leaving(server, stream, false);
+                leaving(server, stream, true);
+            }
+        }
+    }
+
+    /** How long after a client has left its blocks are free; a completion of half a second would end later by itself. */
+    private static void leaving(TestServer server, boolean stream, boolean reset) throws IOException {
+        String body = "{\"prompt\":\"a\",\"max_tokens\":500,\"ignore_eos\":true,\"stream\":" + stream + "}";
+        long[] nanos = new long[LEAVES];
+        for (int i = 0; i < LEAVES; i++) {
+            RawClient client = server.client();
+            client.send(RawClient.post("/v1/completions", body));
+            while (server.engine.stats().blocksInUse() < 2) {
+                Thread.onSpinWait();
+            }
+            long begin = CLOCK.nanos();
+            if (reset) {
+                client.reset();
+            } else {
+                client.close();
+            }
+            server.awaitIdle();
+            nanos[i] = CLOCK.nanos() - begin;
+        }
+        Arrays.sort(nanos);
+        System.out.printf(
+                Locale.ROOT,
+                "a client leaves by %s, %s: blocks free after %.1f ms, p50, and %.1f ms at most%n",
+                reset ? "RST" : "FIN",
+                stream ? "streamed" : "whole",
+                nanos[LEAVES / 2] / 1e6,
+                nanos[LEAVES - 1] / 1e6);
     }
 
     private static void call(RawClient client) throws IOException {
