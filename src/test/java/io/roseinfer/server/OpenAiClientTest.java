@@ -1,0 +1,152 @@
+package io.roseinfer.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.openai.client.OpenAIClient;
+import com.openai.client.okhttp.OpenAIOkHttpClient;
+import com.openai.core.http.StreamResponse;
+import com.openai.errors.BadRequestException;
+import com.openai.errors.InternalServerException;
+import com.openai.errors.NotFoundException;
+import com.openai.errors.RateLimitException;
+import com.openai.errors.SseException;
+import com.openai.errors.UnauthorizedException;
+import com.openai.models.completions.Completion;
+import com.openai.models.completions.CompletionCreateParams;
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.server.http.RawClient;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** OpenAI's own client for Java, which knows nothing of us. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OpenAiClientTest {
+    private static OpenAIClient client(TestServer server, String key) {
+        return OpenAIOkHttpClient.builder()
+                .baseUrl("http://127.0.0.1:" + server.address().getPort() + "/v1")
+                .apiKey(key)
+                .maxRetries(0)
+                .build();
+    }
+
+    private static CompletionCreateParams.Builder params() {
+        return CompletionCreateParams.builder()
+                .model(TestServer.MODEL)
+                .prompt("Once upon a time")
+                .maxTokens(20)
+                .temperature(0.0);
+    }
+
+    private static String expected(TestServer server) {
+        return server.engine
+                .generate(GenerationRequest.of("Once upon a time").withMaxNewTokens(20))
+                .text()
+                .orElseThrow();
+    }
+
+    @Test
+    void a_completion_is_understood() {
+        try (TestServer server = TestServer.start()) {
+            OpenAIClient client = client(server, "any");
+            Completion completion = client.completions().create(params().build());
+            assertThat(completion.choices().getFirst().text()).isEqualTo(expected(server));
+            assertThat(completion.choices().getFirst().finishReason()).hasToString("length");
+            assertThat(completion.usage().orElseThrow().completionTokens()).isEqualTo(20);
+            client.close();
+        }
+    }
+
+    @Test
+    void a_stream_is_understood_to_its_end() {
+        try (TestServer server = TestServer.start()) {
+            OpenAIClient client = client(server, "any");
+            try (StreamResponse<Completion> stream =
+                    client.completions().createStreaming(params().build())) {
+                String text = stream.stream()
+                        .map(event -> event.choices().getFirst().text())
+                        .collect(Collectors.joining());
+                assertThat(text).isEqualTo(expected(server));
+            }
+            client.close();
+        }
+    }
+
+    @Test
+    void the_model_is_listed() {
+        try (TestServer server = TestServer.start()) {
+            OpenAIClient client = client(server, "any");
+            assertThat(client.models().list().data())
+                    .singleElement()
+                    .satisfies(model -> assertThat(model.id()).isEqualTo(TestServer.MODEL));
+            client.close();
+        }
+    }
+
+    @Test
+    void each_error_is_the_exception_for_it() throws Exception {
+        Gate gate = new Gate(0);
+        ServerOptions options = TestServer.options().withApiKey(ApiKey.of("secret"));
+        try (TestServer server =
+                        new TestServer(TestServer.engineOptions().withMaxInflightRequests(1), gate.options(), options);
+                RawClient other = server.client()) {
+            OpenAIClient client = client(server, "secret");
+            OpenAIClient stranger = client(server, "wrong");
+            assertThatThrownBy(() -> client.completions().create(params().topP(2.0).build()))
+                    .isInstanceOf(BadRequestException.class)
+                    .hasMessageContaining("top_p");
+            assertThatThrownBy(() -> client.completions()
+                            .create(params().model("another").build()))
+                    .isInstanceOf(NotFoundException.class);
+            assertThatThrownBy(() -> stranger.completions().create(params().build()))
+                    .isInstanceOf(UnauthorizedException.class);
+            other.send(RawClient.post(
+                    "/v1/completions", "{\"prompt\":\"a\"}", "Authorization: Bearer secret\r\n"));
+            gate.awaitReached();
+            assertThatThrownBy(() -> client.completions().create(params().build()))
+                    .isInstanceOf(RateLimitException.class);
+            gate.open();
+            assertThat(other.answer().status()).isEqualTo(200);
+            client.close();
+            stranger.close();
+        }
+    }
+
+    @Test
+    void a_stream_that_fails_is_an_exception() {
+        SimOptions sim = SimOptions.defaults().withOnStep(step -> {
+            if (step == 3) {
+                throw new DeviceFailure("the device hiccuped", true);
+            }
+        });
+        try (TestServer server = TestServer.start(sim)) {
+            OpenAIClient client = client(server, "any");
+            try (StreamResponse<Completion> stream =
+                    client.completions().createStreaming(params().build())) {
+                assertThatThrownBy(() -> stream.stream().forEach(event -> {}))
+                        .isInstanceOf(SseException.class)
+                        .hasMessageContaining("hiccuped");
+            }
+            client.close();
+        }
+    }
+
+    @Test
+    void a_request_that_fails_is_an_exception() {
+        SimOptions sim = SimOptions.defaults().withOnStep(step -> {
+            if (step == 3) {
+                throw new DeviceFailure("the device hiccuped", true);
+            }
+        });
+        try (TestServer server = TestServer.start(sim)) {
+            OpenAIClient client = client(server, "any");
+            assertThatThrownBy(() -> client.completions().create(params().build()))
+                    .isInstanceOf(InternalServerException.class)
+                    .hasMessageContaining("hiccuped");
+            client.close();
+        }
+    }
+}
