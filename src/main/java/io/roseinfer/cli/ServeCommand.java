@@ -58,8 +58,8 @@ final class ServeCommand implements io.roseinfer.cli.Command {
         try (Engine engine = loaded.serve(options, terminal.clock())) {
             ServerWarmUp.run(engine, MOST_WARM_UP_NANOS, terminal.clock(), InstantSource.system());
         }
-        terminal.note(
-                String.format(Locale.ROOT, "Warm-up at load: %.2f s", (terminal.clock().nanos() - start) / 1e9));
+        terminal.note(String.format(
+                Locale.ROOT, "Warm-up at load: %.2f s", (terminal.clock().nanos() - start) / 1e9));
     }
 
     private int serve(LoadedModel loaded, EngineOptions engineOptions, ServerOptions options, Terminal terminal) {

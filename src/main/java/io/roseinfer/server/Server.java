@@ -98,6 +98,11 @@ public final class Server implements AutoCloseable {
         return http.address();
     }
 
+    /** Connections that are open now. */
+    int connections() {
+        return http.connections();
+    }
+
     /** Is completed with the reason when the engine dies; from then on every call is answered 503. */
     public CompletableFuture<EngineStopped> death() {
         return door.death().copy();

@@ -86,7 +86,7 @@ class DisconnectTest {
 
     @Test
     void a_client_that_reads_nothing_is_cut_and_its_requests_end() throws Exception {
-        HttpLimits limits = HttpLimits.defaults().withWriteStall(Duration.ofMillis(100));
+        HttpLimits limits = HttpLimits.defaults().withWriteStall(Duration.ofSeconds(1));
         try (TestServer server = new TestServer(
                         TestServer.engineOptions(),
                         SimOptions.defaults(),

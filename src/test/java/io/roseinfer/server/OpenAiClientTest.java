@@ -64,8 +64,7 @@ class OpenAiClientTest {
     void a_stream_is_understood_to_its_end() {
         try (TestServer server = TestServer.start()) {
             OpenAIClient client = client(server, "any");
-            try (StreamResponse<Completion> stream =
-                    client.completions().createStreaming(params().build())) {
+            try (StreamResponse<Completion> stream = client.completions().createStreaming(params().build())) {
                 String text = stream.stream()
                         .map(event -> event.choices().getFirst().text())
                         .collect(Collectors.joining());
@@ -95,7 +94,8 @@ class OpenAiClientTest {
                 RawClient other = server.client()) {
             OpenAIClient client = client(server, "secret");
             OpenAIClient stranger = client(server, "wrong");
-            assertThatThrownBy(() -> client.completions().create(params().topP(2.0).build()))
+            assertThatThrownBy(
+                            () -> client.completions().create(params().topP(2.0).build()))
                     .isInstanceOf(BadRequestException.class)
                     .hasMessageContaining("top_p");
             assertThatThrownBy(() -> client.completions()
@@ -103,8 +103,7 @@ class OpenAiClientTest {
                     .isInstanceOf(NotFoundException.class);
             assertThatThrownBy(() -> stranger.completions().create(params().build()))
                     .isInstanceOf(UnauthorizedException.class);
-            other.send(RawClient.post(
-                    "/v1/completions", "{\"prompt\":\"a\"}", "Authorization: Bearer secret\r\n"));
+            other.send(RawClient.post("/v1/completions", "{\"prompt\":\"a\"}", "Authorization: Bearer secret\r\n"));
             gate.awaitReached();
             assertThatThrownBy(() -> client.completions().create(params().build()))
                     .isInstanceOf(RateLimitException.class);
@@ -124,8 +123,7 @@ class OpenAiClientTest {
         });
         try (TestServer server = TestServer.start(sim)) {
             OpenAIClient client = client(server, "any");
-            try (StreamResponse<Completion> stream =
-                    client.completions().createStreaming(params().build())) {
+            try (StreamResponse<Completion> stream = client.completions().createStreaming(params().build())) {
                 assertThatThrownBy(() -> stream.stream().forEach(event -> {}))
                         .isInstanceOf(SseException.class)
                         .hasMessageContaining("hiccuped");

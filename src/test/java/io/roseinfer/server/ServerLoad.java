@@ -1,5 +1,6 @@
 package io.roseinfer.server;
 
+import com.sun.management.UnixOperatingSystemMXBean;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.EngineOptions;
@@ -11,10 +12,15 @@ import io.roseinfer.server.http.RawClient;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
@@ -28,6 +34,7 @@ final class ServerLoad {
     private static final int WARM_UP = 1500;
     private static final int SINGLE = 400;
     private static final int LEAVES = 40;
+    private static final int CUTS = 10_000;
     private static final long STEP_NANOS = 1_000_000;
     private static final long WINDOW_NANOS = 3_000_000_000L;
     private static final String PROMPT = "Once upon a time there was";
@@ -62,6 +69,53 @@ final class ServerLoad {
                 leaving(server, stream, true);
             }
         }
+        try (TestServer server = new TestServer(options, SimOptions.defaults(), TestServer.options())) {
+            cut(server, CUTS / 10);
+            long descriptors = descriptors();
+            int threads = ManagementFactory.getThreadMXBean().getThreadCount();
+            cut(server, CUTS);
+            System.out.printf(
+                    Locale.ROOT,
+                    "%d connections cut anywhere: %d blocks in use, %d connections, %d descriptors and %d threads more than before%n",
+                    CUTS,
+                    server.engine.stats().blocksInUse(),
+                    server.server.connections(),
+                    descriptors() - descriptors,
+                    ManagementFactory.getThreadMXBean().getThreadCount() - threads);
+        }
+    }
+
+    private static long descriptors() {
+        return ((UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getOpenFileDescriptorCount();
+    }
+
+    /** Requests cut at any byte or not at all, with bytes changed now and then, left by FIN or RST at any moment. */
+    private static void cut(TestServer server, int connections) throws IOException {
+        Random random = new Random(20_261_122);
+        byte[] whole = RawClient.post("/v1/completions", BODY).getBytes(StandardCharsets.UTF_8);
+        Deque<RawClient> open = new ArrayDeque<>();
+        for (int i = 0; i < connections; i++) {
+            byte[] request = Arrays.copyOf(whole, random.nextBoolean() ? whole.length : random.nextInt(whole.length));
+            if (random.nextInt(10) == 0 && request.length > 0) {
+                request[random.nextInt(request.length)] = (byte) random.nextInt();
+            }
+            open.add(server.client().send(request));
+            while (open.size() > random.nextInt(200)) {
+                RawClient leaving = open.remove();
+                if (random.nextBoolean()) {
+                    leaving.reset();
+                } else {
+                    leaving.close();
+                }
+            }
+        }
+        for (RawClient client : open) {
+            client.close();
+        }
+        while (server.server.connections() > 0) {
+            Thread.onSpinWait();
+        }
+        server.awaitIdle();
     }
 
     /** How long after a client has left its blocks are free; a completion of half a second would end later by itself. */

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import tools.jackson.databind.JsonNode;
 
 /** A server on loopback in front of a simulated model with a real vocabulary. */
@@ -42,6 +43,9 @@ final class TestServer implements AutoCloseable {
     static final ModelSpec SPEC = TINY.spec();
     static final Tokenizer WORDS = TINY.tokenizer().orElseThrow();
 
+    /** How far the server's clock is ahead of the machine's. */
+    final AtomicLong aheadNanos = new AtomicLong();
+
     final Engine engine;
     final Server server;
     final List<String> log = Collections.synchronizedList(new ArrayList<>());
@@ -53,9 +57,10 @@ final class TestServer implements AutoCloseable {
     TestServer(EngineOptions options, SimOptions sim, ServerOptions asked, Optional<Tokenizer> words) {
         SimRunner runner = new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim);
         ServerMetrics metrics = new ServerMetrics(MODEL);
-        engine = Engine.open(runner, words, options, Clock.system(), metrics.observers());
-        AccessLog lines = new AccessLog(AccessLog.Format.JSON, log::add, Clock.system(), () -> NOW);
-        server = Server.start(engine, asked, metrics, lines, Clock.system(), () -> NOW);
+        Clock clock = () -> Clock.system().nanos() + aheadNanos.get();
+        engine = Engine.open(runner, words, options, clock, metrics.observers());
+        AccessLog lines = new AccessLog(AccessLog.Format.JSON, log::add, clock, () -> NOW);
+        server = Server.start(engine, asked, metrics, lines, clock, () -> NOW);
     }
 
     static TestServer start() {

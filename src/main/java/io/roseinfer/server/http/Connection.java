@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * cut off when they take too long to come. The channel is read all the time, also while an answer is made, because a client that leaves
  * is seen by reading alone; what a client sends ahead meanwhile is bounded.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
+@SuppressWarnings(
+        "FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
 final class Connection extends ChannelInboundHandlerAdapter {
     /** Most requests that wait for the one being answered. */
     private static final int MOST_WAITING = 8;

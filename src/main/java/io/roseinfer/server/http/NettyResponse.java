@@ -20,7 +20,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** The answer on a Netty channel. What waits to be sent is bounded by the channel's high-water mark and one write. */
-@SuppressWarnings("FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
+@SuppressWarnings(
+        "FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
 final class NettyResponse implements ResponseWriter {
     /** Pieces of a long answer: a client that reads slowly and steadily is not taken for one that has stalled. */
     private static final int PIECE_BYTES = 32 << 10;
