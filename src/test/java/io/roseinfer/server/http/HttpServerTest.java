@@ -161,6 +161,17 @@ class HttpServerTest {
         assertThat(echo.calls).isEmpty();
     }
 
+    /** By its chunks the body is empty and the rest another request; by its length all of it is the body. */
+    @Test
+    void a_body_with_two_lengths_that_are_both_well_formed_is_refused() throws IOException {
+        String rest = "0\r\n\r\n" + RawClient.get("/smuggled");
+        RawClient client = client();
+        String header = "Content-Length: " + rest.length() + "\r\nTransfer-Encoding: chunked";
+        assertThat(client.call(withHeader(header) + rest).status()).isEqualTo(400);
+        assertThat(client.rest()).isEmpty();
+        assertThat(echo.calls).isEmpty();
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
