@@ -8,6 +8,7 @@ import io.roseinfer.base.Check;
  */
 public final class BlockTable {
     private final KvBlockPool pool;
+    private final int blockSize;
     private final int[] blocks;
     private int size;
     private int published;
@@ -16,7 +17,8 @@ public final class BlockTable {
     /** An empty table for at most {@code maxTokens} tokens. */
     public BlockTable(KvBlockPool pool, int maxTokens) {
         this.pool = pool;
-        this.blocks = new int[Math.ceilDiv(maxTokens, pool.blockSize())];
+        this.blockSize = pool.blockSize();
+        this.blocks = new int[Math.ceilDiv(maxTokens, blockSize)];
     }
 
     /** Number of blocks. */
@@ -33,18 +35,19 @@ public final class BlockTable {
      * memory and a copy between the two would cost more than the rest of packing: not to be written to, nor kept.
      */
     public int[] idsFor(int tokens) {
-        Check.that(tokens <= size * pool.blockSize(), "%d tokens have but %d blocks", tokens, size);
+        Check.that(tokens <= size * blockSize, "%d tokens have but %d blocks", tokens, size);
         return blocks;
     }
 
     /** Tokens that fit the blocks there are. */
     public int capacity() {
-        return size * pool.blockSize();
+        return size * blockSize;
     }
 
     /** Blocks that must be allocated before the table has room for this many tokens. */
     public int missing(int tokens) {
-        return Math.max(0, Math.ceilDiv(tokens, pool.blockSize()) - size);
+        // Asked of every row of every step, and nearly always there is room: a division would be most of it.
+        return tokens <= size * blockSize ? 0 : Math.ceilDiv(tokens, blockSize) - size;
     }
 
     /**
@@ -71,7 +74,6 @@ public final class BlockTable {
      */
     public int reuse(int[] tokens, int length) {
         Check.that(size == 0, "only an empty table can take up cached blocks");
-        int blockSize = pool.blockSize();
         PrefixCache cache = pool.cache();
         while ((size + 1) * blockSize < length) {
             int block = cache.find(lastSerial, tokens, size * blockSize);
@@ -88,7 +90,6 @@ public final class BlockTable {
 
     /** Tokens that {@link #reuse} would find in the cache, while the table is empty; nothing is taken up. */
     public int reusable(int[] tokens, int length) {
-        int blockSize = pool.blockSize();
         PrefixCache cache = pool.cache();
         long last = PrefixCache.ROOT;
         int found = 0;
@@ -110,7 +111,6 @@ public final class BlockTable {
 
     /** Tells the prefix cache about blocks that have become full; {@code computed} tokens have their keys and values. */
     public void publish(int[] tokens, int computed) {
-        int blockSize = pool.blockSize();
         while ((published + 1) * blockSize <= computed) {
             lastSerial = pool.cache().publish(blocks[published], lastSerial, tokens, published * blockSize);
             published++;

@@ -154,9 +154,7 @@ public final class Scheduler {
     public void commit(StepPlan plan) {
         requireProposed(plan);
         planner.commit(plan);
-        for (int row = 0; row < plan.rows(); row++) {
-            cachedTokens += plan.fromCache(row);
-        }
+        cachedTokens += plan.fromCache();
         if (!plan.isEmpty()) {
             steps++;
         }

@@ -40,6 +40,7 @@ public final class StepPlan {
     private int sampleCount;
     private int prefillTokens;
     private int decodeRows;
+    private long fromCache;
 
     StepPlan(int maxRows, int maxTokens) {
         sequences = new Sequence[maxRows];
@@ -67,6 +68,7 @@ public final class StepPlan {
         sampleCount = 0;
         prefillTokens = 0;
         decodeRows = 0;
+        fromCache = 0;
     }
 
     /** Adds the next {@code count} tokens of a sequence, whose marks stay where they are until {@link Sequence#advance}. */
@@ -86,6 +88,7 @@ public final class StepPlan {
         hasYielded[row] = false;
         tokens += count;
         prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
+        fromCache += origin == Origin.WAITING && !sequence.isRestart() ? sequence.computed : 0;
         decodeRows += count == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
         sequence.proposal = proposal;
     }
@@ -110,9 +113,9 @@ public final class StepPlan {
         return successors[row];
     }
 
-    /** Tokens of a row's prompt found in the prefix cache, if the row is the first there ever was of its sequence. */
-    int fromCache(int row) {
-        return origins[row] == Origin.WAITING && !sequence(row).isRestart() ? starts[row] : 0;
+    /** Tokens of prompts found in the prefix cache, of the rows that are the first there ever were of their sequences. */
+    long fromCache() {
+        return fromCache;
     }
 
     void setYielded(int row, int token) {
