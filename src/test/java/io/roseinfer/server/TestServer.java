@@ -20,9 +20,9 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import tools.jackson.databind.JsonNode;
 
@@ -48,7 +48,7 @@ final class TestServer implements AutoCloseable {
 
     final Engine engine;
     final Server server;
-    final List<String> log = Collections.synchronizedList(new ArrayList<>());
+    final List<String> log = new CopyOnWriteArrayList<>();
 
     TestServer(EngineOptions options, SimOptions sim, ServerOptions asked) {
         this(options, sim, asked, Optional.of(WORDS));
