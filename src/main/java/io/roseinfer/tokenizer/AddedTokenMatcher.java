@@ -24,19 +24,34 @@ final class AddedTokenMatcher {
         void added(AddedToken token);
     }
 
+    /**
+     * A token with what it looks like in the text that is searched.
+     *
+     * @param text not empty
+     */
+    private record Wanted(AddedToken token, String text) {}
+
     /** Tokens by first character, longest first. */
-    private final Map<Character, List<AddedToken>> byFirst = new HashMap<>();
+    private final Map<Character, List<Wanted>> byFirst = new HashMap<>();
 
     private final BitSet firsts = new BitSet();
 
-    AddedTokenMatcher(List<AddedToken> tokens) {
+    /**
+     * A matcher of these tokens.
+     *
+     * @param normalizer what the text that is searched has gone through, and the tokens go through; one of which nothing is left is not
+     *     found
+     */
+    AddedTokenMatcher(List<AddedToken> tokens, Normalizer normalizer) {
         for (AddedToken token : tokens) {
-            char first = token.content().charAt(0);
-            byFirst.computeIfAbsent(first, c -> new ArrayList<>()).add(token);
-            firsts.set(first);
+            String text = normalizer.apply(token.content());
+            if (!text.isEmpty()) {
+                byFirst.computeIfAbsent(text.charAt(0), c -> new ArrayList<>()).add(new Wanted(token, text));
+                firsts.set(text.charAt(0));
+            }
         }
-        Comparator<AddedToken> longestFirst = Comparator.comparingInt(
-                        (AddedToken token) -> token.content().length())
+        Comparator<Wanted> longestFirst = Comparator.comparingInt(
+                        (Wanted wanted) -> wanted.text.length())
                 .reversed();
         byFirst.values().forEach(sameFirst -> sameFirst.sort(longestFirst));
     }
@@ -47,12 +62,13 @@ final class AddedTokenMatcher {
         int spacesEnd = from;
         int i = from;
         while (i < to) {
-            AddedToken token = firsts.get(text.charAt(i)) ? longestAt(text, i, to) : null;
-            if (token == null) {
+            Wanted wanted = firsts.get(text.charAt(i)) ? longestAt(text, i, to) : null;
+            if (wanted == null) {
                 i++;
                 continue;
             }
-            int matchEnd = i + token.content().length();
+            AddedToken token = wanted.token;
+            int matchEnd = i + wanted.text.length();
             if (!(ordinary && token.special()) && !(token.singleWord() && touchesWord(text, i, matchEnd, from, to))) {
                 int start = token.lstrip() ? Math.max(spacesBefore(text, i, plainFrom), plainFrom) : i;
                 int end = matchEnd;
@@ -78,10 +94,10 @@ final class AddedTokenMatcher {
         }
     }
 
-    private @Nullable AddedToken longestAt(String text, int start, int to) {
-        for (AddedToken token : byFirst.getOrDefault(text.charAt(start), List.of())) {
-            if (start + token.content().length() <= to && text.startsWith(token.content(), start)) {
-                return token;
+    private @Nullable Wanted longestAt(String text, int start, int to) {
+        for (Wanted wanted : byFirst.getOrDefault(text.charAt(start), List.of())) {
+            if (start + wanted.text.length() <= to && text.startsWith(wanted.text, start)) {
+                return wanted;
             }
         }
         return null;

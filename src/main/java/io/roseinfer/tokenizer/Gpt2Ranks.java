@@ -5,7 +5,6 @@ import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.tokenizer.bpe.ByteAlphabet;
 import io.roseinfer.tokenizer.bpe.BytePairMerger;
-import io.roseinfer.tokenizer.bpe.Gpt2WordSplitter;
 import io.roseinfer.tokenizer.bpe.IdList;
 import io.roseinfer.tokenizer.bpe.MergeTable;
 import java.io.BufferedReader;
@@ -36,20 +35,20 @@ final class Gpt2Ranks {
 
     private Gpt2Ranks() {}
 
-    static ByteLevelModel read() {
+    static BpeModel read() {
         List<byte[]> tokens = tokens();
         Map<String, Integer> ids = LinkedHashMap.newLinkedHashMap(TOKENS + 1);
         for (byte[] token : tokens) {
             ids.put(ByteAlphabet.symbols(token), ids.size());
         }
-        ids.put(ByteLevelModel.END_OF_TEXT, TOKENS);
-        return new ByteLevelModel(
+        ids.put(BpeModel.END_OF_TEXT, TOKENS);
+        return new BpeModel(
                 DESCRIPTION,
                 ids,
                 merges(tokens),
-                List.of(AddedToken.special(TOKENS, ByteLevelModel.END_OF_TEXT)),
-                false,
-                new Gpt2WordSplitter(),
+                List.of(AddedToken.special(TOKENS, BpeModel.END_OF_TEXT)),
+                BpeModel.Pipeline.ofGpt2(false),
+                BpeModel.Options.NONE,
                 Optional.empty(),
                 List.of());
     }

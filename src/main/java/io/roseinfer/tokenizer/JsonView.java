@@ -93,6 +93,21 @@ record JsonView(String where, JsonNode node) {
         return object().field("type").text();
     }
 
+    /** The steps of a component, with {@code Sequence}s of any depth laid flat; none if it is missing. */
+    Stream<JsonView> steps(String children) {
+        if (isAbsent()) {
+            return Stream.empty();
+        }
+        return type().equals("Sequence")
+                ? field(children).elements().flatMap(child -> child.steps(children))
+                : Stream.of(this);
+    }
+
+    /** The refusal of a step by its type. */
+    BadModel unsupported(String component, String supported) {
+        return refused("is the " + component + " " + type() + ", which is not supported; supported: " + supported);
+    }
+
     BadModel refused(String complaint) {
         return new BadModel(where + " " + complaint);
     }

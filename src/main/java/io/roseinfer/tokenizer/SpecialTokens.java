@@ -18,11 +18,12 @@ import java.util.stream.Stream;
 record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> others) {
     static final SpecialTokens NONE = new SpecialTokens(Map.of(), List.of());
 
-    private static final String END_OF_TEXT_ROLE = "eos_token";
+    static final String BEGIN_OF_TEXT_ROLE = "bos_token";
+    static final String END_OF_TEXT_ROLE = "eos_token";
 
     /** In the order in which transformers gives out ids. */
     private static final List<String> ROLES =
-            List.of("bos_token", END_OF_TEXT_ROLE, "unk_token", "sep_token", "pad_token", "cls_token", "mask_token");
+            List.of(BEGIN_OF_TEXT_ROLE, END_OF_TEXT_ROLE, "unk_token", "sep_token", "pad_token", "cls_token", "mask_token");
 
     /** The roles that {@code <|endoftext|>} has for GPT-2 where no file says another. */
     private static final List<String> GPT2_ROLES = ROLES.subList(0, 3);
@@ -77,7 +78,7 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
     /** These, with {@code <|endoftext|>} in the roles it has for GPT-2 if no file speaks of them. */
     SpecialTokens withGpt2Defaults() {
         Map<String, Optional<AddedToken>> all = new LinkedHashMap<>(byRole);
-        AddedToken endOfText = AddedToken.special(AddedToken.NO_ID, ByteLevelModel.END_OF_TEXT);
+        AddedToken endOfText = AddedToken.special(AddedToken.NO_ID, BpeModel.END_OF_TEXT);
         GPT2_ROLES.forEach(role -> all.putIfAbsent(role, Optional.of(endOfText)));
         return new SpecialTokens(all, others);
     }
@@ -87,6 +88,13 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
         Stream<AddedToken> roles =
                 ROLES.stream().map(byRole::get).filter(Objects::nonNull).flatMap(Optional::stream);
         return Stream.concat(roles, others.stream());
+    }
+
+    /** The text of the token with a role: the one that a file names, none if it says null, else the one given. */
+    Optional<String> contentOf(String role, String ifNotNamed) {
+        return byRole.containsKey(role)
+                ? byRole.get(role).map(AddedToken::content)
+                : Optional.of(ifNotNamed);
     }
 
     /** The token that ends a text, if a file names one. */

@@ -20,6 +20,14 @@ public interface Tokenizer {
     int[] encode(String text);
 
     /**
+     * As {@link #encode}, with the special tokens that the files put around a text, such as one for its beginning, as {@code
+     * tokenizer(text)}: what a model expects of a prompt that is all of its text. A chat template writes those tokens itself.
+     */
+    default int[] encodePrompt(String text) {
+        return encode(text);
+    }
+
+    /**
      * As {@link #encode}, but a special token in the text is text like any other, as with {@code split_special_tokens=True} in
      * transformers. Added tokens that are not special remain vocabulary and become their ids.
      */
@@ -52,7 +60,8 @@ public interface Tokenizer {
 
     /**
      * The text of the ids, special tokens included. Bytes that are not UTF-8 become U+FFFD; an id without a token is nothing.
-     * {@code decode(encode(text))} is {@code text}, unless an added token swallowed spaces beside it.
+     * {@code decode(encode(text))} is {@code text}, unless an added token swallowed spaces beside it, the text was normalized, or the
+     * vocabulary lacks one of its characters.
      */
     default String decode(int[] ids) {
         Detokenizer detokenizer = detokenizer(false);
@@ -67,6 +76,14 @@ public interface Tokenizer {
     /** A detokenizer for one new stream of ids. */
     default Detokenizer detokenizer(boolean skipSpecialTokens) {
         return new Detokenizer(vocabulary(), skipSpecialTokens);
+    }
+
+    /**
+     * A detokenizer for ids that follow others, as a completion follows its prompt: it keeps a space that only the beginning of a whole
+     * text loses.
+     */
+    default Detokenizer continuation(boolean skipSpecialTokens) {
+        return new Detokenizer(vocabulary(), skipSpecialTokens, true);
     }
 
     /**

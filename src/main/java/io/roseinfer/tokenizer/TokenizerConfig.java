@@ -1,7 +1,9 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.tokenizer.Frame.Ends;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -11,6 +13,7 @@ import java.util.Set;
  *     own settings for the rest; that is what transformers loads for a GPT-2 if the file names no class
  * @param addPrefixSpace whether text that does not begin with a space gets one; where the class is another,
  *     {@code tokenizer.json} says
+ * @param ends the tokens around a whole text, where the class decides that by {@code add_bos_token} and {@code add_eos_token}
  * @param listsAddedTokens whether there is an {@code added_tokens_decoder}, even an empty one
  * @param addedTokens {@code added_tokens_decoder}, or {@code added_tokens.json}
  */
@@ -18,32 +21,38 @@ record TokenizerConfig(
         boolean isGpt2,
         boolean addPrefixSpace,
         boolean addBeginOfText,
+        Optional<Ends> ends,
         boolean listsAddedTokens,
         List<AddedToken> addedTokens,
         SpecialTokens specialTokens) {
 
     /** The settings of a directory without the file. */
     static final TokenizerConfig GPT2 =
-            new TokenizerConfig(true, false, false, false, List.of(), SpecialTokens.NONE.withGpt2Defaults());
+            new TokenizerConfig(true, false, false, Optional.empty(), false, List.of(), SpecialTokens.NONE.withGpt2Defaults());
 
     /** The settings of a {@code tokenizer.json} by itself, which adds nothing to what it says. */
-    static final TokenizerConfig NONE = new TokenizerConfig(false, false, false, false, List.of(), SpecialTokens.NONE);
+    static final TokenizerConfig NONE =
+            new TokenizerConfig(false, false, false, Optional.empty(), false, List.of(), SpecialTokens.NONE);
 
     private static final Set<String> GPT2_CLASSES = Set.of("GPT2Tokenizer", "GPT2TokenizerFast");
+
+    /** The classes that put tokens around a text by their own settings, whatever {@code post_processor} says. */
+    private static final Set<String> LLAMA_CLASSES = Set.of("LlamaTokenizer", "LlamaTokenizerFast");
 
     /**
      * Reads the file.
      *
+     * @param gpt2Model whether the model is a GPT-2: for any other, transformers takes {@code tokenizer.json} as it is, though the
+     *     file may name GPT-2's class
      * @param olderTokens {@code added_tokens.json} and {@code special_tokens_map.json}, which count if the file lists no added
      *     tokens itself
      */
-    static TokenizerConfig read(JsonView root, OlderFiles olderTokens) {
+    static TokenizerConfig read(JsonView root, OlderFiles olderTokens, boolean gpt2Model) {
         JsonView decoder = root.field("added_tokens_decoder");
         boolean listsAddedTokens = !decoder.isAbsent();
-        boolean isGpt2 = root.field("tokenizer_class")
-                .optionalText()
-                .map(GPT2_CLASSES::contains)
-                .orElse(true);
+        Optional<String> className = root.field("tokenizer_class").optionalText();
+        boolean isGpt2 = gpt2Model && className.map(GPT2_CLASSES::contains).orElse(true);
+        boolean isLlama = className.map(LLAMA_CLASSES::contains).orElse(false);
         SpecialTokens special = SpecialTokens.read(root, false);
         if (!listsAddedTokens) {
             special = special.overriddenBy(olderTokens.special());
@@ -52,9 +61,20 @@ record TokenizerConfig(
                 isGpt2,
                 root.field("add_prefix_space").flag(false),
                 root.field("add_bos_token").flag(false),
+                isLlama ? Optional.of(ends(root, special)) : Optional.empty(),
                 listsAddedTokens,
                 listsAddedTokens ? addedTokens(decoder) : olderTokens.added(special),
                 isGpt2 ? special.withGpt2Defaults() : special);
+    }
+
+    /** The settings of Llama's class, with its own defaults. */
+    private static Ends ends(JsonView root, SpecialTokens special) {
+        JsonView begin = root.field("add_bos_token");
+        JsonView end = root.field("add_eos_token");
+        return new Ends(
+                begin.flag(true) ? special.contentOf(SpecialTokens.BEGIN_OF_TEXT_ROLE, "<s>") : Optional.empty(),
+                end.flag(false) ? special.contentOf(SpecialTokens.END_OF_TEXT_ROLE, "</s>") : Optional.empty(),
+                !begin.isAbsent() || !end.isAbsent());
     }
 
     private static List<AddedToken> addedTokens(JsonView byId) {

@@ -1,8 +1,10 @@
 package io.roseinfer.tokenizer;
 
+import io.roseinfer.base.RoseException.BadModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -12,44 +14,66 @@ import java.util.stream.Stream;
 final class TokenizerJson {
     private TokenizerJson() {}
 
-    static ByteLevelModel read(byte[] utf8, String file, TokenizerConfig config) {
+    static BpeModel read(byte[] utf8, String file, TokenizerConfig config) {
         JsonView root = JsonView.parse(utf8, file);
         List<String> warnings = new ArrayList<>();
-        PipelineReader.requireNoNormalizer(root.field("normalizer"));
-        PipelineReader.PreTokenizer preTokenizer = PipelineReader.preTokenizer(present(root, "pre_tokenizer"));
+        JsonView model = root.field("model").object();
+        BpeModel.Options options = options(model);
+        Normalizer normalizer = Normalizer.read(root.field("normalizer"));
+        PreTokenizer preTokenizer = PreTokenizer.read(root.field("pre_tokenizer"), normalizer);
+        Decoding decoding = Decoding.read(root.field("decoder"), preTokenizer.byteLevel(), warnings);
+        Frame frame = Frame.read(root.field("post_processor"));
         if (config.isGpt2()) {
+            requireGpt2(root, preTokenizer, normalizer, options);
             preTokenizer = preTokenizer.asGpt2(config.addPrefixSpace(), file, warnings);
         }
-        PipelineReader.requireNeutralPostProcessor(root.field("post_processor"));
-        PipelineReader.requireByteLevelDecoder(root.field("decoder"), warnings);
-        JsonView model = root.field("model").object();
-        requirePlainBpe(model);
         Map<String, Integer> ids = TokenReader.ids(model.field("vocab"));
         List<Merge> merges = merges(model.field("merges"));
-        return new ByteLevelModel(
+        List<AddedToken> added = AddedTokens.of(file, ids, addedTokens(root.field("added_tokens")), config, warnings);
+        Frame around = config.ends()
+                .filter(ends ->
+                        ends.explicit() || root.field("post_processor").isAbsent())
+                .map(ends -> ends.frame(token -> idOf(token, added, ids, file)))
+                .orElse(frame);
+        return new BpeModel(
                 file,
                 ids,
                 Merge.table(merges, ids, warnings),
-                AddedTokens.of(file, ids, addedTokens(root.field("added_tokens")), config, warnings),
-                preTokenizer.addPrefixSpace(),
-                preTokenizer.splitter(),
+                added,
+                new BpeModel.Pipeline(normalizer, preTokenizer, around, decoding),
+                options,
                 config.specialTokens().endOfText(),
                 warnings);
     }
 
-    private static JsonView present(JsonView root, String name) {
-        JsonView component = root.field(name);
-        if (component.isAbsent()) {
-            throw component.refused("is missing; a byte-level tokenizer has a ByteLevel " + name);
+    /** GPT-2's own class takes vocabulary and merges from the file; one made for another pipeline is not meant for it. */
+    private static void requireGpt2(
+            JsonView root, PreTokenizer preTokenizer, Normalizer normalizer, BpeModel.Options options) {
+        String complaint = "but the tokenizer's class is GPT2Tokenizer, or the model is a GPT-2 and"
+                + " tokenizer_config.json names no class; name PreTrainedTokenizerFast there to use the file as it is";
+        if (!normalizer.isNone()) {
+            throw root.field("normalizer").refused("is set, " + complaint);
         }
-        return component;
+        if (!preTokenizer.byteLevel()) {
+            throw root.field("pre_tokenizer").refused("has no ByteLevel, " + complaint);
+        }
+        if (options.ignoresMerges()) {
+            throw root.field("model").field("ignore_merges").refused("is true, " + complaint);
+        }
     }
 
-    /**
-     * Refuses every option that would change ids. An {@code unk_token} and its kin cannot: all 256 bytes have a token. Old
-     * files have no {@code type}.
-     */
-    private static void requirePlainBpe(JsonView model) {
+    private static int idOf(String token, List<AddedToken> added, Map<String, Integer> ids, String file) {
+        return added.stream()
+                .filter(candidate -> candidate.content().equals(token))
+                .map(AddedToken::id)
+                .findFirst()
+                .or(() -> Optional.ofNullable(ids.get(token)))
+                .orElseThrow(() -> new BadModel(file + ": has no token \"" + token
+                        + "\", which add_bos_token or add_eos_token of tokenizer_config.json puts around every text"));
+    }
+
+    /** Reads the options of the model and refuses those that would change ids otherwise. Old files have no {@code type}. */
+    private static BpeModel.Options options(JsonView model) {
         JsonView type = model.field("type");
         if (!type.isAbsent() && !type.text().equals("BPE")) {
             throw type.refused("is \"" + type.text() + "\", only \"BPE\" is supported");
@@ -64,9 +88,11 @@ final class TokenizerJson {
                 throw affix.refused("is \"" + affix.text() + "\", only null or \"\" is supported");
             }
         }
-        if (model.field("ignore_merges").flag(false)) {
-            throw model.field("ignore_merges").refused("is true, only false is supported");
-        }
+        return new BpeModel.Options(
+                model.field("ignore_merges").flag(false),
+                model.field("byte_fallback").flag(false),
+                model.field("unk_token").optionalText(),
+                model.field("fuse_unk").flag(false));
     }
 
     private static List<Merge> merges(JsonView merges) {

@@ -29,11 +29,22 @@ public final class Tokenizers {
      * @throws BadModel if the files cannot be read, contradict each other, or ask for what is not supported
      */
     public static Optional<Tokenizer> fromDirectory(Path directory) {
-        TokenizerConfig config = config(directory);
+        return fromDirectory(directory, true);
+    }
+
+    /**
+     * As above, for a model whose type is known.
+     *
+     * @param gpt2Model whether it is a GPT-2. For any other, {@code tokenizer.json} counts as it is, though {@code
+     *     tokenizer_config.json} may name GPT-2's class, and {@code vocab.json} with {@code merges.txt} is not enough, since they do not
+     *     say how text is cut
+     */
+    public static Optional<Tokenizer> fromDirectory(Path directory, boolean gpt2Model) {
+        TokenizerConfig config = config(directory, gpt2Model);
         Optional<byte[]> json = optionalFile(directory, "tokenizer.json");
         if (json.isPresent()) {
             return Optional.of(
-                    new ByteLevelTokenizer(TokenizerJson.read(json.get(), name(directory, "tokenizer.json"), config)));
+                    new BpeTokenizer(TokenizerJson.read(json.get(), name(directory, "tokenizer.json"), config)));
         }
         Optional<byte[]> vocabulary = optionalFile(directory, "vocab.json");
         Optional<byte[]> merges = optionalFile(directory, "merges.txt");
@@ -42,8 +53,12 @@ public final class Tokenizers {
             throw new BadModel(
                     name(directory, missing) + " is missing; vocab.json and merges.txt are only of use together");
         }
+        if (vocabulary.isPresent() && !gpt2Model) {
+            throw new BadModel(name(directory, "tokenizer.json")
+                    + " is missing; vocab.json and merges.txt do not say how this model's text is cut into words");
+        }
         return vocabulary.map(ids ->
-                new ByteLevelTokenizer(VocabularyFiles.read(ids, merges.orElseThrow(), directory.toString(), config)));
+                new BpeTokenizer(VocabularyFiles.read(ids, merges.orElseThrow(), directory.toString(), config)));
     }
 
     /**
@@ -70,7 +85,7 @@ public final class Tokenizers {
      * @throws BadModel as {@link #fromDirectory}
      */
     public static Tokenizer fromTokenizerJson(byte[] utf8, String description) {
-        return new ByteLevelTokenizer(TokenizerJson.read(utf8, description, TokenizerConfig.NONE));
+        return new BpeTokenizer(TokenizerJson.read(utf8, description, TokenizerConfig.NONE));
     }
 
     /**
@@ -79,7 +94,7 @@ public final class Tokenizers {
      * @throws BadModel as {@link #fromDirectory}
      */
     public static Tokenizer fromVocabularyAndMerges(byte[] vocabulary, byte[] merges, String description) {
-        return new ByteLevelTokenizer(VocabularyFiles.read(vocabulary, merges, description, TokenizerConfig.GPT2));
+        return new BpeTokenizer(VocabularyFiles.read(vocabulary, merges, description, TokenizerConfig.GPT2));
     }
 
     /** The tokenizer of every published GPT-2: 50257 ids, {@code <|endoftext|>} is 50256. Built on first use, then shared. */
@@ -88,10 +103,10 @@ public final class Tokenizers {
     }
 
     private static final class BuiltIn {
-        static final Tokenizer GPT2 = new ByteLevelTokenizer(Gpt2Ranks.read());
+        static final Tokenizer GPT2 = new BpeTokenizer(Gpt2Ranks.read());
     }
 
-    private static TokenizerConfig config(Path directory) {
+    private static TokenizerConfig config(Path directory, boolean gpt2Model) {
         OlderFiles older = new OlderFiles(
                 optionalJson(directory, "added_tokens.json")
                         .map(TokenReader::ids)
@@ -101,7 +116,7 @@ public final class Tokenizers {
                         .orElse(SpecialTokens.NONE));
         JsonView config = optionalJson(directory, "tokenizer_config.json")
                 .orElseGet(() -> JsonView.empty(name(directory, "tokenizer_config.json")));
-        return TokenizerConfig.read(config, older);
+        return TokenizerConfig.read(config, older, gpt2Model);
     }
 
     private static Optional<JsonView> optionalJson(Path directory, String name) {

@@ -11,6 +11,7 @@ final class Utf8Decoder {
 
     private int codePoint;
     private int missing;
+    private boolean illFormed;
 
     /** The range of the next continuation byte: after some lead bytes it is narrower than 80..BF. */
     private int low;
@@ -32,9 +33,25 @@ final class Utf8Decoder {
     /** Ends the text: a character that is still incomplete becomes one U+FFFD. */
     void finish(StringBuilder out) {
         if (missing > 0) {
-            out.append(REPLACEMENT);
+            replace(out);
             missing = 0;
         }
+    }
+
+    private void replace(StringBuilder out) {
+        out.append(REPLACEMENT);
+        illFormed = true;
+    }
+
+    /** Whether any byte since the beginning or the last {@link #reset} has become U+FFFD. */
+    boolean sawIllFormed() {
+        return illFormed;
+    }
+
+    /** Forgets the text so far. */
+    void reset() {
+        missing = 0;
+        illFormed = false;
     }
 
     /** The text that {@link #finish} would append. */
@@ -56,7 +73,7 @@ final class Utf8Decoder {
         if (lead < 0x80) {
             out.append((char) lead);
         } else if (lead < 0xc2 || lead > 0xf4) {
-            out.append(REPLACEMENT);
+            replace(out);
         } else if (lead < 0xe0) {
             expect(1, lead & 0x1f, 0x80, 0xbf);
         } else if (lead < 0xf0) {

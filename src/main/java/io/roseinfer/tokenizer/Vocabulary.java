@@ -16,24 +16,39 @@ public final class Vocabulary {
     private final int[] offsets;
 
     private final BitSet present = new BitSet();
-    private final BitSet special;
+    private final Kinds kinds;
+    private final Decoding.TextStart start;
 
-    private Vocabulary(byte[] bytes, int[] offsets, BitSet special) {
+    /**
+     * The ids whose tokens differ from others.
+     *
+     * @param special markers rather than text
+     * @param fallbackBytes tokens of byte fallback, which are one byte each
+     * @param ownSpaces tokens that are spelt with spaces in a vocabulary that spells spaces otherwise
+     */
+    record Kinds(BitSet special, BitSet fallbackBytes, BitSet ownSpaces) {
+        Kinds() {
+            this(new BitSet(), new BitSet(), new BitSet());
+        }
+    }
+
+    private Vocabulary(byte[] bytes, int[] offsets, Kinds kinds, Decoding.TextStart start) {
         this.bytes = bytes;
         this.offsets = offsets;
-        this.special = special;
+        this.kinds = kinds;
+        this.start = start;
     }
 
     /**
      * A vocabulary of the given bytes by id.
      *
      * @param tokens the bytes of each id; ids are not negative, an id that is missing is a hole
-     * @param specialIds the ids that are markers rather than text
+     * @param start what the beginning of a text loses
      */
-    public static Vocabulary of(SortedMap<Integer, byte[]> tokens, BitSet specialIds) {
+    static Vocabulary of(SortedMap<Integer, byte[]> tokens, Kinds kinds, Decoding.TextStart start) {
         int size = tokens.isEmpty() ? 0 : tokens.lastKey() + 1;
         int total = tokens.values().stream().mapToInt(token -> token.length).reduce(0, Math::addExact);
-        var vocabulary = new Vocabulary(new byte[total], new int[size + 1], (BitSet) specialIds.clone());
+        var vocabulary = new Vocabulary(new byte[total], new int[size + 1], kinds, start);
         tokens.forEach(vocabulary::append);
         return vocabulary;
     }
@@ -60,7 +75,27 @@ public final class Vocabulary {
 
     /** Whether the id is a special token, such as {@code <|endoftext|>}; false for an id that is not there. */
     public boolean isSpecial(int id) {
-        return id >= 0 && special.get(id);
+        return id >= 0 && kinds.special.get(id);
+    }
+
+    /** Whether an id that is there is a token of byte fallback. */
+    boolean isFallbackByte(int id) {
+        return kinds.fallbackBytes.get(id);
+    }
+
+    /** The byte (0..255) of a token of byte fallback. */
+    int fallbackByte(int id) {
+        return bytes[offsets[id]] & 0xff;
+    }
+
+    /** Whether an id that is there is spelt with spaces where the vocabulary spells spaces otherwise. */
+    boolean hasOwnSpaces(int id) {
+        return kinds.ownSpaces.get(id);
+    }
+
+    /** What the beginning of a text loses. */
+    Decoding.TextStart start() {
+        return start;
     }
 
     /** A copy of the id's bytes, which need not be whole characters; empty for an id that is not there. */

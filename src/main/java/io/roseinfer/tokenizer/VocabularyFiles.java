@@ -1,7 +1,6 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.tokenizer.bpe.Gpt2WordSplitter;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -14,7 +13,7 @@ final class VocabularyFiles {
     private VocabularyFiles() {}
 
     /** The model of both files. */
-    static ByteLevelModel read(byte[] vocabulary, byte[] merges, String description, TokenizerConfig config) {
+    static BpeModel read(byte[] vocabulary, byte[] merges, String description, TokenizerConfig config) {
         if (config.addBeginOfText()) {
             throw new BadModel(
                     description + ": add_bos_token is true in tokenizer_config.json, only false is supported");
@@ -22,13 +21,13 @@ final class VocabularyFiles {
         List<String> warnings = new ArrayList<>();
         Map<String, Integer> ids = TokenReader.ids(JsonView.parse(vocabulary, description + " vocab.json"));
         List<Merge> pairs = merges(text(merges, description + " merges.txt"), description + " merges.txt");
-        return new ByteLevelModel(
+        return new BpeModel(
                 description,
                 ids,
                 Merge.table(pairs, ids, warnings),
                 AddedTokens.of(description, ids, List.of(), config, warnings),
-                config.addPrefixSpace(),
-                new Gpt2WordSplitter(),
+                BpeModel.Pipeline.ofGpt2(config.addPrefixSpace()),
+                BpeModel.Options.NONE,
                 config.specialTokens().endOfText(),
                 warnings);
     }

@@ -6,7 +6,7 @@ import static io.roseinfer.tokenizer.TrainedVocabulary.json;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.tokenizer.bpe.CharacterClass;
-import io.roseinfer.tokenizer.bpe.Gpt2WordSplitter;
+import io.roseinfer.tokenizer.bpe.WordRules;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -77,7 +77,7 @@ class HuggingFaceParityTest {
                 "type",
                 "Split",
                 "pattern",
-                Map.of("Regex", Gpt2WordSplitter.PATTERN),
+                Map.of("Regex", WordRules.GPT2_PATTERN),
                 "behavior",
                 "Isolated",
                 "invert",

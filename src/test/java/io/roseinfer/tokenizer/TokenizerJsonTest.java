@@ -58,21 +58,54 @@ class TokenizerJsonTest {
                 Map.of("type", "Split", "pattern", Map.of("String", " "), "behavior", "Isolated", "invert", false);
         var template = Map.of("type", "TemplateProcessing", "single", List.of());
         return Stream.of(
-                Arguments.of("normalizer", Map.of("type", "NFC"), "NFC"),
+                Arguments.of("normalizer", Map.of("type", "NFKC"), "NFKC"),
+                Arguments.of("normalizer", replace(Map.of("Regex", " +")), "no Regex"),
+                Arguments.of("normalizer", replace(Map.of("String", "")), "is empty"),
                 Arguments.of("normalizer", sequence("normalizers", Map.of("type", "Lowercase")), "Lowercase"),
                 Arguments.of("pre_tokenizer", Map.of("type", "Whitespace"), "Whitespace"),
                 Arguments.of("pre_tokenizer", sequence("pretokenizers", split, byteLevel(false)), "Split"),
                 Arguments.of("pre_tokenizer", sequence("pretokenizers", stringSplit, byteLevel(false)), "Split"),
                 Arguments.of(
                         "pre_tokenizer",
-                        sequence("pretokenizers", Map.of("type", "Digits"), byteLevel(false)),
+                        sequence("pretokenizers", Map.of("type", "Digits"), byteLevel(true)),
                         "Digits"),
-                Arguments.of("pre_tokenizer", sequence("pretokenizers"), "0 steps"),
-                Arguments.of("post_processor", template, "TemplateProcessing"),
-                Arguments.of("post_processor", sequence("processors", byteLevel(true), template), "TemplateProcessing"),
+                Arguments.of(
+                        "pre_tokenizer",
+                        sequence("pretokenizers", byteLevel(false), Map.of("type", "Digits")),
+                        "Digits"),
+                Arguments.of(
+                        "pre_tokenizer",
+                        sequence("pretokenizers", Map.of("type", "Digits"), split, byteLevel(false)),
+                        "3 steps"),
+                Arguments.of("pre_tokenizer", sequence("pretokenizers"), "ByteLevel is missing"),
+                Arguments.of("pre_tokenizer", metaspace("▁▁", "always"), "one character"),
+                Arguments.of("pre_tokenizer", metaspace("▁", "sometimes"), "always, first or never"),
+                Arguments.of("pre_tokenizer", metaspace("▁", "first"), "ByteLevel is missing"),
+                Arguments.of("post_processor", Map.of("type", "BertProcessing"), "BertProcessing"),
+                Arguments.of("post_processor", template, "sequence A"),
+                Arguments.of("post_processor", sequence("processors", byteLevel(true), template), "sequence A"),
+                Arguments.of("post_processor", template("<s>", "A"), "special_tokens does not have"),
+                Arguments.of("post_processor", template("", "B"), "sequence A once"),
                 Arguments.of("decoder", Map.of("type", "WordPiece"), "WordPiece"),
                 Arguments.of(
                         "decoder", sequence("decoders", byteLevel(true), Map.of("type", "Strip")), "one ByteLevel"));
+    }
+
+    private static Map<String, Object> replace(Map<String, String> pattern) {
+        return Map.of("type", "Replace", "pattern", pattern, "content", "_");
+    }
+
+    private static Map<String, Object> metaspace(String mark, String scheme) {
+        return Map.of("type", "Metaspace", "replacement", mark, "prepend_scheme", scheme, "split", true);
+    }
+
+    private static Map<String, Object> template(String special, String sequence) {
+        List<Object> single = new ArrayList<>();
+        if (!special.isEmpty()) {
+            single.add(Map.of("SpecialToken", Map.of("id", special, "type_id", 0)));
+        }
+        single.add(Map.of("Sequence", Map.of("id", sequence, "type_id", 0)));
+        return Map.of("type", "TemplateProcessing", "single", single, "special_tokens", Map.of());
     }
 
     private static Map<String, Object> sequence(String children, Object... steps) {
@@ -100,7 +133,6 @@ class TokenizerJsonTest {
                 Arguments.of("dropout", "often"),
                 Arguments.of("continuing_subword_prefix", "##"),
                 Arguments.of("end_of_word_suffix", "</w>"),
-                Arguments.of("ignore_merges", true),
                 Arguments.of("ignore_merges", "yes"),
                 Arguments.of("vocab", List.of("a", "b")),
                 Arguments.of("merges", "a b"));
@@ -194,13 +226,45 @@ class TokenizerJsonTest {
     }
 
     @Test
-    void missing_byte_symbol_is_refused_by_name() {
+    void byte_that_the_vocabulary_lacks_is_nothing_in_text_and_a_warning() {
+        Tokenizer tokenizer = SampleTokenizer.of(withoutBytes("ÿ", "Ń"));
+        assertThat(tokenizer.warnings()).singleElement().asString().contains("[AD]", "nothing");
+        assertThat(tokenizer.encode("a\u00adb")).containsExactly('a', 0xc2, 'b');
+    }
+
+    @Test
+    void vocabulary_that_lacks_most_bytes_is_refused() {
+        String[] most = TRAINED.tokens().subList(0, 130).toArray(String[]::new);
+        assertRefused(withoutBytes(most), "no token for 130 of the 256 bytes");
+    }
+
+    @Test
+    void byte_that_becomes_an_unknown_token_that_is_none_is_refused() {
+        assertRefused(withoutBytes("Ń").replace("\"model\":{", "\"model\":{\"unk_token\":\"<none>\","), "unk_token", "<none>");
+    }
+
+    /** The sample file without merges and without these symbols. */
+    private static String withoutBytes(String... symbols) {
         var ids = new TreeMap<>(TRAINED.ids());
-        ids.remove("ÿ");
+        ids.keySet().removeAll(List.of(symbols));
         var model = TRAINED.model();
         model.put("vocab", ids);
         model.put("merges", List.of());
-        assertRefused(with("model", model), "\"ÿ\"", "byte 255");
+        return with("model", model);
+    }
+
+    @Test
+    void word_that_is_a_token_is_that_token_whatever_its_merges_where_the_file_says_so() {
+        var ids = new TreeMap<>(TRAINED.ids());
+        ids.put("quixotic", FREE);
+        ids.put("Ġ日本", FREE + 1);
+        var model = TRAINED.model();
+        model.put("vocab", ids);
+        assertThat(SampleTokenizer.of(with("model", model)).encode("quixotic")).doesNotContain(FREE);
+        model.put("ignore_merges", true);
+        Tokenizer tokenizer = SampleTokenizer.of(with("model", model));
+        assertThat(tokenizer.encode("quixotic x")).startsWith(FREE).hasSize(3);
+        assertThat(tokenizer.encode("quixotics")).doesNotContain(FREE);
     }
 
     static Stream<Arguments> brokenAddedTokens() {

@@ -1,7 +1,10 @@
 package io.roseinfer.tokenizer.bpe;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * The reversible map between bytes and printable characters in which byte-level vocabularies are written, {@code
@@ -55,5 +58,20 @@ public final class ByteAlphabet {
             bytes[i] = (byte) BYTES[symbol];
         }
         return bytes;
+    }
+
+    /** The text that a vocabulary entry stands for, if it is in the alphabet and its bytes are whole characters. */
+    public static Optional<String> text(String token) {
+        if (!token.chars().allMatch(symbol -> symbol < BYTES.length && BYTES[symbol] >= 0)) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes(token)))
+                    .toString());
+        } catch (CharacterCodingException e) {
+            return Optional.empty();
+        }
     }
 }

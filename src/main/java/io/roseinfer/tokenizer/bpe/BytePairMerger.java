@@ -16,6 +16,9 @@ public final class BytePairMerger {
     private int[] next = new int[32];
     private int length;
 
+    /** The unknown symbol that waits for its place in the word, or {@link Symbols#MISSING}. */
+    private int waiting = Symbols.MISSING;
+
     /** Candidates as {@code rank << 32 | position}: the order of the longs is the order of the merges. */
     private final LongHeap candidates = new LongHeap();
 
@@ -28,6 +31,37 @@ public final class BytePairMerger {
 
     /** Appends a symbol to the word. */
     public void add(int symbol) {
+        if (waiting != Symbols.MISSING) {
+            placeWaiting();
+        }
+        append(symbol);
+    }
+
+    /**
+     * Appends the unknown symbol for one that the vocabulary does not have. It takes its place when the next known symbol comes, or at the
+     * word's end; bytes that come before that ({@link #addByte}) stand before it. That is where Hugging Face {@code tokenizers} puts
+     * it.
+     *
+     * @param fused whether it is one with an unknown symbol that waits already
+     */
+    void addUnknown(int symbol, boolean fused) {
+        if (waiting != Symbols.MISSING && !fused) {
+            append(waiting);
+        }
+        waiting = symbol;
+    }
+
+    /** Appends one of the bytes of a symbol that the vocabulary does not have. */
+    void addByte(int symbol) {
+        append(symbol);
+    }
+
+    private void placeWaiting() {
+        append(waiting);
+        waiting = Symbols.MISSING;
+    }
+
+    private void append(int symbol) {
         if (length == symbols.length) {
             symbols = Arrays.copyOf(symbols, length * 2);
             previous = Arrays.copyOf(previous, length * 2);
@@ -38,6 +72,9 @@ public final class BytePairMerger {
 
     /** Merges the word, appends its ids to {@code out} and begins the next word. */
     public void merge(IdList out) {
+        if (waiting != Symbols.MISSING) {
+            placeWaiting();
+        }
         link();
         while (!candidates.isEmpty()) {
             long candidate = candidates.removeSmallest();

@@ -1,7 +1,7 @@
 package io.roseinfer.tokenizer.bpe;
 
 /**
- * The four classes of GPT-2's regular expression: {@code \p{L}}, {@code \p{N}}, {@code \s} (Unicode's White_Space) and the
+ * The four classes of the regular expressions: {@code \p{L}}, {@code \p{N}}, {@code \s} (Unicode's White_Space) and the
  * rest.
  */
 public final class CharacterClass {

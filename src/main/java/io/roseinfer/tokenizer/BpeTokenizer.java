@@ -5,25 +5,29 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.tokenizer.bpe.BytePairMerger;
 import io.roseinfer.tokenizer.bpe.IdList;
 import io.roseinfer.tokenizer.bpe.MergeTable;
-import io.roseinfer.tokenizer.bpe.WordSplitter;
+import io.roseinfer.tokenizer.bpe.Symbols;
+import io.roseinfer.tokenizer.bpe.WordTable;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** Byte-level BPE over one vocabulary. */
-final class ByteLevelTokenizer implements Tokenizer {
+/** BPE over one vocabulary, of bytes or of code points. */
+final class BpeTokenizer implements Tokenizer {
     private final String description;
     private final Vocabulary vocabulary;
-    private final int[] byteIds;
+    private final Symbols symbols;
+    private final WordTable words;
     private final MergeTable merges;
     private final List<AddedToken> addedTokens;
 
-    /** Tokens looked for in the text as given, and after them those looked for in what is left. */
+    /** Tokens looked for in the text as given, and after them those looked for in what is left, normalized. */
     private final AddedTokenMatcher asGiven;
 
     private final AddedTokenMatcher normalized;
-    private final boolean addPrefixSpace;
-    private final WordSplitter splitter;
+    private final Normalizer normalizer;
+    private final PreTokenizer preTokenizer;
+    private final Frame frame;
     private final OptionalInt endOfText;
     private final List<String> warnings;
 
@@ -32,38 +36,48 @@ final class ByteLevelTokenizer implements Tokenizer {
      *
      * @throws io.roseinfer.base.RoseException.BadModel if they contradict each other
      */
-    ByteLevelTokenizer(ByteLevelModel model) {
+    BpeTokenizer(BpeModel model) {
+        List<String> found = new ArrayList<>(model.warnings());
         description = model.description();
         vocabulary = model.vocabulary();
-        byteIds = model.byteIds();
+        symbols = model.symbols(found);
+        words = model.words();
         merges = model.merges();
+        normalizer = model.pipeline().normalizer();
+        preTokenizer = model.pipeline().preTokenizer();
+        frame = model.pipeline().frame().in(vocabulary, description);
         addedTokens = model.addedTokens().stream()
                 .sorted(Comparator.comparingInt(AddedToken::id))
                 .toList();
         asGiven = new AddedTokenMatcher(
-                addedTokens.stream().filter(token -> !token.normalized()).toList());
+                addedTokens.stream().filter(token -> !token.normalized()).toList(), Normalizer.NONE);
         normalized = new AddedTokenMatcher(
-                addedTokens.stream().filter(AddedToken::normalized).toList());
-        addPrefixSpace = model.addPrefixSpace();
-        splitter = model.splitter();
+                addedTokens.stream().filter(AddedToken::normalized).toList(), normalizer);
         endOfText = model.endOfTextId();
-        warnings = List.copyOf(model.warnings());
+        warnings = List.copyOf(found);
     }
 
     @Override
     public int[] encode(String text) {
-        return encode(text, false);
+        return encode(text, false, Frame.NONE);
+    }
+
+    @Override
+    public int[] encodePrompt(String text) {
+        return encode(text, false, frame);
     }
 
     @Override
     public int[] encodeOrdinary(String text) {
-        return encode(text, true);
+        return encode(text, true, Frame.NONE);
     }
 
-    private int[] encode(String text, boolean ordinary) {
+    private int[] encode(String text, boolean ordinary, Frame around) {
         requireEncodable(text);
         Encoding encoding = new Encoding(ordinary, text.length() / 3);
+        around.before().forEach(encoding.ids::add);
         asGiven.split(text, 0, text.length(), ordinary, encoding);
+        around.after().forEach(encoding.ids::add);
         return encoding.ids.toArray();
     }
 
@@ -105,15 +119,22 @@ final class ByteLevelTokenizer implements Tokenizer {
         return description;
     }
 
-    /** One call of {@code encode}: what the first matcher leaves over goes to the second, what that leaves over is words. */
+    /**
+     * One call of {@code encode}: what the first matcher leaves over is normalized and goes to the second, what that leaves over is
+     * words.
+     */
     private final class Encoding implements AddedTokenMatcher.Parts {
         private final boolean ordinary;
         private final IdList ids;
         private final BytePairMerger merger = new BytePairMerger(merges);
-        private final AddedTokenMatcher.Parts words = new AddedTokenMatcher.Parts() {
+
+        /** Whether the part under way is the beginning of the whole text. */
+        private boolean first;
+
+        private final AddedTokenMatcher.Parts plainWords = new AddedTokenMatcher.Parts() {
             @Override
             public void plain(String text, int from, int to) {
-                encodeWords(text, from, to);
+                encodeWords(text, from, to, first && from == 0);
             }
 
             @Override
@@ -129,7 +150,13 @@ final class ByteLevelTokenizer implements Tokenizer {
 
         @Override
         public void plain(String text, int from, int to) {
-            normalized.split(text, from, to, ordinary, words);
+            first = from == 0;
+            if (normalizer.isNone()) {
+                normalized.split(text, from, to, ordinary, plainWords);
+            } else {
+                String part = normalizer.apply(text.substring(from, to));
+                normalized.split(part, 0, part.length(), ordinary, plainWords);
+            }
         }
 
         @Override
@@ -137,42 +164,27 @@ final class ByteLevelTokenizer implements Tokenizer {
             ids.add(token.id());
         }
 
-        private void encodeWords(String text, int from, int to) {
-            if (addPrefixSpace && text.charAt(from) != ' ') {
-                String prefixed = " " + text.substring(from, to);
-                encodeWords(prefixed, 0, prefixed.length());
-                return;
-            }
-            int start = from;
-            while (start < to) {
-                int end = splitter.wordEnd(text, start, to);
-                addBytes(text, start, end);
-                merger.merge(ids);
-                start = end;
+        private void encodeWords(String text, int from, int to, boolean isFirst) {
+            if (preTokenizer.keeps(text, from, isFirst)) {
+                encodePrepared(text, from, to);
+            } else {
+                String prepared = preTokenizer.prepared(text.substring(from, to), isFirst);
+                encodePrepared(prepared, 0, prepared.length());
             }
         }
 
-        private void addBytes(String text, int start, int end) {
-            int i = start;
-            while (i < end) {
-                int codePoint = text.codePointAt(i);
-                i += Character.charCount(codePoint);
-                if (codePoint < 0x80) {
-                    merger.add(byteIds[codePoint]);
-                    continue;
-                }
-                if (codePoint < 0x800) {
-                    merger.add(byteIds[0xc0 | codePoint >> 6]);
+        private void encodePrepared(String text, int from, int to) {
+            int start = from;
+            while (start < to) {
+                int end = preTokenizer.splitter().wordEnd(text, start, to);
+                int whole = words.find(text, start, end);
+                if (whole == Symbols.MISSING) {
+                    symbols.add(text, start, end, merger);
+                    merger.merge(ids);
                 } else {
-                    if (codePoint < 0x10000) {
-                        merger.add(byteIds[0xe0 | codePoint >> 12]);
-                    } else {
-                        merger.add(byteIds[0xf0 | codePoint >> 18]);
-                        merger.add(byteIds[0x80 | (codePoint >> 12 & 0x3f)]);
-                    }
-                    merger.add(byteIds[0x80 | (codePoint >> 6 & 0x3f)]);
+                    ids.add(whole);
                 }
-                merger.add(byteIds[0x80 | (codePoint & 0x3f)]);
+                start = end;
             }
         }
     }

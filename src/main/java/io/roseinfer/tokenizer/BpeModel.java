@@ -1,0 +1,196 @@
+package io.roseinfer.tokenizer;
+
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.tokenizer.bpe.ByteAlphabet;
+import io.roseinfer.tokenizer.bpe.ByteSymbols;
+import io.roseinfer.tokenizer.bpe.CodePointSymbols;
+import io.roseinfer.tokenizer.bpe.MergeTable;
+import io.roseinfer.tokenizer.bpe.Symbols;
+import io.roseinfer.tokenizer.bpe.WordTable;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * All that the files of a tokenizer say, read but not yet held against each other.
+ *
+ * @param description what messages call it
+ * @param ids the model's tokens, in the byte alphabet if its symbols are bytes
+ * @param endOfText the token that ends a text, when the files name one
+ */
+record BpeModel(
+        String description,
+        Map<String, Integer> ids,
+        MergeTable merges,
+        List<AddedToken> addedTokens,
+        Pipeline pipeline,
+        Options options,
+        Optional<String> endOfText,
+        List<String> warnings) {
+
+    static final String END_OF_TEXT = "<|endoftext|>";
+
+    /** Bytes that UTF-8 has in no character, so that it does not matter whether a vocabulary has them. */
+    private static final List<Integer> UNUSED_BYTES =
+            Stream.concat(Stream.of(0xc0, 0xc1), IntStream.range(0xf5, 0x100).boxed())
+                    .toList();
+
+    /** What happens to a text before and after its words are merged. */
+    record Pipeline(Normalizer normalizer, PreTokenizer preTokenizer, Frame frame, Decoding decoding) {
+        static Pipeline ofGpt2(boolean prefixSpace) {
+            return new Pipeline(
+                    Normalizer.NONE, PreTokenizer.ofGpt2(prefixSpace), Frame.NONE, Decoding.BYTE_LEVEL);
+        }
+    }
+
+    /**
+     * What becomes of words and symbols beyond the merges.
+     *
+     * @param ignoresMerges whether a word that is a token is that token, whatever merges would make of it
+     * @param byteFallback whether a symbol that the vocabulary does not have becomes bytes such as {@code <0xE4>}
+     * @param unknown the token for a symbol that the vocabulary does not have either way
+     * @param fusesUnknown whether several of those in a row are one
+     */
+    record Options(boolean ignoresMerges, boolean byteFallback, Optional<String> unknown, boolean fusesUnknown) {
+        static final Options NONE = new Options(false, false, Optional.empty(), false);
+    }
+
+    private boolean byteLevel() {
+        return pipeline.preTokenizer.byteLevel();
+    }
+
+    /**
+     * What words consist of.
+     *
+     * @param found gets a line if some text cannot be encoded
+     */
+    Symbols symbols(List<String> found) {
+        return byteLevel() ? byteSymbols(found) : codePointSymbols();
+    }
+
+    private Symbols byteSymbols(List<String> found) {
+        int[] byteIds = new int[ByteAlphabet.SIZE];
+        List<Integer> missing = new ArrayList<>();
+        for (int value = 0; value < byteIds.length; value++) {
+            byteIds[value] = ids.getOrDefault(String.valueOf(ByteAlphabet.symbol(value)), Symbols.MISSING);
+            if (byteIds[value] == Symbols.MISSING) {
+                missing.add(value);
+            }
+        }
+        if (missing.isEmpty()) {
+            return new ByteSymbols(byteIds, Symbols.Unknown.NONE);
+        }
+        if (missing.size() > ByteAlphabet.SIZE / 2) {
+            throw refused("the vocabulary has no token for " + missing.size()
+                    + " of the 256 bytes; a byte-level vocabulary has most of them");
+        }
+        if (options.byteFallback) {
+            throw refused("byte_fallback is true and the vocabulary has no token for some bytes; only one or the other"
+                    + " is supported with ByteLevel");
+        }
+        Symbols.Unknown unknown = unknown();
+        missing.removeAll(UNUSED_BYTES);
+        if (!missing.isEmpty()) {
+            found.add(description + ": the vocabulary has no token for the bytes "
+                    + missing.stream()
+                            .map(value -> String.format("%02X", value))
+                            .toList()
+                    + "; in text they become "
+                    + options.unknown.map(token -> "\"" + token + "\"").orElse("nothing"));
+        }
+        return new ByteSymbols(byteIds, unknown);
+    }
+
+    private Symbols codePointSymbols() {
+        Map<Integer, Integer> codePoints = new HashMap<>();
+        ids.forEach((token, id) -> {
+            if (!token.isEmpty() && token.length() == Character.charCount(token.codePointAt(0))) {
+                codePoints.put(token.codePointAt(0), id);
+            }
+        });
+        int[] byteIds = new int[ByteAlphabet.SIZE];
+        Arrays.fill(byteIds, Symbols.MISSING);
+        if (options.byteFallback) {
+            for (int value = 0; value < byteIds.length; value++) {
+                byteIds[value] = ids.getOrDefault(String.format("<0x%02X>", value), Symbols.MISSING);
+            }
+        }
+        return new CodePointSymbols(codePoints, byteIds, unknown());
+    }
+
+    private Symbols.Unknown unknown() {
+        return options.unknown
+                .map(token -> Optional.ofNullable(ids.get(token))
+                        .orElseThrow(() -> refused("model.unk_token is \"" + token
+                                + "\", which the vocabulary does not have, but some text needs it")))
+                .map(id -> new Symbols.Unknown(id, options.fusesUnknown))
+                .orElse(Symbols.Unknown.NONE);
+    }
+
+    /** The words that are tokens whatever merges say; none unless the files ask for it. */
+    WordTable words() {
+        Map<String, Integer> words = new HashMap<>();
+        if (options.ignoresMerges) {
+            ids.forEach((token, id) -> word(token).ifPresent(word -> words.put(word, id)));
+        }
+        return new WordTable(words);
+    }
+
+    /** The text that a token is the whole of, if there is one: the bytes of a token need not be whole characters. */
+    private Optional<String> word(String token) {
+        return (byteLevel() ? ByteAlphabet.text(token) : Optional.of(token)).filter(word -> !word.isEmpty());
+    }
+
+    /** Every id's bytes; those of an added token outside the model's vocabulary are its text, so that it decodes to itself. */
+    Vocabulary vocabulary() {
+        TreeMap<Integer, byte[]> tokens = new TreeMap<>();
+        Map<Integer, String> names = new HashMap<>();
+        Decoding decoding = pipeline.decoding;
+        ids.forEach((token, id) -> {
+            claim(names, id, token);
+            tokens.put(id, decoding.bytes(token));
+        });
+        var kinds = new Vocabulary.Kinds();
+        for (AddedToken token : addedTokens) {
+            claim(names, token.id(), token.content());
+            // A token that is in the vocabulary too keeps the bytes that merges make it from.
+            tokens.computeIfAbsent(token.id(), id -> decoding.addedBytes(token.content()));
+            kinds.special().set(token.id(), token.special());
+        }
+        if (!decoding.byteLevel()) {
+            names.forEach((id, token) -> {
+                kinds.fallbackBytes().set(id, decoding.fallbackByte(token).isPresent());
+                kinds.ownSpaces().set(id, token.indexOf(' ') >= 0);
+            });
+        }
+        return Vocabulary.of(tokens, kinds, decoding.start());
+    }
+
+    /** The id of the end of text: the named token's, else {@code <|endoftext|>}'s. */
+    OptionalInt endOfTextId() {
+        String wanted = endOfText.orElse(END_OF_TEXT);
+        IntStream added = addedTokens.stream()
+                .filter(token -> token.content().equals(wanted))
+                .mapToInt(AddedToken::id);
+        IntStream ordinary = Stream.ofNullable(ids.get(wanted)).mapToInt(id -> id);
+        return IntStream.concat(added, ordinary).findFirst();
+    }
+
+    private void claim(Map<Integer, String> names, int id, String token) {
+        String other = names.putIfAbsent(id, token);
+        if (other != null && !other.equals(token)) {
+            throw refused("the tokens \"" + other + "\" and \"" + token + "\" have the same id " + id);
+        }
+    }
+
+    private BadModel refused(String complaint) {
+        return new BadModel(description + ": " + complaint);
+    }
+}

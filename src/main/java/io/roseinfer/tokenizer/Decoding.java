@@ -1,0 +1,158 @@
+package io.roseinfer.tokenizer;
+
+import io.roseinfer.tokenizer.Normalizer.Replace;
+import io.roseinfer.tokenizer.bpe.ByteAlphabet;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The {@code decoder} of {@code tokenizer.json}: what bytes each token stands for, and what the beginning of a text loses.
+ *
+ * @param byteLevel whether tokens are spelt in the byte alphabet
+ * @param replacements what is replaced in every token
+ * @param byteFallback whether {@code <0xE4>} is the byte E4
+ */
+record Decoding(boolean byteLevel, List<Replace> replacements, boolean byteFallback, TextStart start) {
+    private static final Pattern BYTE = Pattern.compile("<0x([0-9A-Fa-f]{2})>");
+    private static final String SUPPORTED =
+            "ByteLevel, Metaspace, or a Sequence of Replace, then ByteFallback, then Fuse, then Strip";
+
+    static final Decoding BYTE_LEVEL = new Decoding(true, List.of(), false, TextStart.KEPT);
+
+    /**
+     * What the beginning of a text loses.
+     *
+     * @param dropped the character
+     * @param atMost how many of them, as long as nothing else has come
+     * @param firstToken whether instead all spaces of the first token go, as with {@code Metaspace}
+     */
+    record TextStart(char dropped, int atMost, boolean firstToken) {
+        static final TextStart KEPT = new TextStart(' ', 0, false);
+
+        boolean isKept() {
+            return atMost == 0 && !firstToken;
+        }
+    }
+
+    /**
+     * Reads the component.
+     *
+     * @param byteLevel whether text becomes bytes, which a decoder has to take back
+     */
+    static Decoding read(JsonView decoder, boolean byteLevel, List<String> warnings) {
+        List<JsonView> steps = new ArrayList<>(decoder.steps("decoders").toList());
+        if (steps.isEmpty() && byteLevel) {
+            warnings.add(decoder.where() + " is missing; ByteLevel is used");
+            return BYTE_LEVEL;
+        }
+        boolean takesBytes =
+                steps.size() == 1 && steps.getFirst().type().equals("ByteLevel");
+        if (takesBytes != byteLevel) {
+            throw steps.isEmpty()
+                    ? decoder.refused("is missing; without ByteLevel in pre_tokenizer there must be one; supported: "
+                            + SUPPORTED)
+                    : mismatch(decoder, steps, byteLevel);
+        }
+        if (byteLevel) {
+            return BYTE_LEVEL;
+        }
+        return steps.size() == 1 && steps.getFirst().type().equals("Metaspace")
+                ? metaspace(steps.getFirst())
+                : sequence(steps);
+    }
+
+    private static RuntimeException mismatch(JsonView decoder, List<JsonView> steps, boolean byteLevel) {
+        for (JsonView step : steps) {
+            if (!step.type().equals("ByteLevel") && byteLevel) {
+                return step.unsupported("decoder", "one ByteLevel after a ByteLevel pre_tokenizer");
+            }
+        }
+        return decoder.refused("has the steps "
+                + steps.stream().map(JsonView::type).toList()
+                + (byteLevel ? "; one ByteLevel is supported" : ", but ByteLevel is missing in pre_tokenizer"));
+    }
+
+    private static Decoding metaspace(JsonView step) {
+        String mark = String.valueOf(PreTokenizer.mark(step));
+        boolean drops = PreTokenizer.prefix(step) != PreTokenizer.Prefix.NEVER;
+        return new Decoding(
+                false,
+                List.of(new Replace(mark, " ")),
+                false,
+                drops ? new TextStart(' ', 0, true) : TextStart.KEPT);
+    }
+
+    /** Takes the steps off the list one by one, in the only order that is supported. */
+    private static Decoding sequence(List<JsonView> steps) {
+        List<Replace> replacements = new ArrayList<>();
+        while (begins(steps, "Replace")) {
+            replacements.add(Replace.read(steps.removeFirst()));
+        }
+        boolean byteFallback = begins(steps, "ByteFallback");
+        if (byteFallback) {
+            steps.removeFirst();
+        }
+        boolean fuse = begins(steps, "Fuse");
+        if (fuse) {
+            steps.removeFirst();
+        }
+        TextStart start = fuse && begins(steps, "Strip") ? strip(steps.removeFirst()) : TextStart.KEPT;
+        if (!steps.isEmpty()) {
+            throw steps.getFirst().unsupported("decoder", SUPPORTED);
+        }
+        return new Decoding(false, List.copyOf(replacements), byteFallback, start);
+    }
+
+    private static boolean begins(List<JsonView> steps, String type) {
+        return !steps.isEmpty() && steps.getFirst().type().equals(type);
+    }
+
+    private static TextStart strip(JsonView step) {
+        JsonView content = step.field("content");
+        if (content.text().length() != 1) {
+            throw content.refused("is \"" + content.text() + "\"; it must be one character below U+10000");
+        }
+        if (step.field("stop").integer() != 0) {
+            throw step.field("stop").refused("is not 0; only the beginning of a text can be stripped");
+        }
+        int atMost = step.field("start").integer();
+        if (atMost < 0) {
+            throw step.field("start").refused("is " + atMost + "; it must be 0 or more");
+        }
+        return new TextStart(content.text().charAt(0), atMost, false);
+    }
+
+    /** The byte that a token stands for, if it is one of byte fallback. */
+    OptionalInt fallbackByte(String token) {
+        Matcher matcher = BYTE.matcher(byteFallback ? replaced(token) : "");
+        return matcher.matches() ? OptionalInt.of(Integer.parseInt(matcher.group(1), 16)) : OptionalInt.empty();
+    }
+
+    /** The bytes of a token of the model. */
+    byte[] bytes(String token) {
+        return byteLevel ? ByteAlphabet.bytes(token) : addedBytes(token);
+    }
+
+    /**
+     * The bytes of an added token, which is text. (Hugging Face reads such a token in the byte alphabet too when all its characters
+     * happen to be in there: {@code é} becomes the lone byte E9.)
+     */
+    byte[] addedBytes(String token) {
+        OptionalInt single = fallbackByte(token);
+        return single.isPresent()
+                ? new byte[] {(byte) single.getAsInt()}
+                : replaced(token).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private String replaced(String token) {
+        String text = token;
+        for (Replace replacement : replacements) {
+            text = replacement.apply(text);
+        }
+        return text;
+    }
+}
