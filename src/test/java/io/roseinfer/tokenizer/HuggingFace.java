@@ -21,11 +21,17 @@ final class HuggingFace implements AutoCloseable {
         this.tokenizer = tokenizer;
     }
 
+    /** A tokenizer that puts no special tokens around a text. */
     static HuggingFace load(String tokenizerJson) {
+        return load(tokenizerJson, false);
+    }
+
+    static HuggingFace load(String tokenizerJson, boolean specialTokensAround) {
         System.setProperty("ai.djl.offline", "true");
         System.setProperty(
                 "DJL_CACHE_DIR", Path.of("target", "djl-cache").toAbsolutePath().toString());
-        var options = Map.of("addSpecialTokens", "false", "truncation", "false", "padding", "false");
+        var options = Map.of(
+                "addSpecialTokens", String.valueOf(specialTokensAround), "truncation", "false", "padding", "false");
         var json = new ByteArrayInputStream(tokenizerJson.getBytes(StandardCharsets.UTF_8));
         try {
             return new HuggingFace(HuggingFaceTokenizer.newInstance(json, options));
@@ -51,7 +57,11 @@ final class HuggingFace implements AutoCloseable {
     }
 
     String decode(int[] ids) {
-        return tokenizer.decode(Arrays.stream(ids).asLongStream().toArray(), false);
+        return decode(ids, false);
+    }
+
+    String decode(int[] ids, boolean skipSpecialTokens) {
+        return tokenizer.decode(Arrays.stream(ids).asLongStream().toArray(), skipSpecialTokens);
     }
 
     @Override

@@ -1,0 +1,184 @@
+package io.roseinfer.tokenizer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.StrictJson;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Ids and text of each family's pipeline, held against Hugging Face's own library: on small vocabularies trained in its form
+ * ({@code tools/golden/tokenizer_pipelines.py}), and on variants of them.
+ */
+class PipelineParityTest {
+    private static final int TEXTS = 10_000;
+
+    /** A tokenizer file under a name. */
+    private record Pipeline(String name, String json) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    static Stream<Arguments> pipelines() {
+        return Stream.of(
+                        fixture("qwen", "qwen", root -> {}),
+                        fixture("llama3", "llama3", root -> {}),
+                        fixture("smollm", "smollm", root -> {}),
+                        fixture("digit runs", "smollm", PipelineParityTest::digitRuns),
+                        fixture("bytes that are unknown", "smollm", PipelineParityTest::unknownBytes),
+                        fixture("llama2", "llama2", root -> {}),
+                        fixture("metaspace first", "llama2", root -> metaspace(root, "first", false)),
+                        fixture("metaspace always", "llama2", root -> metaspace(root, "always", true)),
+                        fixture("metaspace never", "llama2", root -> metaspace(root, "never", true)),
+                        fixture("gemma", "llama2", PipelineParityTest::gemma),
+                        fixture("some bytes", "llama2", root -> withoutBytes(root, true)),
+                        fixture("some bytes, unknowns apart", "llama2", root -> withoutBytes(root, false)),
+                        fixture("no unknown", "llama2", PipelineParityTest::nothingForUnknown))
+                .map(Arguments::of);
+    }
+
+    private static Pipeline fixture(String name, String file, Consumer<ObjectNode> change) {
+        try (InputStream in = PipelineParityTest.class.getResourceAsStream("/tokenizer/" + file + ".json")) {
+            ObjectNode root = (ObjectNode) StrictJson.parse(in.readAllBytes());
+            addTokens((ArrayNode) root.get("added_tokens"), root.get("model").get("vocab").size());
+            change.accept(root);
+            return new Pipeline(name, root.toString());
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Tokens with every property, besides those that the fixture has; their ids come after all others. */
+    private static void addTokens(ArrayNode tokens, int vocabulary) {
+        int id = Math.max(vocabulary, tokens.get(tokens.size() - 1).get("id").intValue() + 1);
+        String[] contents = {"<mask>", "<pad>", "word", "e\u0301 x", "two  words", "\n\t\n"};
+        String[] flags = {"special lstrip", "rstrip", "single_word normalized", "normalized", "normalized", "lstrip"};
+        for (int i = 0; i < contents.length; i++) {
+            ObjectNode token = tokens.addObject().put("id", id + i).put("content", contents[i]);
+            for (String flag : List.of("special", "lstrip", "rstrip", "single_word", "normalized")) {
+                token.put(flag, flags[i].contains(flag));
+            }
+        }
+    }
+
+    private static void digitRuns(ObjectNode root) {
+        ((ObjectNode) root.get("pre_tokenizer").get("pretokenizers").get(0)).put("individual_digits", false);
+    }
+
+    private static void unknownBytes(ObjectNode root) {
+        ObjectNode model = (ObjectNode) root.get("model");
+        ((ObjectNode) model.get("vocab")).put("<none>", model.get("vocab").size());
+        model.put("unk_token", "<none>").put("fuse_unk", true);
+        ((ArrayNode) root.get("added_tokens")).removeAll();
+    }
+
+    private static void metaspace(ObjectNode root, String scheme, boolean split) {
+        ObjectNode metaspace = StrictJson.mapper().createObjectNode();
+        metaspace.put("type", "Metaspace").put("replacement", "▁").put("prepend_scheme", scheme).put("split", split);
+        root.putNull("normalizer");
+        root.set("pre_tokenizer", metaspace);
+        root.set("decoder", metaspace);
+    }
+
+    private static void gemma(ObjectNode root) {
+        root.set("normalizer", root.get("normalizer").get("normalizers").get(1));
+        ObjectNode split = StrictJson.mapper().createObjectNode();
+        split.put("type", "Split").put("behavior", "MergedWithPrevious").put("invert", false);
+        split.putObject("pattern").put("String", " ");
+        root.set("pre_tokenizer", split);
+        ((ArrayNode) root.get("decoder").get("decoders")).remove(3);
+    }
+
+    /** Characters beyond the Basic Multilingual Plane cannot be spelt any more. */
+    private static void withoutBytes(ObjectNode root, boolean fused) {
+        ObjectNode model = (ObjectNode) root.get("model");
+        model.put("fuse_unk", fused);
+        // Another name keeps the ids without holes, which the oracle has no use for.
+        ObjectNode vocabulary = (ObjectNode) model.get("vocab");
+        int id = vocabulary.remove("<0xF0>").intValue();
+        vocabulary.put("<gone>", id);
+    }
+
+    private static void nothingForUnknown(ObjectNode root) {
+        ((ObjectNode) root.get("model")).putNull("unk_token").put("byte_fallback", false);
+    }
+
+    private static Texts texts(long seed) {
+        return new Texts(
+                seed, "<mask>", "<pad>", "word", "e\u0301 x", "é x", "two  words", "\n\t\n", "\n\n", "<s>", "</s>", "<unk>", "<0x41>",
+                "<|im_start|>", "<|begin_of_text|>", "<think>", "▁", "▁▁", "the 's fox", "  ", "\r\n", " \n ", "12345", "don't",
+                "\u0004\u0006", "\u001d", "𝕏", "🜁🜁");
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("pipelines")
+    void ids_equal_hugging_face(Pipeline pipeline) {
+        Tokenizer tokenizer = tokenizer(pipeline);
+        try (HuggingFace oracle = HuggingFace.load(pipeline.json)) {
+            Texts texts = texts(20260);
+            for (int i = 0; i < TEXTS; i++) {
+                String text = texts.next();
+                assertThat(tokenizer.encode(text))
+                        .as("seed 20260 text %d: %s", i, text)
+                        .isEqualTo(oracle.encode(text));
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("pipelines")
+    void prompts_have_the_special_tokens_that_hugging_face_puts_around(Pipeline pipeline) {
+        Tokenizer tokenizer = tokenizer(pipeline);
+        try (HuggingFace oracle = HuggingFace.load(pipeline.json, true)) {
+            Texts texts = texts(20261);
+            for (int i = 0; i < 200; i++) {
+                String text = texts.next();
+                assertThat(tokenizer.encodePrompt(text))
+                        .as("seed 20261 text %d: %s", i, text)
+                        .isEqualTo(oracle.encode(text));
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("pipelines")
+    void text_of_random_ids_equals_hugging_face_and_its_stream_at_any_cut(Pipeline pipeline) {
+        Tokenizer tokenizer = tokenizer(pipeline);
+        try (HuggingFace oracle = HuggingFace.load(pipeline.json)) {
+            RandomIds random = new RandomIds(20262, tokenizer);
+            for (int i = 0; i < TEXTS / 4; i++) {
+                int[] ids = random.next();
+                boolean skip = i % 2 == 0;
+                String expected = oracle.decode(ids, skip);
+                assertThat(StreamedText.of(tokenizer.detokenizer(skip), ids))
+                        .as("seed 20262 ids %d %s", i, IntStream.of(ids).boxed().toList())
+                        .isEqualTo(expected);
+                StreamedText.assertSameAtAnyCut(tokenizer, skip, ids);
+            }
+        }
+    }
+
+    @Test
+    void llama2_puts_a_space_before_every_part_and_takes_only_the_first_away() {
+        Tokenizer tokenizer = tokenizer(fixture("llama2", "llama2", root -> {}));
+        assertThat(tokenizer.decode(tokenizer.encode("a<s>b"))).isEqualTo("a<s> b");
+        assertThat(tokenizer.decode(tokenizer.encodePrompt("a"))).isEqualTo("<s> a");
+        assertThat(StreamedText.of(tokenizer.continuation(true), tokenizer.encode("a b"))).isEqualTo(" a b");
+    }
+
+    private static Tokenizer tokenizer(Pipeline pipeline) {
+        return SampleTokenizer.of(pipeline.json);
+    }
+}
