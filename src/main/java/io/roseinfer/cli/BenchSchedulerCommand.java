@@ -170,7 +170,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
 
     private SchedulerBenchmark benchmark(
             LoadedModel loaded, Workload requests, EngineOptions options, Terminal terminal) {
-        Workload ids = workload.isTokenIds() ? requests : requests.pretokenized(TextPrompts.tokenizer(loaded)::encode);
+        Workload ids = workload.isTokenIds() ? requests : requests.pretokenized(TextPrompts.tokenizer(loaded)::encodePrompt);
         return new SchedulerBenchmark(
                 loaded.runner(), options.scheduler(), ids, sampling.seed(), terminal.clock(), loaded.profiler());
     }

@@ -207,7 +207,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.Command {
             return requests;
         }
         Tokenizer tokenizer = TextPrompts.tokenizer(loaded);
-        return pretok ? requests.pretokenized(tokenizer::encode) : requests;
+        return pretok ? requests.pretokenized(tokenizer::encodePrompt) : requests;
     }
 
     private StreamingReport.Setup setup(LoadedModel loaded, ModelFlags.Features features) {

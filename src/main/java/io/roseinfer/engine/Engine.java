@@ -244,7 +244,7 @@ public final class Engine implements AutoCloseable {
     private int[] tokenize(GenerationRequest request) {
         int[] ids =
                 switch (request.prompt()) {
-                    case Prompt.Text text -> tokenizer.orElseThrow().encode(text.text());
+                    case Prompt.Text text -> tokenizer.orElseThrow().encodePrompt(text.text());
                     case Prompt.Tokens tokens -> tokens.own();
                 };
         EngineLimits.requireServable(ids, request.maxNewTokens(), spec(), kv);

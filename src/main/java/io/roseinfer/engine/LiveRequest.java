@@ -80,7 +80,7 @@ final class LiveRequest implements ObservedRequest {
         boolean watched = !request.stop().isEmpty() && tokenizer.isPresent();
         this.tokens = new TokenBuffer(Math.min(request.maxNewTokens(), contextLength), request.sampling(), watched);
         this.stops = watched ? new StopStrings(request.stop()) : null;
-        this.detokenizer = watched ? tokenizer.get().detokenizer(true) : null;
+        this.detokenizer = watched ? tokenizer.get().continuation(true) : null;
     }
 
     @Override

@@ -7,7 +7,7 @@ import java.util.Objects;
 /** The prompt that a completion continues: text, or token ids that need no tokenizer. */
 public sealed interface Prompt {
 
-    /** Text, tokenized by the model's own tokenizer. */
+    /** Text, tokenized by the model's own tokenizer, which may put special tokens around it such as a beginning of text. */
     record Text(String text) implements Prompt {
         public Text {
             if (Objects.requireNonNull(text, "text").isEmpty()) {

@@ -41,7 +41,7 @@ final class RequestStream implements TokenStream {
         this.clock = clock;
         this.detokenizer = buffer.hasText()
                 ? null
-                : tokenizer.map(t -> t.detokenizer(true)).orElse(null);
+                : tokenizer.map(t -> t.continuation(true)).orElse(null);
     }
 
     @Override

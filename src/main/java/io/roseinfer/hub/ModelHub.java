@@ -68,12 +68,21 @@ public final class ModelHub {
         }
         if (settings.offline()) {
             throw new BadModel("model " + cache.whatIsMissing(id)
-                    + ", and downloads are off (HF_HUB_OFFLINE or --offline); allow them, run `hf download " + id
+                    + ", and downloads are off (HF_HUB_OFFLINE or --offline); allow them, run `hf download "
+                    + id.text() + (id.revision().equals(HubId.MAIN) ? "" : " --revision " + id.revision())
                     + "` where there is a network and copy the cache, or give --model a local directory");
         }
         try (HubClient client = client()) {
             return client.repository(id, Set.of()).run(configCheck);
         }
+    }
+
+    /**
+     * Whether no file of a directory that a model was opened from is damaged: files that cannot be used as they stand on the hub are
+     * then what they are, and no download would help.
+     */
+    public static boolean isIntact(Path directory) {
+        return DamagedBlobs.in(directory).isEmpty();
     }
 
     private Path completed(Snapshot snapshot) {

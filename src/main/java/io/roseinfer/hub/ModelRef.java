@@ -24,11 +24,11 @@ public sealed interface ModelRef {
         }
     }
 
-    /** A repository of the hub, or of its local cache. */
+    /** A repository of the hub, or of its local cache, at one of its revisions. */
     record Hub(HubId id) implements ModelRef {
         @Override
         public String toString() {
-            return id.text();
+            return id.toString();
         }
     }
 
@@ -81,17 +81,20 @@ public sealed interface ModelRef {
             throw new BadModel("model " + Quoted.name(text)
                     + " is a file; give the directory that holds config.json and model.safetensors");
         }
-        if (looksLikePath(text)) {
+        int at = text.indexOf('@');
+        String name = at < 0 ? text : text.substring(0, at);
+        if (looksLikePath(name)) {
             throw new BadModel("model " + Quoted.name(text) + ": no such directory: looked for "
                     + FileFailure.shown(path.toAbsolutePath())
                     + (text.startsWith("~") ? " ('~' is for the shell to expand)" : "")
                     + "; " + allowed(known));
         }
-        if (!HubId.isId(text)) {
+        if (!HubId.isId(name)) {
             throw new BadInput(
                     "model " + Quoted.name(text) + " is neither a directory nor a hub id; " + allowed(known));
         }
-        return new Hub(known.hubId(text));
+        HubId id = known.hubId(name);
+        return new Hub(at < 0 ? id : id.at(text.substring(at + 1)));
     }
 
     private static ModelRef builtin(String name) {
@@ -134,7 +137,7 @@ public sealed interface ModelRef {
                 .findFirst()
                 .map(moved -> moved.bare() + " or ")
                 .orElse("");
-        return "allowed are a directory, a hub id such as " + bareId + "owner/name, builtin:"
+        return "allowed are a directory, a hub id such as " + bareId + "owner/name, one at a branch, tag or commit as owner/name@revision, builtin:"
                 + String.join(", builtin:", BUILTIN_NAMES) + ", random:"
                 + String.join(", random:", known.randomShapes())
                 + " and random:PATH of a config.json";

@@ -2,7 +2,7 @@
  * Where a model's files are: what {@code --model} means, and the Hugging Face cache and downloads into it.
  *
  * <ol>
- *   <li>{@link io.roseinfer.hub.ModelRef} reads the text: a directory, a hub id, a built-in model, random weights.
+ *   <li>{@link io.roseinfer.hub.ModelRef} reads the text: a directory, a hub id with or without a revision, a built-in model, random weights.
  *   <li>{@link io.roseinfer.hub.ModelHub} turns a hub id into a directory: a complete snapshot in the cache
  *       ({@code hub.cache}), or a download into it ({@code hub.download}).
  * </ol>

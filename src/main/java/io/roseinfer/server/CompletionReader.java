@@ -231,7 +231,7 @@ final class CompletionReader {
         }
         Tokenizer words = tokenizer.orElseThrow(() -> ApiError.badField(
                 "prompt", "the model has no tokenizer, so a text prompt cannot be read; give token ids"));
-        return Fields.checked("prompt", () -> words.encode(prompt.stringValue()));
+        return Fields.checked("prompt", () -> words.encodePrompt(prompt.stringValue()));
     }
 
     private void requireFit(int... ids) {

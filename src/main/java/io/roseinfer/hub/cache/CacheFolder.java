@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 /**
  * One repository's folder in a Hugging Face cache: {@code blobs/<etag>} hold the bytes,
  * {@code snapshots/<commit>/<file>} link to them, {@code .no_exist/<commit>/<file>} say what is not there, {@code refs/main} names
- * the commit.
+ * the commit that the branch {@code main} was seen at; other branches and tags have files of their own there.
  */
 public final class CacheFolder {
     private static final Pattern COMMIT = Pattern.compile("[0-9a-f]{40}");
@@ -101,9 +101,12 @@ public final class CacheFolder {
         return folder.resolve("snapshots").resolve(commit);
     }
 
-    /** The commit that a branch was last seen at. */
-    Optional<String> commit(String branch) {
-        Path ref = folder.resolve("refs").resolve(branch);
+    /** The commit that a branch or tag was last seen at; a commit is its own. */
+    Optional<String> commit(String revision) {
+        if (isCommit(revision)) {
+            return Optional.of(revision);
+        }
+        Path ref = folder.resolve("refs").resolve(revision);
         try {
             return Optional.of(Files.readString(ref, StandardCharsets.US_ASCII).strip())
                     .filter(CacheFolder::isCommit);
@@ -114,9 +117,12 @@ public final class CacheFolder {
         }
     }
 
-    /** Remembers the commit that a branch was seen at. */
-    public void writeCommit(String branch, String commit) {
-        Path ref = folder.resolve("refs").resolve(branch);
+    /** Remembers the commit that a branch or tag was seen at; a commit is its own. */
+    public void writeCommit(String revision, String commit) {
+        if (isCommit(revision)) {
+            return;
+        }
+        Path ref = folder.resolve("refs").resolve(revision);
         try {
             Files.createDirectories(ref.resolveSibling(""));
             replace(ref, draft -> Files.writeString(draft, commit, StandardCharsets.US_ASCII));

@@ -13,9 +13,6 @@ import java.util.Optional;
  * snapshot counts if it has a configuration and all of its weights.
  */
 public final class HubCache {
-    /** The branch that an id without a revision means. */
-    public static final String BRANCH = "main";
-
     private final Path cacheDirectory;
 
     /** A cache at a directory, which need not exist. */
@@ -45,7 +42,7 @@ public final class HubCache {
         List<Snapshot> found = new ArrayList<>();
         for (HubId spelling : id.spellings()) {
             CacheFolder folder = new CacheFolder(cacheDirectory, spelling);
-            folder.commit(BRANCH)
+            folder.commit(id.revision())
                     .map(commit -> new Snapshot(spelling, folder, commit))
                     .filter(snapshot -> Files.isDirectory(snapshot.directory()))
                     .ifPresent(found::add);

@@ -21,7 +21,10 @@ public record Snapshot(HubId id, CacheFolder folder, String commit) {
 
     static final String TOKENIZER = "tokenizer.json";
 
-    /** All that a tokenizer is read from, or refused for; a file left out here would tokenize otherwise than the same model in a directory. */
+    /**
+     * All that a tokenizer and its chat template are read from, or refused for; a file left out here would tokenize otherwise than the same
+     * model in a directory.
+     */
     public static final List<String> TOKENIZER_FILES = List.of(
             "tokenizer_config.json",
             TOKENIZER,
@@ -30,7 +33,9 @@ public record Snapshot(HubId id, CacheFolder folder, String commit) {
             "added_tokens.json",
             "special_tokens_map.json",
             "vocab.txt",
-            "tekken.json");
+            "tekken.json",
+            "chat_template.jinja",
+            "chat_template.json");
 
     /** Where the files are, in Hugging Face layout. */
     public Path directory() {

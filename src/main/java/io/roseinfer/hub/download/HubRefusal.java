@@ -23,7 +23,7 @@ final class HubRefusal {
     }
 
     private String remedy(int status, String code) {
-        String page = settings.endpoint() + "/" + id;
+        String page = settings.endpoint() + "/" + id.text();
         return switch (status) {
             case 401 ->
                 settings.token().isPresent()
@@ -37,7 +37,7 @@ final class HubRefusal {
             case 404 ->
                 switch (code) {
                     case "RepoNotFound" -> "404, there is no such repository; check the id";
-                    case "RevisionNotFound" -> "404, the repository has no branch main";
+                    case "RevisionNotFound" -> "404, the repository has no branch, tag or commit " + id.revision();
                     case "EntryNotFound" -> "404, the repository has no such file; is it a transformers model?";
                     default -> "404, no such repository or file; check the id and HF_ENDPOINT";
                 };

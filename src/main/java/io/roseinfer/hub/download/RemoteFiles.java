@@ -116,8 +116,9 @@ final class RemoteFiles {
 
     private URI address(String revision, String file) {
         try {
-            String path = "/" + id + "/resolve/" + revision + "/" + file;
-            return URI.create(endpoint + new URI(null, null, path, null).toASCIIString());
+            // A slash within a revision is no separator of the address.
+            String place = endpoint + "/" + id.text() + "/resolve/" + revision.replace("/", "%2F");
+            return URI.create(place + new URI(null, null, "/" + file, null).toASCIIString());
         } catch (URISyntaxException e) {
             throw new BadModel("model " + id + ": " + Quoted.name(file) + " is no usable file name", e);
         }

@@ -3,7 +3,6 @@ package io.roseinfer.hub.download;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.hub.cache.CacheFolder;
 import io.roseinfer.hub.cache.Etag;
-import io.roseinfer.hub.cache.HubCache;
 import io.roseinfer.hub.cache.HubId;
 import io.roseinfer.hub.cache.Snapshot;
 import io.roseinfer.safetensors.Checkpoint;
@@ -17,7 +16,7 @@ import java.util.stream.Stream;
 
 /**
  * Brings one repository into the cache, in the layout that all Hugging Face tools share. Everything comes from the one commit that
- * the branch pointed to at the start; the branch is written down last, so that a broken-off download is never taken for a model.
+ * the branch or tag pointed to at the start; that is written down last, so that a broken-off download is never taken for a model.
  */
 public final class RepositoryDownload {
     private final HubId id;
@@ -54,7 +53,7 @@ public final class RepositoryDownload {
      * @throws BadModel if the hub refuses, cannot be reached, or sends something else than it announced
      */
     public Path run(Consumer<Path> configCheck) {
-        RemoteFile config = files.require(HubCache.BRANCH, Snapshot.CONFIG);
+        RemoteFile config = files.require(id.revision(), Snapshot.CONFIG);
         String commit = config.commit();
         take(config);
         configCheck.accept(folder.snapshot(commit).resolve(Snapshot.CONFIG));
@@ -63,7 +62,7 @@ public final class RepositoryDownload {
                 .toList();
         find(files, commit, optional).forEach(this::take);
         takeWeights(commit);
-        folder.writeCommit(HubCache.BRANCH, commit);
+        folder.writeCommit(id.revision(), commit);
         return folder.snapshot(commit);
     }
 

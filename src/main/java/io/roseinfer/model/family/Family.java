@@ -53,6 +53,11 @@ interface Family {
         return List.of();
     }
 
+    /** Whether the family's own tokenizer class decides how text is cut, and not a {@code tokenizer.json}. */
+    default boolean ownsTokenizerClass() {
+        return false;
+    }
+
     /** The built-in vocabulary that a model with this many tokens was trained on, for checkpoints that have none of their own. */
     default Optional<Tokenizer> builtinVocabulary(int vocabularySize) {
         return Optional.empty();

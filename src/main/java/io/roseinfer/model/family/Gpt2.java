@@ -180,6 +180,11 @@ final class Gpt2 implements Family {
                 new MovedId("distilgpt2", "distilbert/distilgpt2"));
     }
 
+    @Override
+    public boolean ownsTokenizerClass() {
+        return true;
+    }
+
     /** GPT-2's tokenizer if a vocabulary has its size, exactly or padded. */
     @Override
     public Optional<Tokenizer> builtinVocabulary(int vocabularySize) {

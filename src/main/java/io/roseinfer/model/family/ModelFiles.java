@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * A model as it comes from outside, checked and ready to be loaded: its shape, its weights, and its tokenizer if it has one.
@@ -48,6 +49,16 @@ public record ModelFiles(
      * @throws BadModel naming the file and the field or tensor
      */
     public static ModelFiles openDirectory(String name, Path directory) {
+        return openDirectory(name, directory, unused -> true);
+    }
+
+    /**
+     * As above, from files that may be damaged.
+     *
+     * @param isIntact is asked about the directory if its tokenizer is refused, which is an error if it is not intact and a warning if
+     *     it is
+     */
+    public static ModelFiles openDirectory(String name, Path directory, Predicate<Path> isIntact) {
         List<String> warnings = new ArrayList<>();
         Path config = directory.resolve(CONFIG);
         Configured model = Configured.read(name, config.toString(), read(config), warnings);
@@ -55,9 +66,9 @@ public record ModelFiles(
         if (Files.exists(generation)) {
             model = model.withGeneration(generation.toString(), read(generation), warnings);
         }
-        TokenizerChoice choice = TokenizerChoice.ofDirectory(model.family, directory, model.spec.vocabularySize());
+        TokenizerChoice choice = TokenizerChoice.ofDirectory(model.family, directory, model.spec.vocabularySize(), isIntact);
         warnings.addAll(choice.warnings());
-        return checked(model, Checkpoint.open(directory), choice.tokenizer(), warnings);
+        return checked(model.endingAlso(choice.tokenizer()), Checkpoint.open(directory), choice.tokenizer(), warnings);
     }
 
     /**
@@ -79,6 +90,7 @@ public record ModelFiles(
                 .withGeneration(title + "/" + GENERATION_CONFIG, resource(root + GENERATION_CONFIG), warnings);
         Tokenizer tokenizer = Tokenizers.fromTokenizerJson(resource(root + "tokenizer.json"), title);
         warnings.addAll(tokenizer.warnings());
+        model = model.endingAlso(Optional.of(tokenizer));
         try (InputStream weights = open(root + "model.safetensors.zst")) {
             return checked(model, Checkpoint.openCompressed(title, weights), Optional.of(tokenizer), warnings);
         } catch (IOException e) {
@@ -133,6 +145,17 @@ public record ModelFiles(
                     .endOfText(spec.vocabularySize())
                     .map(ids -> new Configured(family, spec.withEndOfText(ids)))
                     .orElse(this);
+        }
+
+        /** With the tokenizer's own end of text besides those of the files, as vLLM has it: chat models end their turns with it. */
+        Configured endingAlso(Optional<Tokenizer> tokenizer) {
+            List<Integer> ids = new ArrayList<>(spec.endOfText());
+            tokenizer.map(Tokenizer::endOfText).ifPresent(end -> end.ifPresent(id -> {
+                if (id < spec.vocabularySize() && !ids.contains(id)) {
+                    ids.add(id);
+                }
+            }));
+            return new Configured(family, spec.withEndOfText(ids));
         }
     }
 

@@ -1,15 +1,17 @@
 package io.roseinfer.model.family;
 
+import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * The tokenizer a model directory gets: its own; or the family's built-in one where there is no sign of another and the vocabulary
- * has its size; or none, so that no prompt is read with a vocabulary the model was not trained on.
+ * has its size; or none, so that no prompt is read with a vocabulary or in a way the model was not trained on.
  *
  * @param warnings what a person should hear about the choice; usually nothing
  */
@@ -18,8 +20,25 @@ record TokenizerChoice(Optional<Tokenizer> tokenizer, List<String> warnings) {
         warnings = List.copyOf(warnings);
     }
 
-    static TokenizerChoice ofDirectory(Family family, Path directory, int vocabularySize) {
-        Optional<Tokenizer> own = Tokenizers.fromDirectory(directory);
+    /**
+     * Chooses for a directory. A tokenizer that is there and refused is none, with the reason as the warning: the model still takes token
+     * ids.
+     *
+     * @param isIntact whether the directory's files are what they should be; a refusal over one that is not goes to the caller
+     */
+    static TokenizerChoice ofDirectory(
+            Family family, Path directory, int vocabularySize, Predicate<Path> isIntact) {
+        Optional<Tokenizer> own;
+        try {
+            own = Tokenizers.fromDirectory(directory, family.ownsTokenizerClass());
+        } catch (BadModel refusal) {
+            if (!isIntact.test(directory)) {
+                throw refusal;
+            }
+            return new TokenizerChoice(
+                    Optional.empty(),
+                    List.of(refusal.getMessage() + "; the model has no tokenizer and takes token ids only"));
+        }
         if (own.isPresent()) {
             List<String> warnings = new ArrayList<>(own.get().warnings());
             own.get().misfit(vocabularySize).ifPresent(warnings::add);

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -38,6 +39,9 @@ public final class FakeHub implements AutoCloseable {
     private final HttpServer store = server();
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
     private final Map<String, byte[]> files = new ConcurrentHashMap<>();
+    /** What branches and tags besides main point to. */
+    private final Map<String, String> commits = new ConcurrentHashMap<>();
+
     private final Map<String, HttpHandler> replaced = new ConcurrentHashMap<>();
     private final List<Seen> seen = new CopyOnWriteArrayList<>();
     private final String id;
@@ -90,6 +94,16 @@ public final class FakeHub implements AutoCloseable {
         files.put(name, content);
     }
 
+    /** A branch or tag that points to a commit of its own, with the same files but for those of {@link #fileAt}. */
+    public void revision(String name, String commit) {
+        commits.put(name, commit);
+    }
+
+    /** A file as it is at a commit other than main's. */
+    public void fileAt(String commit, String name, byte[] content) {
+        files.put(commit + ":" + name, content);
+    }
+
     public void remove(String name) {
         files.remove(name);
     }
@@ -132,16 +146,20 @@ public final class FakeHub implements AutoCloseable {
                     .handle(exchange);
             return;
         }
-        String file = file(path, "/" + id + "/resolve/main/")
-                .or(() -> file(path, "/" + id + "/resolve/" + COMMIT + "/"))
-                .orElse("");
-        byte[] content = files.get(file);
+        String root = "/" + id + "/resolve/";
+        String rest = path.startsWith(root) ? exchange.getRequestURI().getRawPath().substring(root.length()) : "";
+        String revision = URLDecoder.decode(rest.substring(0, Math.max(0, rest.indexOf('/'))), StandardCharsets.UTF_8);
+        String commit = revision.equals("main") ? COMMIT : commits.getOrDefault(revision, revision);
+        boolean known = commit.equals(COMMIT) || commits.containsValue(commit);
+        String file = path.substring(path.lastIndexOf('/') + 1);
+        byte[] content = known ? files.getOrDefault(commit + ":" + file, files.get(file)) : null;
         if (content == null) {
-            exchange.getResponseHeaders().set("X-Error-Code", file.isEmpty() ? "RepoNotFound" : "EntryNotFound");
+            String missing = known ? "EntryNotFound" : "RevisionNotFound";
+            exchange.getResponseHeaders().set("X-Error-Code", rest.isEmpty() ? "RepoNotFound" : missing);
             exchange.sendResponseHeaders(404, -1);
             return;
         }
-        exchange.getResponseHeaders().set("X-Repo-Commit", COMMIT);
+        exchange.getResponseHeaders().set("X-Repo-Commit", commit);
         if (isLarge(file)) {
             exchange.getResponseHeaders().set("X-Linked-Etag", '"' + sha256(content) + '"');
             exchange.getResponseHeaders().set("X-Linked-Size", Integer.toString(content.length));
@@ -151,10 +169,6 @@ public final class FakeHub implements AutoCloseable {
         }
         exchange.getResponseHeaders().set("ETag", '"' + gitSha1(content) + '"');
         serve(exchange, content);
-    }
-
-    private static Optional<String> file(String path, String prefix) {
-        return path.startsWith(prefix) ? Optional.of(path.substring(prefix.length())) : Optional.empty();
     }
 
     private void serve(HttpExchange exchange) throws IOException {
