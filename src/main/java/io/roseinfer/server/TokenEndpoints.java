@@ -24,7 +24,7 @@ final class TokenEndpoints {
         return tokenizer.orElseThrow(() -> ApiError.badRequest("the model has no tokenizer"));
     }
 
-    /** No model here has a beginning-of-text token, so {@code add_special_tokens} adds none. */
+    /** Counts as a completion would, with the tokens that the tokenizer puts around a text unless {@code add_special_tokens} is false. */
     void tokenize(Exchange exchange) {
         Fields fields = Fields.parse(exchange.call().body());
         CompletionReader.requireModel(fields, modelName);
@@ -33,7 +33,9 @@ final class TokenEndpoints {
         }
         String prompt =
                 fields.string("prompt").orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; give text"));
-        int[] ids = Fields.checked("prompt", () -> tokenizer().encode(prompt));
+        boolean around = fields.find("add_special_tokens").isEmpty() || fields.flag("add_special_tokens");
+        int[] ids = Fields.checked(
+                "prompt", () -> around ? tokenizer().encodePrompt(prompt) : tokenizer().encode(prompt));
         ObjectNode answer = StrictJson.mapper().createObjectNode();
         answer.put("count", ids.length).put("max_model_len", spec.contextLength());
         CompletionJson.ids(answer, "tokens", ids);

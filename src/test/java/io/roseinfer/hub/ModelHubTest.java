@@ -14,6 +14,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Cache first, then the hub, and never the hub when offline. */
 class ModelHubTest extends HubTestBase {
@@ -93,6 +95,61 @@ class ModelHubTest extends HubTestBase {
         Path refs = Files.createDirectories(repository().resolve("refs"));
         Files.writeString(refs.resolve("main"), "../../../evil");
         assertThatThrownBy(() -> directory(settings().asOffline(), ID)).hasMessageContaining("is not in the cache");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"v1.0", "refs/pr/7", "0123abc"})
+    void revision_is_downloaded_beside_the_main_branch_and_found_again_without_a_request(String revision) {
+        String commit = "f".repeat(40);
+        hub.revision(revision, commit);
+        hub.fileAt(commit, "config.json", utf8("{\"of\":\"revision\"}"));
+        Path main = directory(settings(), ID);
+        Path other = directory(settings(), ID.at(revision));
+        assertThat(other).isEqualTo(repository().resolve("snapshots").resolve(commit));
+        assertThat(other.resolve("config.json")).hasContent("{\"of\":\"revision\"}");
+        assertThat(main.resolve("config.json")).hasBinaryContent(hub.content("config.json"));
+        assertThat(repository().resolve("refs").resolve(revision)).hasContent(commit);
+        assertThat(repository().resolve("refs/main")).hasContent(FakeHub.COMMIT);
+        assertThat(hub.bodies(WEIGHTS)).as("the same weights are one blob").hasSize(1);
+        int requests = hub.seen().size();
+        assertThat(directory(settings(), ID.at(revision))).isEqualTo(other);
+        assertThat(hub.seen()).hasSize(requests);
+    }
+
+    @Test
+    void commit_is_its_own_reference() {
+        Path directory = directory(settings(), ID.at(FakeHub.COMMIT));
+        assertThat(directory).isEqualTo(repository().resolve("snapshots").resolve(FakeHub.COMMIT));
+        assertThat(repository().resolve("refs")).doesNotExist();
+        assertThat(directory(settings().asOffline(), ID.at(FakeHub.COMMIT))).isEqualTo(directory);
+    }
+
+    @Test
+    void revision_that_the_hub_does_not_have_is_named() {
+        assertThatThrownBy(() -> directory(settings(), ID.at("v9")))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("model owner/small@v9")
+                .hasMessageContaining("no branch, tag or commit v9");
+    }
+
+    @Test
+    void revision_that_is_not_in_the_cache_is_named_offline_though_the_main_branch_is() {
+        directory(settings(), ID);
+        assertThatThrownBy(() -> directory(settings().asOffline(), ID.at("v1")))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("owner/small@v1 is not in the cache")
+                .hasMessageContaining("hf download owner/small --revision v1");
+    }
+
+    @Test
+    void files_beside_the_weights_are_downloaded_where_the_repository_has_them() {
+        List<String> names = List.of(
+                "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja",
+                "chat_template.json");
+        names.forEach(name -> hub.file(name, utf8("{}" + name)));
+        Path directory = directory(settings(), ID);
+        assertThat(names).allSatisfy(name -> assertThat(directory.resolve(name)).hasBinaryContent(hub.content(name)));
+        assertThat(directory.resolve("tokenizer.json")).doesNotExist();
     }
 
     private static Path directory(HubSettings settings, HubId id) {

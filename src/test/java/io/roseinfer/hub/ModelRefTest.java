@@ -44,6 +44,30 @@ class ModelRefTest {
         assertThat(parse(text)).isEqualTo(new ModelRef.Hub(new HubId(text))).hasToString(text);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"main", "v1.0", "refs/pr/7", "0123456789abcdef0123456789abcdef01234567", "feature/x_y+z"})
+    void hub_id_takes_a_revision_after_an_at_sign(String revision) {
+        assertThat(parse("owner/name@" + revision)).isEqualTo(new ModelRef.Hub(new HubId("owner/name").at(revision)));
+        assertThat(parse("name@v1")).hasToString("name@v1");
+    }
+
+    @Test
+    void revision_of_a_model_that_has_moved_is_looked_for_under_both_spellings() {
+        assertThat(KNOWN.hubId("old").at("v1").spellings()).extracting(HubId::toString).containsExactly("old@v1", "owner/old@v1");
+    }
+
+    @Test
+    void existing_directory_with_an_at_sign_in_its_name_is_a_directory() throws IOException {
+        Path named = Files.createDirectory(directory.resolve("model@v1"));
+        assertThat(parse(named.toString())).isEqualTo(new ModelRef.Directory(named));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "..", "a..b", "/a", "a/", "a//b", ".a", "-a", "a b", "a@b", "a:b", "a\\b", "refs/../x", "x.lock", "ä"})
+    void malformed_revision_is_refused(String revision) {
+        assertRefused("owner/name@" + revision, "allowed is a branch, a tag or a commit");
+    }
+
     @Test
     void cache_folder_of_an_id_is_the_one_of_its_own_spelling() {
         assertThat(new HubId("gpt2").folderName()).isEqualTo("models--gpt2");
@@ -108,7 +132,8 @@ class ModelRefTest {
     void refusal_lists_what_is_allowed() {
         assertRefused(
                 "gpt2 medium",
-                "allowed are a directory, a hub id such as old or owner/name, builtin:tiny, random:small");
+                "allowed are a directory, a hub id such as old or owner/name, one at a branch, tag or commit as"
+                        + " owner/name@revision, builtin:tiny, random:small");
     }
 
     private static void assertMissing(String text, String message) {

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -166,6 +167,98 @@ class TokenizerDirectoryTest {
         writeVocabularyAndMerges();
         write("tokenizer_config.json", json(Map.of("add_bos_token", true)));
         assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining("add_bos_token");
+    }
+
+    /** Llama's own class puts the tokens around a text that its settings name; any other leaves it to tokenizer.json. */
+    @ParameterizedTest
+    @CsvSource({
+        "LlamaTokenizer, true, , 1 97",
+        "LlamaTokenizerFast, true, true, 1 97 2",
+        "LlamaTokenizer, false, true, 97 2",
+        "LlamaTokenizer, false, , 97",
+        "LlamaTokenizer, , true, 1 97 2",
+        "LlamaTokenizer, , , 2 97",
+        "PreTrainedTokenizerFast, true, true, 2 97",
+        "TokenizersBackend, false, , 2 97"
+    })
+    void tokens_around_a_prompt_are_a_matter_of_the_config_for_llamas_classes_and_of_tokenizer_json_for_others(
+            String tokenizerClass, Boolean begin, Boolean end, String expected) throws IOException {
+        var root = TRAINED.tokenizerJson();
+        root.put("added_tokens", List.of(added(1, "\u0101", "special"), added(2, "\u0102", "special")));
+        root.put(
+                "post_processor",
+                Map.of(
+                        "type",
+                        "TemplateProcessing",
+                        "single",
+                        List.of(
+                                Map.of("SpecialToken", Map.of("id", "x", "type_id", 0)),
+                                Map.of("Sequence", Map.of("id", "A", "type_id", 0))),
+                        "special_tokens",
+                        Map.of("x", Map.of("id", "x", "ids", List.of(2), "tokens", List.of("x")))));
+        write("tokenizer.json", json(root));
+        var config = new TreeMap<String, Object>(Map.of("bos_token", "\u0101", "eos_token", "\u0102"));
+        config.put("tokenizer_class", tokenizerClass);
+        config.put("add_bos_token", begin);
+        config.put("add_eos_token", end);
+        write("tokenizer_config.json", json(config));
+        assertThat(IntStream.of(load().encodePrompt("a")).mapToObj(Integer::toString)).containsExactly(expected.split(" "));
+        assertThat(load().encode("a")).containsExactly('a');
+    }
+
+    @Test
+    void llamas_class_begins_a_text_where_neither_file_says_anything() throws IOException {
+        var root = TRAINED.tokenizerJson();
+        root.put("added_tokens", List.of(added(FREE, "<s>", "special")));
+        root.remove("post_processor");
+        write("tokenizer.json", json(root));
+        write("tokenizer_config.json", json(Map.of("tokenizer_class", "LlamaTokenizer")));
+        assertThat(load().encodePrompt("a")).containsExactly(FREE, 'a');
+    }
+
+    @Test
+    void gpt2s_class_of_a_model_that_is_none_leaves_tokenizer_json_as_it_is() throws IOException {
+        var root = TRAINED.tokenizerJson();
+        var digits = Map.of("type", "Digits", "individual_digits", true);
+        root.put(
+                "pre_tokenizer",
+                Map.of("type", "Sequence", "pretokenizers", List.of(digits, TrainedVocabulary.byteLevel(false))));
+        write("tokenizer.json", json(root));
+        write("tokenizer_config.json", json(Map.of("tokenizer_class", "GPT2Tokenizer", "add_prefix_space", true)));
+        Tokenizer other = Tokenizers.fromDirectory(directory, false).orElseThrow();
+        assertThat(other.encode("a")).containsExactly('a');
+        assertThat(other.warnings()).isEmpty();
+        assertThat(load().encode("a")).isEqualTo(SampleTokenizer.with().encode(" a"));
+        assertThat(load().warnings()).hasSize(2).anyMatch(line -> line.contains("otherwise than GPT-2"));
+    }
+
+    @Test
+    void vocabulary_and_merges_alone_are_refused_for_a_model_that_is_no_gpt2() throws IOException {
+        writeVocabularyAndMerges();
+        assertThatThrownBy(() -> Tokenizers.fromDirectory(directory, false))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("tokenizer.json is missing");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"normalizer", "pre_tokenizer", "ignore_merges"})
+    void gpt2s_class_refuses_a_file_made_for_another_pipeline(String part) throws IOException {
+        var root = TRAINED.tokenizerJson();
+        switch (part) {
+            case "normalizer" -> root.put("normalizer", Map.of("type", "NFC"));
+            case "pre_tokenizer" -> {
+                root.put("pre_tokenizer", Map.of("type", "Metaspace", "replacement", "_"));
+                root.put("decoder", Map.of("type", "Metaspace", "replacement", "_"));
+            }
+            default -> {
+                var model = TRAINED.model();
+                model.put(part, true);
+                root.put("model", model);
+            }
+        }
+        write("tokenizer.json", json(root));
+        assertThatThrownBy(this::load).isInstanceOf(BadModel.class).hasMessageContaining(part, "GPT2Tokenizer");
+        assertThat(Tokenizers.fromDirectory(directory, false)).isPresent();
     }
 
     @Test

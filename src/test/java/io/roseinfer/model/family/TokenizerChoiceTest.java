@@ -1,7 +1,9 @@
 package io.roseinfer.model.family;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
 import java.io.IOException;
@@ -85,6 +87,41 @@ class TokenizerChoiceTest {
         try (ModelFiles files = open(257)) {
             assertThat(files.tokenizer()).isPresent();
             assertThat(files.warnings()).singleElement().asString().contains("257", "refused");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{}", "no json", "{\"model\":{\"type\":\"WordPiece\"}}"})
+    void tokenizer_that_is_refused_is_none_with_the_reason_as_a_warning(String json) throws IOException {
+        Files.writeString(directory.resolve("tokenizer.json"), json);
+        try (ModelFiles files = open(300)) {
+            assertThat(files.tokenizer()).isEmpty();
+            assertThat(files.warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("tokenizer.json: ", "has no tokenizer and takes token ids only");
+        }
+    }
+
+    @Test
+    void tokenizer_that_is_refused_in_a_directory_that_is_damaged_is_an_error() throws IOException {
+        ModelDirectory.at(directory, "\"vocab_size\":300").write();
+        Files.writeString(directory.resolve("tokenizer.json"), "{");
+        assertThatThrownBy(() -> ModelFiles.openDirectory("m", directory, path -> false))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("tokenizer.json: not valid JSON");
+    }
+
+    @Test
+    void end_of_text_of_the_tokenizer_counts_besides_that_of_the_model() throws IOException {
+        writeBytes("\"<|endoftext|>\":256,\"<end>\":257");
+        Files.writeString(directory.resolve("tokenizer_config.json"), "{\"eos_token\":\"<end>\"}");
+        Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\":[3,256]}");
+        try (ModelFiles files = open(258)) {
+            assertThat(files.spec().endOfText()).containsExactly(3, 256, 257);
+        }
+        try (ModelFiles files = open(257)) {
+            assertThat(files.spec().endOfText()).as("the model cannot produce 257").containsExactly(3, 256);
         }
     }
 
