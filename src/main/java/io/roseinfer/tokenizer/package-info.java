@@ -1,17 +1,19 @@
 /**
- * Text to token ids and back: byte-level BPE as GPT-2 introduced it, with the ids of Hugging Face {@code tokenizers}, and a
- * detokenizer that streams.
+ * Text to token ids and back: BPE over bytes, as GPT-2 introduced it, or over code points, as SentencePiece has it; with the ids of
+ * Hugging Face {@code tokenizers}, and a detokenizer that streams.
  *
- * <p>The way of a text: {@link io.roseinfer.tokenizer.Tokenizer#encode} cuts out added tokens ({@code AddedTokenMatcher}), cuts
- * the rest into words by GPT-2's regular expression ({@code WordSplitter}), and merges each word's bytes
- * ({@code BytePairMerger} over a {@code MergeTable}, in {@code tokenizer.bpe}). The way back:
- * {@link io.roseinfer.tokenizer.Vocabulary} gives an id's bytes, {@code Utf8Decoder} turns bytes into text and never emits half a
- * character.
+ * <p>The way of a text: {@link io.roseinfer.tokenizer.Tokenizer#encode} cuts out added tokens ({@code AddedTokenMatcher}), normalizes
+ * the rest ({@code Normalizer}), cuts out those added tokens that are looked for in normalized text, cuts the rest into words
+ * ({@code PreTokenizer} with a {@code WordSplitter}), and merges each word's symbols ({@code Symbols}, {@code BytePairMerger} over a {@code
+ * MergeTable}, in {@code tokenizer.bpe}); {@link io.roseinfer.tokenizer.Tokenizer#encodePrompt} puts the tokens of the {@code Frame}
+ * around. The way back: {@link io.roseinfer.tokenizer.Vocabulary} gives an id's bytes, {@code Utf8Decoder} turns bytes into text and
+ * never emits half a character, {@code ByteRun} does the same for byte fallback, whose runs are text or not as a whole.
  *
  * <p>Invariants:
  * <ul>
  *   <li>A tokenizer is immutable; any thread may use it at any time. A call's own state lives in that call.
- *   <li>Time is O(n log n) in the text, whatever the text: no backtracking, no recursion, no rescanning.
+ *   <li>Time is O(n log n) in the text, whatever the text, also where the whole text is one word: no backtracking, no recursion, no
+ *       rescanning.
  *   <li>One decoder: {@code decode(ids)} is a {@link io.roseinfer.tokenizer.Detokenizer} fed at once, so a stream's pieces
  *       always add up to the whole.
  *   <li>A file that asks for what this package cannot do is refused by name when it is loaded, never ignored. The exceptions,
@@ -22,6 +24,10 @@
  * the ids it gave: GPT-2's own class takes no more than vocabulary and merges from {@code tokenizer.json}, any other class all of
  * it; special tokens that only a configuration names are tokens; and added tokens get their ids in a row. A test holds this
  * against a table of directories and the ids that transformers gives in each.
+ *
+ * <p>transformers 5 builds the tokenizer of a Llama's own class anew, too, with another normalizer than the file's; transformers 4, vLLM
+ * and the {@code tokenizers} library take the file as it is, and so does this package, but for {@code add_bos_token} and {@code
+ * add_eos_token}. Normalization is that of the JDK (Unicode 16); the oracle's is of Unicode 9, and a test lists the marks that differ.
  *
  * <p>Why not jtokkit's encoder: it knows neither a directory's own files nor added tokens; here it is the source of GPT-2's
  * ranks and nothing else, so that every vocabulary takes one path. Why not Hugging Face's native library: it is the oracle of
