@@ -409,7 +409,9 @@ static void check_edges(Kernels& kernels) {
         }
     }
     for (const PlanLine& line : plan_lines()) {
-        check_stages("edges, " + line.plan + " plan up to row " + std::to_string(line.lastRow), kernels, some, line.tiles);
+        check_stages("edges, " + line.plan + " plan up to " + std::to_string(line.lastMillion) + " million, row " +
+                         std::to_string(line.lastRow),
+                     kernels, some, line.tiles);
     }
     kernels.mostBlocks = Kernels::NO_LIMIT;
     shape.layers = 2;

@@ -58,6 +58,11 @@ struct Shape {
     int stride() const { return round_up(width, 128); }
     int paddedAttention() const { return round_up(attention(), 128); }
     int paddedInner() const { return round_up(inner, 128); }
+    // Weights of a layer's matrices, in whole millions.
+    int millions() const {
+        const double attention = static_cast<double>(width) * (qkv() + heads * headSize);
+        return static_cast<int>((attention + static_cast<double>(width) * inner * (gated ? 3 : 2)) / 1e6);
+    }
     float queryScale() const { return 1.4426950409f / sqrtf(static_cast<float>(headSize)); }
 
     // Where element d of a head of queries or keys is packed: what turns together side by side.

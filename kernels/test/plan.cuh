@@ -36,6 +36,12 @@ struct GemmPlan {
         const size_t received = cluster > 1 ? static_cast<size_t>(batch) * columns * 4 : 0;
         return {columns, 128 * nGroups * kGroups + 64, stages, std::max(ring, sums) + received + 1024};
     }
+
+    // Whether a block has that much shared memory for any matrix, long along k or just as long as its blocks hold at a time.
+    bool fits(bool head) const {
+        const size_t most = 232448 - 3500;  // of a block, less what the kernels have statically
+        return tile(head, INT_MAX / 2).sharedBytes <= most && tile(head, maxStages * cluster).sharedBytes <= most;
+    }
 };
 
 struct Plan {
@@ -61,6 +67,7 @@ inline Plan generic_plan() { return {}; }
 // A line of contract/plans.csv, which says what its columns mean.
 struct PlanLine {
     std::string plan;  // fastest or invariant
+    int lastMillion;   // of a layer's weights
     int lastRow;
     Plan tiles;
 };
@@ -73,23 +80,26 @@ inline PlanLine plan_line(const std::string& text) {
     std::vector<std::string> cells;
     std::istringstream line(text);
     for (std::string cell; std::getline(line, cell, ',');) cells.push_back(cell);
-    if (cells.size() != 8) refuse();
+    if (cells.size() != 9) refuse();
     PlanLine result;
     Plan& p = result.tiles;
     result.plan = cells[0];
-    const std::string last = cells[1].substr(cells[1].find('-') + 1);
-    result.lastRow = last.empty() ? INT_MAX : std::atoi(last.c_str());
+    auto last = [](const std::string& range) {
+        const std::string text = range.substr(range.find('-') + 1);
+        return text.empty() ? INT_MAX : std::atoi(text.c_str());
+    };
+    result.lastMillion = last(cells[1]), result.lastRow = last(cells[2]);
     GemmPlan* matrices[] = {&p.qkv, &p.attentionOut, &p.mlpIn, &p.mlpOut, &p.head};
     for (int i = 0; i < 5; i++) {
         GemmPlan& m = *matrices[i];
-        if (std::sscanf(cells[i == 0 ? 2 : 3 + i].c_str(), "%d:%d:%d", &m.batch, &m.cluster, &m.maxStages) != 3) refuse();
+        if (std::sscanf(cells[i == 0 ? 3 : 4 + i].c_str(), "%d:%d:%d", &m.batch, &m.cluster, &m.maxStages) != 3) refuse();
     }
-    const size_t colon = cells[3].find(':');
-    const std::string kernel = cells[3].substr(0, colon);
+    const size_t colon = cells[4].find(':');
+    const std::string kernel = cells[4].substr(0, colon);
     p.attentionHeld = kernel == "decode_held";
     p.attentionSingle = kernel == "prefill_single";
     if (colon == std::string::npos || (kernel != "decode" && !p.attentionHeld && !p.attentionSingle)) refuse();
-    p.attentionStages = std::atoi(cells[3].c_str() + colon + 1);
+    p.attentionStages = std::atoi(cells[4].c_str() + colon + 1);
     p.fusedNorm = true;
     p.fusedHeadNorm = result.plan == "fastest";
     p.attention = Plan::DECODE;
@@ -110,25 +120,29 @@ inline const std::vector<PlanLine>& plan_lines() {
     return lines;
 }
 
-inline const Plan& find_plan(const std::string& plan, int rows) {
+// What a layer of the 124M shape holds, in whole millions of weights.
+constexpr int MEASURED_MILLIONS = 7;
+
+inline const Plan& find_plan(const std::string& plan, int rows, int millions) {
     for (const PlanLine& line : plan_lines()) {
-        if (line.plan == plan && rows <= line.lastRow) return line.tiles;
+        if (line.plan == plan && millions <= line.lastMillion && rows <= line.lastRow) return line.tiles;
     }
     std::fprintf(stderr, "contract/plans.csv: no line of %s covers %d rows\n", plan.c_str(), rows);
     std::exit(1);
 }
 
-// The choice for `rows` rows that bring one token each; its GEMMs are the choice for so many tokens of prompts, too.
-inline Plan decode_plan(int rows) { return find_plan("fastest", rows); }
+// The choice for `rows` rows that bring one token each, of a model with so many million weights a layer; its GEMMs are the choice
+// for so many tokens of prompts, too.
+inline Plan decode_plan(int rows, int millions = MEASURED_MILLIONS) { return find_plan("fastest", rows, millions); }
 
 // The choice that gives every row the same bits whatever its batch, for rows that bring one token each; they are attended to with
 // the bits of prefill, and the head always reads what `normalize` wrote.
-inline Plan invariant_plan(int rows) { return find_plan("invariant", rows); }
+inline Plan invariant_plan(int rows) { return find_plan("invariant", rows, MEASURED_MILLIONS); }
 
 // The choice for steps of prompts.
-inline Plan prefill_plan(int tokens, int samples) {
-    Plan p = decode_plan(tokens);
-    const Plan sampling = decode_plan(samples);
+inline Plan prefill_plan(int tokens, int samples, int millions = MEASURED_MILLIONS) {
+    Plan p = decode_plan(tokens, millions);
+    const Plan sampling = decode_plan(samples, millions);
     p.attention = Plan::PREFILL;
     p.attentionStages = sampling.attentionStages, p.attentionHeld = sampling.attentionHeld;
     p.head = sampling.head;

@@ -10,45 +10,13 @@
 //
 // The model is the 124M shape with random weights, f16, context 132. Chains run over 36 layers' distinct weights and KV, more
 // than the L2 cache holds; a step reads 247 MB of weights, so nothing survives in L2 from the step before.
-#include <cstring>
-#include <functional>
-#include <random>
 #include "check_sample.cuh"
-#include "model.cuh"
+#include "gated.cuh"
 
 using T = rose::f16;
 
 static constexpr int LAYERS = 12;
 static constexpr int CHAIN = 36;
-static constexpr double COPY_BYTES_PER_MICRO = 4.3e6;  // read + written, the device's own copy
-
-static double median_micros(Kernels& kernels, const std::function<void()>& work, int repeats = 21, int inner = 4) {
-    cudaGraph_t graph;
-    cudaGraphExec_t executable;
-    CHECK_CUDA(cudaStreamBeginCapture(kernels.stream(), cudaStreamCaptureModeGlobal));
-    work();
-    CHECK_CUDA(cudaStreamEndCapture(kernels.stream(), &graph));
-    CHECK_CUDA(cudaGraphInstantiate(&executable, graph, 0));
-    cudaEvent_t from, to;
-    CHECK_CUDA(cudaEventCreate(&from));
-    CHECK_CUDA(cudaEventCreate(&to));
-    std::vector<float> micros;
-    for (int i = 0; i < repeats + 3; i++) {
-        CHECK_CUDA(cudaEventRecord(from, kernels.stream()));
-        for (int k = 0; k < inner; k++) CHECK_CUDA(cudaGraphLaunch(executable, kernels.stream()));
-        CHECK_CUDA(cudaEventRecord(to, kernels.stream()));
-        kernels.wait();
-        float millis;
-        CHECK_CUDA(cudaEventElapsedTime(&millis, from, to));
-        if (i >= 3) micros.push_back(millis * 1000 / inner);
-    }
-    std::sort(micros.begin(), micros.end());
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
-    cudaEventDestroy(from);
-    cudaEventDestroy(to);
-    return micros[micros.size() / 2];
-}
 
 __global__ void measure_clock(long long* out) {
     unsigned long long start, now;
@@ -66,44 +34,6 @@ static void print_clock() {
     CHECK_CUDA(cudaGetDeviceProperties(&device, 0));
     std::printf("%s, SM clock %lld MHz\n", device.name, clock.download()[0]);
 }
-
-// Rows of `context` tokens each, the last `news` of them new, over scattered blocks.
-static Batch make_batch(int rows, int context, int news) {
-    std::mt19937 random(3);
-    const int perRow = ceil_div(context, 16);
-    std::vector<int> order(rows * perRow);
-    for (size_t i = 0; i < order.size(); i++) order[i] = static_cast<int>(i) + 1;
-    std::shuffle(order.begin(), order.end(), random);
-    Batch batch;
-    for (int r = 0; r < rows; r++) {
-        std::vector<int> ids(context), list(order.begin() + r * perRow, order.begin() + (r + 1) * perRow);
-        for (int& id : ids) id = static_cast<int>(random() % 49152);  // of every vocabulary timed here
-        batch.addRow(ids, context - news, context, list, 16);
-    }
-    return batch;
-}
-
-template <class E>
-static void fill_pool(Runner<E>& runner) {
-    fill_random_kernel<<<2048, 256>>>(runner.pool.get(), runner.pool.size(), 0.f, 1.f, 99);
-    CHECK_CUDA(cudaDeviceSynchronize());
-}
-
-// The rows that a step is timed with: rows of one token at context 132, or at the one written behind an @, or, written ROWSxLENGTH, whole
-// prompts.
-struct Load {
-    int rows, context, news;
-
-    explicit Load(const char* text) : rows(std::atoi(text)), context(132), news(1) {
-        if (const char* cross = std::strchr(text, 'x')) news = context = std::atoi(cross + 1);
-        if (const char* at = std::strchr(text, '@')) context = std::atoi(at + 1);
-    }
-    bool decodes() const { return news == 1; }
-    int tokens() const { return rows * news; }
-    int blocks() const { return rows * ceil_div(context, 16) + 1; }
-    Batch batch() const { return make_batch(rows, context, news); }
-    std::string text() const { return std::to_string(rows) + (decodes() ? " rows" : " x " + std::to_string(context)); }
-};
 
 static void time_steps(Kernels& kernels, const Model<T>& model, int rows) {
     const int context = 132;
@@ -247,7 +177,7 @@ static void sweep(Kernels& kernels, const Model<T>& model, int rows) {
                     Plan plan = decode_plan(rows);
                     plan.*part.tile = {batch, cluster, stages};
                     TileShape shape = (plan.*part.tile).tile(part.head, part.panels);
-                    if (shape.sharedBytes > 227 * 1024 - 4096 || shape.stages == last) continue;
+                    if (!(plan.*part.tile).fits(part.head) || shape.stages == last) continue;
                     last = shape.stages;
                     const int chain = part.head ? 8 : CHAIN;
                     double micros = median_micros(
@@ -271,13 +201,11 @@ static void sweep(Kernels& kernels, const Model<T>& model, int rows) {
 }
 
 // Coordinate descent over the tiles of a whole step: overlap with neighbours counts here, which chains do not see.
-template <class E>
-static void tune(Kernels& kernels, const Model<E>& model, const Load& load, Plan best, int layers) {
+static void tune(Kernels& kernels, const Model<T>& model, const Load& load, Plan best, int layers) {
     const int tokens = load.tokens();
-    Runner<E> runner(kernels, model, tokens, load.rows, 16, load.blocks(), false);
+    Runner<T> runner(kernels, model, tokens, load.rows, 16, load.blocks(), false);
     fill_pool(runner);
     runner.upload(load.batch());
-    const bool shared = !model.shape.plainAttention();
     auto time = [&](const Plan& plan) {
         return median_micros(
             kernels, [&] { runner.step(plan, layers); }, 7, load.decodes() ? 4 : 1);
@@ -297,16 +225,12 @@ static void tune(Kernels& kernels, const Model<E>& model, const Load& load, Plan
                 for (int cluster : {1, 2, 4, 8}) {
                     if ((head || batch > 128) && cluster > 1 || batch > 64 && cluster > 2 || head && batch > 128) continue;
                     int last = 0;
-                    for (int stages : {3, 4, 5, 6, 8, 12, 16}) {
-                        if (stages > 12 && !shared) continue;
+                    for (int stages : {3, 4, 5, 6, 8, 12}) {
                         Plan plan = best;
                         plan.*slot = {batch, cluster, stages};
-                        const int panels = ceil_div(slot == &Plan::mlpOut         ? model.shape.inner
-                                                    : slot == &Plan::attentionOut ? model.shape.attention()
-                                                                                  : model.shape.width,
-                                                    64);
+                        const int panels = slot == &Plan::mlpOut ? 48 : 12;
                         TileShape shape = (plan.*slot).tile(head, panels);
-                        if (shape.sharedBytes > 227 * 1024 - 4096 || shape.stages == last) continue;
+                        if (!(plan.*slot).fits(head) || shape.stages == last) continue;
                         last = shape.stages;
                         attempt(plan);
                     }
@@ -314,89 +238,16 @@ static void tune(Kernels& kernels, const Model<E>& model, const Load& load, Plan
             }
         }
         for (int stages : {4, 5, 6, 7, 8, 9, 10, 12, -4, -5, -6, -7, -8, -9, -10, -12}) {
-            if (!load.decodes() || shared) break;
+            if (!load.decodes()) break;
             Plan plan = best;
             plan.attentionStages = std::abs(stages);
             plan.attentionHeld = stages < 0;
             attempt(plan);
         }
-        for (int cluster : {1, 2, 4, 8}) {
-            if (!load.decodes() || !shared) break;
-            Plan plan = best;
-            plan.attentionCluster = cluster;
-            attempt(plan);
-        }
     }
-    if (shared) std::printf(" (attention in clusters of %d)", best.attentionCluster);
     std::printf(" to %.1f us: qkv %s, attention %s%d, out %s, mlp in %s, mlp out %s, head %s\n", fastest, best.qkv.text().c_str(),
                 best.attentionHeld ? "held " : "", best.attentionStages, best.attentionOut.text().c_str(),
                 best.mlpIn.text().c_str(), best.mlpOut.text().c_str(), best.head.text().c_str());
-}
-
-// LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY, of a model with rotary positions and a gated MLP; `:norms` behind it adds norms
-// over heads.
-static Shape gated_shape(const char* text) {
-    int n[7];
-    if (std::sscanf(text, "%d:%d:%d:%d:%d:%d:%d", n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6) != 7) {
-        std::fprintf(stderr, "%s: LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY[:norms] is expected\n", text);
-        std::exit(2);
-    }
-    Shape s = gated_shape(n[0], n[1], n[2], n[3], n[4], n[5], n[6], 4096);
-    s.headNorms = std::strstr(text, ":norms") != nullptr;
-    return s;
-}
-
-// As the engine chooses it.
-static Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load) {
-    Plan plan = load.decodes() ? decode_plan(load.rows) : prefill_plan(load.tokens(), load.rows);
-    plan.attention = load.decodes() ? Plan::SHARED : Plan::SHARED_PREFILL;
-    plan.attentionCluster = 8;
-    while (plan.attentionCluster > 1 && load.rows * s.keyHeads() * plan.attentionCluster > 2 * kernels.multiprocessors()) {
-        plan.attentionCluster /= 2;
-    }
-    return plan;
-}
-
-// The step, and each of its kernels in a chain over all layers, with the time that copying its weights and KV would take.
-static void time_gated(Kernels& kernels, const Model<rose::bf16>& model, const Load& load) {
-    const Shape& s = model.shape;
-    Runner<rose::bf16> runner(kernels, model, load.tokens(), load.rows, 16, load.blocks(), false);
-    fill_pool(runner);
-    runner.upload(load.batch());
-    const Plan plan = gated_plan(kernels, s, load);
-    const double kv = 2. * load.rows * load.context * s.kvWidth() * 2;
-    struct Part {
-        const char* name;
-        std::function<void(int)> run;
-        double bytes;
-    };
-    const double width = s.width;
-    const Part parts[] = {{"qkv", [&](int i) { runner.qkv(plan, i); }, 2 * width * (s.attention() + 2 * s.kvWidth())},
-                          {"attention", [&](int i) { runner.attention(plan, i); }, kv},
-                          {"attention out", [&](int i) { runner.attentionOut(plan, i); }, 2 * width * s.attention()},
-                          {"mlp in", [&](int i) { runner.mlpIn(plan, i); }, 4 * width * s.inner},
-                          {"mlp out", [&](int i) { runner.mlpOut(plan, i); }, 2 * width * s.inner}};
-    const int repeats = load.decodes() ? 15 : 5, inner = load.decodes() ? 2 : 1;
-    const double step = median_micros(
-        kernels, [&] { runner.step(plan); }, repeats, inner);
-    double bytes = 2 * width * s.vocabulary, flops = 0;
-    for (const Part& part : parts) bytes += s.layers * part.bytes;
-    for (const Part& part : parts) flops += part.bytes == kv ? 0. : load.tokens() * part.bytes * s.layers;
-    std::printf("GATED %-14s: %9.1f us, floor %.0f us, %.0f TFLOP/s in the layers' GEMMs;", load.text().c_str(), step,
-                bytes / COPY_BYTES_PER_MICRO, flops / step * 1e-6);
-    for (const Part& part : parts) {
-        double chain = median_micros(
-                           kernels,
-                           [&] {
-                               for (int i = 0; i < s.layers; i++) part.run(i);
-                           },
-                           repeats, inner) /
-                       s.layers;
-        std::printf(" %s %.2f (%.2f)", part.name, chain, part.bytes / COPY_BYTES_PER_MICRO);
-    }
-    const double head = median_micros(
-        kernels, [&] { runner.head(plan), runner.select(); }, repeats, inner);
-    std::printf(" head %.1f (%.1f)\n", head, 2 * width * s.vocabulary / COPY_BYTES_PER_MICRO);
 }
 
 // The sampling kernel alone over its own logits, normal with deviation 3 as a trained model's are, or nearly alike as those of random
@@ -466,8 +317,12 @@ int main(int argc, char** argv) {
         print_clock();
         for (int i = 4; i < argc; i++) {
             const Load load(argv[i]);
-            if (std::strcmp(argv[2], "gated") == 0) time_gated(kernels, model, load);
-            else tune(kernels, model, load, gated_plan(kernels, model.shape, load), model.shape.layers);
+            Runner<rose::bf16> runner(kernels, model, load.tokens(), load.rows, 16, load.blocks(), false);
+            fill_pool(runner);
+            runner.upload(load.batch());
+            const Plan plan = gated_plan(kernels, model.shape, load);
+            if (std::strcmp(argv[2], "gated") == 0) time_gated(kernels, runner, load, plan);
+            else tune_gated(kernels, runner, load, plan);
         }
         return 0;
     }

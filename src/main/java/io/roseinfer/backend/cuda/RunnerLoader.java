@@ -18,6 +18,7 @@ import io.roseinfer.backend.cuda.launch.Launcher;
 import io.roseinfer.backend.cuda.launch.SampleKernel;
 import io.roseinfer.backend.cuda.launch.SampleStructs;
 import io.roseinfer.backend.cuda.launch.TilePlans;
+import io.roseinfer.backend.cuda.launch.TileTable;
 import io.roseinfer.backend.cuda.memory.DeviceMemory;
 import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.backend.cuda.memory.HostMemory;
@@ -72,9 +73,10 @@ final class RunnerLoader {
         this.shape = ModelShape.of(spec, type, Shard.WHOLE);
         KernelTarget kernels = KernelTarget.of(device);
         SampleStructs.requireContract();
-        this.plans = TilePlans.load();
+        TileTable table = TileTable.load();
+        this.plans = table.of(shape.layerWeights());
         if (kernels.isHopper() && type != ElementType.F32) {
-            plans.requireKernels(target.images().kernels(kernels), type);
+            table.requireKernels(target.images().kernels(kernels), type);
         }
         this.releases = releases;
         this.context = releases.add(DeviceContext.open(device.index()), DeviceContext::close);

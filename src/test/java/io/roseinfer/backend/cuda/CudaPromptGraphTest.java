@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
-import io.roseinfer.backend.cuda.launch.TilePlans;
+import io.roseinfer.backend.cuda.launch.TileTable;
+import io.roseinfer.backend.cuda.memory.ElementType;
+import io.roseinfer.backend.cuda.memory.ModelShape;
+import io.roseinfer.backend.cuda.memory.Shard;
 import io.roseinfer.base.Clock;
+import io.roseinfer.model.family.Families;
 import io.roseinfer.model.family.ModelFiles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
@@ -41,10 +45,13 @@ class CudaPromptGraphTest {
         Cost without = load(0);
         Cost with = load(512);
         long bytes = with.bytes() - without.bytes();
+        long layerWeights = ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, Shard.WHOLE)
+                .layerWeights();
         out.publishEntry(
                 "graphs of prompts",
-                GraphBuckets.ofPrompts(512, TilePlans.load()).sizes().length + " sizes, " + bytes / 1024
-                        + " KiB of the device, " + (with.nanos() - without.nanos()) / 1_000_000 + " ms of loading");
+                GraphBuckets.ofPrompts(512, TileTable.load().of(layerWeights)).sizes().length + " sizes, "
+                        + bytes / 1024 + " KiB of the device, " + (with.nanos() - without.nanos()) / 1_000_000
+                        + " ms of loading");
         assertThat(bytes).isLessThan(MOST_BYTES);
     }
 }

@@ -14,6 +14,7 @@ import io.roseinfer.backend.cuda.launch.SharedAttention;
 import io.roseinfer.backend.cuda.launch.StepKernels;
 import io.roseinfer.backend.cuda.launch.StepKernels.Attention;
 import io.roseinfer.backend.cuda.launch.TilePlans;
+import io.roseinfer.backend.cuda.launch.TileTable;
 import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.backend.cuda.memory.KvSizing;
 import io.roseinfer.backend.cuda.memory.ModelShape;
@@ -45,7 +46,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StepShapesTest {
     private static final ModelShape GPT2 =
             ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, Shard.WHOLE);
-    private static final TilePlans PLANS = TilePlans.load();
+    private static final TileTable TABLE = TileTable.load();
+    private static final TilePlans PLANS = TABLE.of(GPT2.layerWeights());
     private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
 
     /** Every Hopper tile that a step may launch stays within what a block may have. */
@@ -56,20 +58,35 @@ class StepShapesTest {
                 1000, 1200, 1201, 1400, 1401, 3001
             })
     void tiles_ofEveryBatch_fitTheDevice(int rows) {
-        for (StepKernels kernels : new StepKernels[] {
-            StepKernels.decode(PLANS, rows),
-            StepKernels.prefill(PLANS, rows, rows, true),
-            StepKernels.invariant(PLANS, rows, rows, Attention.PREFILL, 0)
-        }) {
-            for (int width : new int[] {768, 1024, 1600, 3072, 6400}) {
-                int panels = ModelShape.roundUp(width, 128) / ElementType.F16.panelWidth();
-                for (GemmPlan plan : gemmsOf(kernels)) {
-                    assertTile(plan, plan.tile(false, panels));
-                    assertTurns(plan, plan.tile(false, panels), panels);
-                }
-                assertTile(kernels.tiles().head(), kernels.tiles().head().tile(true, panels));
-            }
+        for (long layerWeights : new long[] {3_538_944, 7_077_888, 15_728_640, 60_817_408, 218_103_808}) {
+            TilePlans plans = TABLE.of(layerWeights);
+            assertFit(StepKernels.decode(plans, rows));
+            assertFit(StepKernels.prefill(plans, rows, rows, true));
+            assertFit(StepKernels.invariant(plans, rows, rows, Attention.PREFILL, 0));
         }
+    }
+
+    private static void assertFit(StepKernels kernels) {
+        for (int width : new int[] {576, 768, 1024, 1600, 2048, 3072, 4096, 6400, 14_336}) {
+            int panels = ModelShape.roundUp(width, 128) / ElementType.F16.panelWidth();
+            for (GemmPlan plan : gemmsOf(kernels)) {
+                assertTile(plan, plan.tile(false, panels));
+                assertTurns(plan, plan.tile(false, panels), panels);
+            }
+            assertTile(kernels.tiles().head(), kernels.tiles().head().tile(true, panels));
+        }
+    }
+
+    /** By the sizes that {@code config.json} states: queries and attention's output, keys and values, then the MLP. */
+    @Test
+    void layer_weights_are_those_of_a_devices_matrices() {
+        assertThat(GPT2.layerWeights()).isEqualTo(768L * (3 * 768 + 768 + 2 * 3072));
+        ModelSpec spec = gated(8, 2, 64).build();
+        long inner = 3L * spec.mlp().inner();
+        assertThat(ModelShape.of(spec, ElementType.BF16, Shard.WHOLE).layerWeights())
+                .isEqualTo(spec.width() * ((2 * 8 + 2 * 2) * 64 + inner));
+        assertThat(ModelShape.of(spec, ElementType.BF16, new Shard(0, 2)).layerWeights())
+                .isEqualTo(spec.width() * ((2 * 4 + 2 * 1) * 64 + inner / 2));
     }
 
     private static void assertTile(GemmPlan plan, GemmPlan.Tile tile) {

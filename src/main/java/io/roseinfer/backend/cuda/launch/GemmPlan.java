@@ -53,7 +53,9 @@ public record GemmPlan(int batch, int cluster, int maxStages) {
         if (maxStages < MIN_STAGES || maxStages > MAX_STAGES) {
             return Optional.of(maxStages + " stages; " + MIN_STAGES + " to " + MAX_STAGES + " are allowed");
         }
-        int bytes = tile(head, Integer.MAX_VALUE / 2).sharedBytes();
+        int bytes = Math.max(
+                tile(head, Integer.MAX_VALUE / 2).sharedBytes(),
+                tile(head, maxStages * cluster).sharedBytes());
         return bytes <= MAX_SHARED_BYTES
                 ? Optional.empty()
                 : Optional.of(bytes + " bytes of shared memory; a block has at most " + MAX_SHARED_BYTES);

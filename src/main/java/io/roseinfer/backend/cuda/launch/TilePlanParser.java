@@ -2,6 +2,7 @@ package io.roseinfer.backend.cuda.launch;
 
 import io.roseinfer.backend.cuda.launch.TilePlan.SingleAttention;
 import io.roseinfer.backend.cuda.launch.TilePlans.Line;
+import io.roseinfer.backend.cuda.launch.TileTable.Size;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -12,18 +13,21 @@ import java.util.regex.Pattern;
 
 /** Reads {@code kernels/contract/plans.csv}; the file says what its columns mean. */
 final class TilePlanParser {
-    private static final String HEADER = "plan,rows,qkv,attention,attention output,mlp inner,mlp output,head";
+    private static final String HEADER = "plan,layer,rows,qkv,attention,attention output,mlp inner,mlp output,head";
     private static final List<String> NAMES = List.of(HEADER.split(","));
-    private static final Pattern ROWS = Pattern.compile("(\\d{1,9})-(\\d{1,9})?");
+    private static final int LAYER = NAMES.indexOf("layer");
+    private static final int ROWS = NAMES.indexOf("rows");
+    private static final int ATTENTION_CELL = NAMES.indexOf("attention");
+    private static final Pattern RANGE = Pattern.compile("(\\d{1,9})-(\\d{1,9})?");
     private static final Pattern TILE = Pattern.compile("(\\d{1,4}):(\\d{1,4}):(\\d{1,4})");
     private static final Pattern ATTENTION = Pattern.compile("([a-z_]+):(\\d{1,4})");
 
     private TilePlanParser() {}
 
-    /** Reads a table; see {@link TilePlans#load}. */
-    static TilePlans parse(List<String> lines) {
-        List<Line> fastest = new ArrayList<>();
-        List<Line> invariant = new ArrayList<>();
+    /** Reads a table; see {@link TileTable#load}. */
+    static TileTable parse(List<String> lines) {
+        Sizes fastest = new Sizes("fastest");
+        Sizes invariant = new Sizes("invariant");
         boolean begun = false;
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i);
@@ -37,28 +41,71 @@ final class TilePlanParser {
                 continue;
             }
             switch (parser.cells[0]) {
-                case "fastest" -> fastest.add(parser.line(fastest, false));
-                case "invariant" -> invariant.add(parser.line(invariant, true));
+                case "fastest" -> fastest.add(parser);
+                case "invariant" -> invariant.add(parser);
                 default ->
                     throw parser.refusal("the plan is \"" + parser.cells[0] + "\"; fastest or invariant is expected");
             }
         }
-        requireEnd("fastest", fastest, lines.size());
-        requireEnd("invariant", invariant, lines.size());
-        return new TilePlans(fastest, invariant);
+        return new TileTable(fastest.all(lines.size()), invariant.all(lines.size()));
     }
 
-    private static void requireEnd(String plan, List<Line> lines, int end) {
-        int last = lines.isEmpty() ? 0 : lines.getLast().lastRow();
-        if (last != Integer.MAX_VALUE) {
-            int number = lines.isEmpty() ? end : lines.getLast().number();
-            throw Contract.refusal(
-                    TilePlans.FILE,
-                    number,
-                    "the plan " + plan + " covers no rows from " + (last + 1) + " on; end it with a line for "
-                            + (last + 1) + "-");
+    /** The lines of one plan as they are read, by size of layer. */
+    private static final class Sizes {
+        private final String plan;
+        private final List<Size> ended = new ArrayList<>();
+        private final List<Line> lines = new ArrayList<>(); // of the size that is being read
+        private Range size = new Range(0, -1);
+
+        Sizes(String plan) {
+            this.plan = plan;
+        }
+
+        void add(Parser parser) {
+            Range next = parser.range(LAYER);
+            if (!lines.isEmpty() && next.first() != size.first()) {
+                end(lines.getLast().number());
+            }
+            if (lines.isEmpty()) {
+                parser.requireNext(LAYER, next, size.last() + 1);
+                size = next;
+            }
+            parser.require(
+                    next.equals(size),
+                    "layers of " + parser.cells[LAYER] + " begin as the line before and end elsewhere");
+            lines.add(parser.line(lines, plan.equals("invariant")));
+        }
+
+        /** Ends the size that is being read; {@code number} is the line to blame if it does not cover all rows. */
+        private void end(int number) {
+            int last = lines.isEmpty() ? 0 : lines.getLast().lastRow();
+            if (last != Integer.MAX_VALUE) {
+                throw Contract.refusal(
+                        TileTable.FILE,
+                        number,
+                        "the plan " + plan + " covers no rows from " + (last + 1) + " on; end it with a line for "
+                                + (last + 1) + "-");
+            }
+            ended.add(new Size(size.first(), size.last(), List.copyOf(lines)));
+            lines.clear();
+        }
+
+        List<Size> all(int lastLine) {
+            int number = lines.isEmpty() ? lastLine : lines.getLast().number();
+            end(number);
+            if (size.last() != Integer.MAX_VALUE) {
+                throw Contract.refusal(
+                        TileTable.FILE,
+                        number,
+                        "the plan " + plan + " covers no layers from " + (size.last() + 1L)
+                                + " million weights on; end it" + " with lines for " + (size.last() + 1L) + "-");
+            }
+            return ended;
         }
     }
+
+    /** FIRST-LAST, or FIRST- for all from there on. */
+    private record Range(int first, int last) {}
 
     /** One line. */
     private record Parser(int number, String[] cells) {
@@ -66,34 +113,43 @@ final class TilePlanParser {
             this(number, line.split(",", -1));
         }
 
-        Line line(List<Line> before, boolean invariant) {
+        /** The range in a column, of a line with all its columns. */
+        Range range(int column) {
             require(
                     cells.length == NAMES.size(),
                     cells.length + " columns; " + NAMES.size() + " are expected: " + HEADER);
-            Matcher rows = match(ROWS, cells[1], "rows", "FIRST-LAST or FIRST-");
-            int first = Integer.parseInt(rows.group(1));
-            int last = rows.group(2) == null ? Integer.MAX_VALUE : Integer.parseInt(rows.group(2));
-            int expected = before.isEmpty() ? 1 : before.getLast().lastRow() + 1;
-            require(expected > 0, "rows " + cells[1] + " follow a line without an end");
+            Matcher range = match(RANGE, cells[column], NAMES.get(column), "FIRST-LAST or FIRST-");
+            int last = range.group(2) == null ? Integer.MAX_VALUE : Integer.parseInt(range.group(2));
+            return new Range(Integer.parseInt(range.group(1)), last);
+        }
+
+        /** Requires that a range begins where those before it have ended. */
+        void requireNext(int column, Range range, int expected) {
+            String text = NAMES.get(column) + " " + cells[column];
+            require(expected >= 0, text + " follow a line without an end");
+            require(range.first() >= expected, text + " overlap the line before, which ends at " + (expected - 1));
             require(
-                    first >= expected,
-                    "rows " + cells[1] + " overlap the line before, which ends at " + (expected - 1));
-            require(
-                    first == expected,
-                    "no line covers the rows " + expected + " to " + (first - 1) + " before rows " + cells[1]);
-            require(last >= first, "rows " + cells[1] + " end before they begin");
+                    range.first() == expected,
+                    "no line covers the " + NAMES.get(column) + " " + expected + " to " + (range.first() - 1)
+                            + " before " + text);
+            require(range.last() >= range.first(), text + " end before they begin");
+        }
+
+        Line line(List<Line> before, boolean invariant) {
+            Range rows = range(ROWS);
+            requireNext(ROWS, rows, before.isEmpty() ? 1 : before.getLast().lastRow() + 1);
             TilePlan plan = new TilePlan(
-                    tile(2, false),
+                    tile(3, false),
                     attention(invariant),
-                    tile(4, false),
                     tile(5, false),
                     tile(6, false),
-                    tile(7, true));
+                    tile(7, false),
+                    tile(8, true));
             if (invariant) {
                 requireOneOrder(
                         plan, before.isEmpty() ? plan : before.getFirst().plan());
             }
-            return new Line(number, first, last, plan);
+            return new Line(number, rows.first(), rows.last(), plan);
         }
 
         private GemmPlan tile(int column, boolean head) {
@@ -107,7 +163,7 @@ final class TilePlanParser {
         }
 
         private SingleAttention attention(boolean invariant) {
-            Matcher cell = match(ATTENTION, cells[3], "attention", "KERNEL:STAGES");
+            Matcher cell = match(ATTENTION, cells[ATTENTION_CELL], "attention", "KERNEL:STAGES");
             SingleAttention.Kernel kernel = Arrays.stream(SingleAttention.Kernel.values())
                     .filter(known -> cell.group(1).equals(known.name().toLowerCase(Locale.ROOT)))
                     .filter(known -> invariant == (known == SingleAttention.Kernel.PREFILL_SINGLE))
@@ -118,7 +174,7 @@ final class TilePlanParser {
             int stages = Integer.parseInt(cell.group(2));
             require(
                     stages >= kernel.minStages && stages <= kernel.maxStages,
-                    cells[3] + " has " + stages + " stages; the kernel takes " + kernel.minStages + " to "
+                    cells[ATTENTION_CELL] + " has " + stages + " stages; the kernel takes " + kernel.minStages + " to "
                             + kernel.maxStages);
             return new SingleAttention(kernel, stages);
         }
@@ -149,7 +205,7 @@ final class TilePlanParser {
         }
 
         private BackendUnavailable refusal(String message) {
-            return Contract.refusal(TilePlans.FILE, number, message);
+            return Contract.refusal(TileTable.FILE, number, message);
         }
     }
 }

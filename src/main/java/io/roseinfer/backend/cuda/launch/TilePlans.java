@@ -1,31 +1,16 @@
 package io.roseinfer.backend.cuda.launch;
 
-import io.roseinfer.backend.cuda.memory.ElementType;
-import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The table of tile plans, {@code kernels/contract/plans.csv}, which the harness of the kernels reads too. A table that does not
- * fit the kernels is refused with a message that names its line.
+ * The tile plans of a model: the lines of {@link TileTable} for layers of its size.
  *
  * @param fastest by rows of one token each, or the tokens of prompts; ascending, from 1 on, without a gap
  * @param invariant likewise; every line sums in the same order
  */
 public record TilePlans(List<Line> fastest, List<Line> invariant) {
-    static final String FILE = "plans.csv";
-
-    /** The kernels that compute each matrix, one or the other as the model is, by column of the table: their names begin so. */
-    private static final List<List<String>> EPILOGUES = List.of(
-            List.of("qkv", "rotated"),
-            List.of("residual"),
-            List.of("activation", "gated"),
-            List.of("residual"),
-            List.of("head"));
-
     /**
      * A line of the table.
      *
@@ -36,15 +21,6 @@ public record TilePlans(List<Line> fastest, List<Line> invariant) {
     public TilePlans {
         fastest = List.copyOf(fastest);
         invariant = List.copyOf(invariant);
-    }
-
-    /**
-     * The table of this build.
-     *
-     * @throws BackendUnavailable if it is no table of tile plans
-     */
-    public static TilePlans load() {
-        return TilePlanParser.parse(Contract.lines(FILE));
     }
 
     /** The fastest plan for so many rows of one token, or so many tokens of prompts. */
@@ -74,39 +50,5 @@ public record TilePlans(List<Line> fastest, List<Line> invariant) {
                 .filter(last -> last != Integer.MAX_VALUE)
                 .distinct()
                 .sorted();
-    }
-
-    /**
-     * Refuses a table that names a tile or an attention kernel that was not compiled.
-     *
-     * @param kernels the names of all kernels for Hopper
-     */
-    public void requireKernels(Set<String> kernels, ElementType type) {
-        for (Line line : Stream.concat(fastest.stream(), invariant.stream()).toList()) {
-            TilePlan plan = line.plan();
-            List<GemmPlan> tiles = plan.matrices();
-            for (int i = 0; i < tiles.size(); i++) {
-                for (String epilogue : EPILOGUES.get(i)) {
-                    String family = "gemm_" + epilogue + "_" + type.suffix() + "_";
-                    requireKernel(
-                            line, tiles.get(i).text(), family, tiles.get(i).suffix(), kernels);
-                }
-            }
-            String attention = plan.single().kernel().kernel;
-            requireKernel(line, attention, attention + "_", type.suffix(), kernels);
-        }
-    }
-
-    private static void requireKernel(Line line, String cell, String family, String suffix, Set<String> kernels) {
-        if (kernels.contains(family + suffix)) {
-            return;
-        }
-        Set<String> others = new TreeSet<>(kernels);
-        others.removeIf(kernel -> !kernel.startsWith(family));
-        throw Contract.refusal(
-                FILE,
-                line.number(),
-                cell + " needs the kernel " + family + suffix + ", which was not compiled; there "
-                        + (others.isEmpty() ? "is none of its kind" : "are " + String.join(", ", others)));
     }
 }

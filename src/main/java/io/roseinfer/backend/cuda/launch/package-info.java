@@ -6,7 +6,7 @@
  * predecessor has ended.
  *
  * <p>The files of {@code kernels/contract} state once what Java and the kernels have to agree on, and are held to both when a model is
- * loaded: {@link io.roseinfer.backend.cuda.launch.TilePlans}, {@link io.roseinfer.backend.cuda.launch.SampleStructs} and
+ * loaded: {@link io.roseinfer.backend.cuda.launch.TileTable}, {@link io.roseinfer.backend.cuda.launch.SampleStructs} and
  * {@link io.roseinfer.backend.cuda.launch.Signatures} refuse what does not fit, by line, by field and by argument.
  */
 @NullMarked

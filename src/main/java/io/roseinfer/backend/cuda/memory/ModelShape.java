@@ -143,6 +143,13 @@ public record ModelShape(ModelSpec spec, ElementType type, Shard shard, int head
         return fusesNorm() && normsAre(Kind.LAYER);
     }
 
+    /** Weights in the matrices of a layer, those of this part, without padding. */
+    public long layerWeights() {
+        long heads = 2L * heads() + 2L * kvHeads(); // queries and attention's output, keys and values
+        long inner = (spec.mlp().gated() ? 3L : 2L) * shard.share(spec.mlp().inner());
+        return spec.width() * (heads * spec.attention().headSize() + inner);
+    }
+
     /** Columns of the residual stream in memory. */
     public int stride() {
         return roundUp(spec.width(), TILE);

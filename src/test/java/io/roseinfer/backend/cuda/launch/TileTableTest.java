@@ -21,20 +21,20 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The table of tile plans, and what is refused as one. */
-class TilePlansTest {
-    private static final String HEADER = "plan,rows,qkv,attention,attention output,mlp inner,mlp output,head";
-    private static final String FIRST = "fastest,1-8,8:1:12,decode:9,8:1:12,8:1:12,8:4:12,8:1:4";
-    private static final String LAST = "fastest,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5";
-    private static final String INVARIANT = "invariant,1-,8:1:12,prefill_single:24,8:1:12,8:1:12,8:4:8,8:1:3";
+class TileTableTest {
+    private static final String HEADER = "plan,layer,rows,qkv,attention,attention output,mlp inner,mlp output,head";
+    private static final String FIRST = "fastest,0-,1-8,8:1:12,decode:9,8:1:12,8:1:12,8:4:12,8:1:4";
+    private static final String LAST = "fastest,0-,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5";
+    private static final String INVARIANT = "invariant,0-,1-,8:1:12,prefill_single:24,8:1:12,8:1:12,8:4:8,8:1:3";
 
-    private static TilePlans plans(String... lines) {
+    private static TileTable plans(String... lines) {
         return TilePlanParser.parse(Stream.concat(Stream.of("# a comment", HEADER), Stream.of(lines))
                 .toList());
     }
 
     @Test
     void a_table_is_looked_up_by_the_number_of_rows() {
-        TilePlans plans = plans(FIRST, LAST, INVARIANT);
+        TilePlans plans = plans(FIRST, LAST, INVARIANT).of(0);
         assertThat(plans.fastest(8).qkv()).isEqualTo(new GemmPlan(8, 1, 12));
         assertThat(plans.fastest(9).mlpOutput()).isEqualTo(new GemmPlan(64, 2, 6));
         assertThat(plans.fastest(1_000_000).single().stages()).isEqualTo(5);
@@ -42,26 +42,72 @@ class TilePlansTest {
         assertThat(plans.rangeEnds()).containsExactly(8);
     }
 
+    @Test
+    void a_table_is_looked_up_by_the_millions_of_weights_in_a_layer() {
+        String small = LAST.replace("0-,9-", "0-9,1-");
+        String large = LAST.replace("0-,9-", "10-,1-").replace("128:1:5", "64:1:3");
+        TileTable plans = plans(small, large, INVARIANT);
+        assertThat(plans.of(9_999_999).fastest(64).head()).isEqualTo(new GemmPlan(128, 1, 5));
+        assertThat(plans.of(10_000_000).fastest(64).head()).isEqualTo(new GemmPlan(64, 1, 3));
+        assertThat(plans.of(Long.MAX_VALUE).fastest(64).head()).isEqualTo(new GemmPlan(64, 1, 3));
+        assertThat(plans.of(0).invariant(64)).isEqualTo(plans.of(10_000_000).invariant(64));
+    }
+
+    /** Layers in place of those of the second line, from 10 million weights on. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "11-; no line covers the layer 10 to 10",
+                "9-; layer 9- overlap the line before, which ends at 9",
+                "10-20; the plan fastest covers no layers from 21 million weights on",
+                "0-12; layers of 0-12 begin as the line before and end elsewhere",
+                "large; the column layer is \"large\""
+            })
+    void sizes_of_layers_that_leave_a_gap_or_overlap_are_refused(String layer, String why) {
+        String small = LAST.replace("0-,9-", "0-9,1-");
+        String large = LAST.replace("0-,9-", layer + ",1-");
+        assertThatThrownBy(() -> plans(small, large, INVARIANT))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("kernels/contract/plans.csv, line 4: ")
+                .hasMessageContaining(why);
+    }
+
+    @Test
+    void a_size_of_layer_that_does_not_cover_all_rows_is_refused() {
+        String small = FIRST.replace("0-,", "0-9,");
+        assertThatThrownBy(() -> plans(small, LAST.replace("0-,9-", "10-,1-"), INVARIANT))
+                .hasMessageContaining("line 3: the plan fastest covers no rows from 9 on");
+    }
+
+    /** Of many panels this tile holds an even number, 12, which fits; of 26, whose blocks hold all they read, 13. */
+    @Test
+    void a_tile_that_fits_only_longer_matrices_is_refused() {
+        plans(LAST.replace("0-,9-,64:1:6", "0-,1-,64:2:12"), INVARIANT);
+        assertThatThrownBy(() -> plans(LAST.replace("0-,9-,64:1:6", "0-,1-,64:2:13"), INVARIANT))
+                .hasMessageContaining("64:2:13 for qkv: 230400 bytes of shared memory");
+    }
+
     /** A line in place of the second, which the file has as its fourth. */
     @ParameterizedTest
     @CsvSource(
             delimiter = ';',
             value = {
-                "fastest,10-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; no line covers the rows 9 to 9",
-                "fastest,8-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; overlap the line before, which ends at 8",
-                "fastest,9-4,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; end before they begin",
-                "fastest,all,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the column rows is \"all\"",
-                "fastest,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6; 7 columns; 8 are expected",
-                "slowest,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the plan is \"slowest\"",
-                "fastest,9-,48:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 48:1:6 for qkv: a tile of 48 rows",
-                "fastest,9-,64:3:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 64:3:6 for qkv: a cluster of 3",
-                "fastest,9-,64:1:6,decode:5,64:1:6,128:4:3,64:2:6,128:1:5; 128:4:3 for mlp inner: a cluster of 4",
-                "fastest,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,256:1:3; 256:1:3 for head: a tile of 256 rows",
-                "fastest,9-,64:1:1,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 64:1:1 for qkv: 1 stages",
-                "fastest,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:9; 128:1:9 for head: 295936 bytes of shared memory",
-                "fastest,9-,64:1:6,decode:3,64:1:6,64:1:6,64:2:6,128:1:5; the kernel takes 4 to 56",
-                "fastest,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:2:6,128:1:5; decode and decode_held are allowed",
-                "fastest,9-,a tile,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the column qkv is \"a tile\""
+                "fastest,0-,10-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; no line covers the rows 9 to 9",
+                "fastest,0-,8-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; overlap the line before, which ends at 8",
+                "fastest,0-,9-4,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; end before they begin",
+                "fastest,0-,all,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the column rows is \"all\"",
+                "fastest,0-,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6; 8 columns; 9 are expected",
+                "slowest,0-,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the plan is \"slowest\"",
+                "fastest,0-,9-,48:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 48:1:6 for qkv: a tile of 48 rows",
+                "fastest,0-,9-,64:3:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 64:3:6 for qkv: a cluster of 3",
+                "fastest,0-,9-,64:1:6,decode:5,64:1:6,128:4:3,64:2:6,128:1:5; 128:4:3 for mlp inner: a cluster of 4",
+                "fastest,0-,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,256:1:3; 256:1:3 for head: a tile of 256 rows",
+                "fastest,0-,9-,64:1:1,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 64:1:1 for qkv: 1 stages",
+                "fastest,0-,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:9; 128:1:9 for head: 295936 bytes of shared memory",
+                "fastest,0-,9-,64:1:6,decode:3,64:1:6,64:1:6,64:2:6,128:1:5; the kernel takes 4 to 56",
+                "fastest,0-,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:2:6,128:1:5; decode and decode_held are allowed",
+                "fastest,0-,9-,a tile,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the column qkv is \"a tile\""
             })
     void a_line_that_does_not_fit_is_refused_by_its_number(String line, String why) {
         assertThatThrownBy(() -> plans(FIRST, line, INVARIANT))
@@ -88,18 +134,18 @@ class TilePlansTest {
     @Test
     void a_table_without_its_header_is_refused() {
         assertThatThrownBy(() -> TilePlanParser.parse(List.of(FIRST)))
-                .hasMessageContaining("line 1: the first line must be plan,rows");
+                .hasMessageContaining("line 1: the first line must be plan,layer");
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "invariant,9-,128:1:3,prefill_single:8,64:1:6,64:1:6,64:4:8,64:1:3",
-                "invariant,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:2:8,64:1:3",
-                "invariant,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:4:8,128:1:3"
+                "invariant,0-,9-,128:1:3,prefill_single:8,64:1:6,64:1:6,64:4:8,64:1:3",
+                "invariant,0-,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:2:8,64:1:3",
+                "invariant,0-,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:4:8,128:1:3"
             })
     void an_invariant_plan_that_sums_in_two_orders_is_refused(String line) {
-        String first = INVARIANT.replace("1-,", "1-8,");
+        String first = INVARIANT.replace(",1-,", ",1-8,");
         assertThatThrownBy(() -> plans(FIRST, LAST, first, line))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageContaining("line 6")
@@ -119,7 +165,7 @@ class TilePlansTest {
 
     @Test
     void a_tile_that_was_not_compiled_is_refused_by_its_line_and_kernel() {
-        TilePlans plans = plans(FIRST, LAST, INVARIANT);
+        TileTable plans = plans(FIRST, LAST, INVARIANT);
         plans.requireKernels(kernels(), ElementType.F16);
         Set<String> fewer = kernels();
         fewer.remove("gemm_activation_f16_b64");
@@ -141,7 +187,7 @@ class TilePlansTest {
     void the_table_of_this_build_fits_its_kernels(ElementType type) {
         Optional<KernelImages> images = KernelImages.find();
         assumeTrue(images.isPresent(), "this build was made without nvcc");
-        TilePlans.load().requireKernels(images.orElseThrow().kernels(KernelTarget.SM_90A), type);
+        TileTable.load().requireKernels(images.orElseThrow().kernels(KernelTarget.SM_90A), type);
     }
 
     @Test
