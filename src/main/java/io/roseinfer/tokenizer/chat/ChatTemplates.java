@@ -1,0 +1,132 @@
+package io.roseinfer.tokenizer.chat;
+
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Limits;
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.base.StrictJson;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Finds the chat template of a model directory where transformers finds it: {@code chat_template.jinja}, else
+ * {@code chat_template.json}, else the field {@code chat_template} of {@code tokenizer_config.json}, which is a text or a list of
+ * templates by name.
+ */
+public final class ChatTemplates {
+    private static final String FIELD = "chat_template";
+    private static final String CONFIG = "tokenizer_config.json";
+
+    private ChatTemplates() {}
+
+    /**
+     * The template of a directory, if it has one.
+     *
+     * @throws BadModel if a file cannot be read, or the template uses something that is not supported
+     */
+    public static Optional<ChatTemplate> fromDirectory(Path directory) {
+        JsonNode config = json(directory.resolve(CONFIG));
+        Map<String, String> tokens = specialTokens(config, json(directory.resolve("special_tokens_map.json")));
+        Path jinja = directory.resolve("chat_template.jinja");
+        if (Files.exists(jinja)) {
+            return Optional.of(ChatTemplate.parse(text(jinja), jinja.toString(), tokens));
+        }
+        Path older = directory.resolve("chat_template.json");
+        return Files.exists(older)
+                ? fromField(json(older), older.toString(), tokens)
+                : fromField(config, directory.resolve(CONFIG).toString(), tokens);
+    }
+
+    private static Optional<ChatTemplate> fromField(JsonNode object, String file, Map<String, String> tokens) {
+        JsonNode field = object.path(FIELD);
+        String where = file + ": " + FIELD;
+        if (field.isMissingNode() || field.isNull()) {
+            return Optional.empty();
+        }
+        if (field.isString()) {
+            return Optional.of(ChatTemplate.parse(field.stringValue(), where, tokens));
+        }
+        Map<String, String> byName = new LinkedHashMap<>();
+        if (field.isArray()) {
+            for (JsonNode named : field) {
+                byName.put(string(named.path("name"), where), string(named.path("template"), where));
+            }
+        } else {
+            throw new BadModel(where + " is neither a text nor a list of templates");
+        }
+        String chosen = byName.get("default");
+        if (chosen == null) {
+            throw new BadModel(where + " has the templates " + Quoted.names(byName.keySet()) + ", but none named \"default\"");
+        }
+        return Optional.of(ChatTemplate.parse(chosen, Optional.ofNullable(byName.get("tool_use")), where, tokens));
+    }
+
+    private static String string(JsonNode node, String where) {
+        if (!node.isString()) {
+            throw new BadModel(where + " is a list whose elements are not all a name and a template");
+        }
+        return node.stringValue();
+    }
+
+    /** The special tokens by role; what {@code tokenizer_config.json} says wins over the older file. */
+    private static Map<String, String> specialTokens(JsonNode config, JsonNode older) {
+        Map<String, String> tokens = new LinkedHashMap<>();
+        for (JsonNode file : new JsonNode[] {older, config}) {
+            file.properties().forEach(entry -> {
+                JsonNode token = entry.getValue().isObject() ? entry.getValue().path("content") : entry.getValue();
+                if (entry.getKey().endsWith("_token") && token.isString()) {
+                    tokens.put(entry.getKey(), token.stringValue());
+                }
+            });
+        }
+        return tokens;
+    }
+
+    /** The object in a file; an empty one where there is no file. */
+    private static JsonNode json(Path file) {
+        if (!Files.exists(file)) {
+            return StrictJson.mapper().createObjectNode();
+        }
+        try {
+            JsonNode node = StrictJson.parse(bytes(file));
+            if (node.isObject()) {
+                return node;
+            }
+            throw new BadModel(file + " is not a JSON object");
+        } catch (JacksonException e) {
+            throw new BadModel(file + ": not valid JSON: " + e.getOriginalMessage() + "; get the file again", e);
+        }
+    }
+
+    private static String text(Path file) {
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(java.nio.ByteBuffer.wrap(bytes(file)))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw new BadModel(file + " is not valid UTF-8; get the file again", e);
+        }
+    }
+
+    private static byte[] bytes(Path file) {
+        try {
+            long size = Files.size(file);
+            if (size > Limits.CONFIG_BYTES) {
+                throw new BadModel(file + " has " + size + " bytes, at most " + Limits.CONFIG_BYTES
+                        + " are allowed; is it the right file?");
+            }
+            return Files.readAllBytes(file);
+        } catch (IOException e) {
+            throw new BadModel(file + ": cannot be read (" + FileFailure.reason(e) + ")", e);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.roseinfer.tokenizer.chat;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+import java.util.Optional;
+
+/** C's {@code strftime} in its own locale, as far as templates use it: fields of the date and the time of day. */
+final class Strftime {
+    private Strftime() {}
+
+    /** The time in a format such as {@code %d %b %Y}. */
+    static String format(LocalDateTime time, String format) {
+        StringBuilder out = new StringBuilder();
+        for (int at = 0; at < format.length(); at++) {
+            char c = format.charAt(at);
+            if (c != '%') {
+                out.append(c);
+                continue;
+            }
+            at++;
+            boolean unpadded = at < format.length() && format.charAt(at) == '-';
+            at += unpadded ? 1 : 0;
+            char field = at < format.length() ? format.charAt(at) : '\0';
+            String text = field(time, field)
+                    .orElseThrow(() -> new BadInput("the chat template asks for the time in the format "
+                            + Quoted.name(format) + "; supported are %a %A %b %B %d %e %H %I %j %m %M %p %S %y %Y %F %T"));
+            out.append(unpadded && text.length() > 1 && "0 ".indexOf(text.charAt(0)) >= 0 ? text.substring(1) : text);
+        }
+        return out.toString();
+    }
+
+    private static Optional<String> field(LocalDateTime time, char field) {
+        String pattern =
+                switch (field) {
+                    case 'a' -> "EEE";
+                    case 'A' -> "EEEE";
+                    case 'b', 'h' -> "MMM";
+                    case 'B' -> "MMMM";
+                    case 'd' -> "dd";
+                    case 'e' -> "ppd";
+                    case 'F' -> "uuuu-MM-dd";
+                    case 'H' -> "HH";
+                    case 'I' -> "hh";
+                    case 'j' -> "DDD";
+                    case 'm' -> "MM";
+                    case 'M' -> "mm";
+                    case 'p' -> "a";
+                    case 'S' -> "ss";
+                    case 'T' -> "HH:mm:ss";
+                    case 'y' -> "uu";
+                    case 'Y' -> "uuuu";
+                    case '%' -> "'%'";
+                    default -> "";
+                };
+        return pattern.isEmpty()
+                ? Optional.empty()
+                : Optional.of(DateTimeFormatter.ofPattern(pattern, Locale.US).format(time));
+    }
+}

@@ -1,0 +1,99 @@
+package io.roseinfer.tokenizer.chat.jinja;
+
+import io.roseinfer.tokenizer.chat.jinja.Lexer.Token;
+import io.roseinfer.tokenizer.chat.jinja.Lexer.Token.Kind;
+import java.util.List;
+
+/** The place in a template's tokens that its parsers have come to. */
+final class Cursor {
+    /** Deeper nesting than any template people use has, and none that a thread's stack cannot hold. */
+    private static final int MOST_DEPTH = 100;
+
+    private final List<Token> tokens;
+    private int at;
+    private int depth;
+
+    Cursor(List<Token> tokens) {
+        this.tokens = tokens;
+    }
+
+    Token peek() {
+        return tokens.get(at);
+    }
+
+    /** The token behind the next one. */
+    Token peekSecond() {
+        return tokens.get(Math.min(at + 1, tokens.size() - 1));
+    }
+
+    Token next() {
+        Token token = tokens.get(at);
+        at = Math.min(at + 1, tokens.size() - 1);
+        return token;
+    }
+
+    int line() {
+        return peek().line();
+    }
+
+    boolean accept(String operator) {
+        boolean is = peek().isOperator(operator);
+        if (is) {
+            Token unused = next();
+        }
+        return is;
+    }
+
+    boolean acceptName(String name) {
+        boolean is = peek().isName(name);
+        if (is) {
+            Token unused = next();
+        }
+        return is;
+    }
+
+    void expect(String operator) {
+        if (!accept(operator)) {
+            throw unexpected('"' + operator + '"');
+        }
+    }
+
+    void expectName(String name) {
+        if (!acceptName(name)) {
+            throw unexpected('"' + name + '"');
+        }
+    }
+
+    void expect(Kind kind, String shown) {
+        if (peek().kind() != kind) {
+            throw unexpected(shown);
+        }
+        Token unused = next();
+    }
+
+    /** A name, whichever. */
+    String name() {
+        if (peek().kind() != Kind.NAME) {
+            throw unexpected("a name");
+        }
+        return next().text();
+    }
+
+    void enter() {
+        if (++depth > MOST_DEPTH) {
+            throw refused("it is nested more than " + MOST_DEPTH + " deep");
+        }
+    }
+
+    void leave() {
+        depth--;
+    }
+
+    TemplateError unexpected(String expected) {
+        return refused(peek().shown() + " where " + expected + " is expected");
+    }
+
+    TemplateError refused(String message) {
+        return new TemplateError(line(), message);
+    }
+}

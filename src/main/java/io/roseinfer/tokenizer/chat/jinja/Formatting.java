@@ -1,0 +1,85 @@
+package io.roseinfer.tokenizer.chat.jinja;
+
+import io.roseinfer.tokenizer.chat.jinja.Value.Given;
+import io.roseinfer.tokenizer.chat.jinja.Value.Items;
+import io.roseinfer.tokenizer.chat.jinja.Value.Text;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The part of Python's text formats that templates have: {@code "%s" % x} and {@code "{}".format(x)}, without widths. */
+final class Formatting {
+    private static final Pattern PERCENT = Pattern.compile("%(.?)", Pattern.DOTALL);
+    private static final Pattern BRACES = Pattern.compile("\\{\\{|\\}\\}|\\{([^{}]*)\\}|[{}]");
+
+    private Formatting() {}
+
+    /** {@code format % values}, where a tuple is several values and anything else is one. */
+    static Value percent(String format, Value values, Budget budget) {
+        List<Value> all = values instanceof Items(var items, Items.Kind kind) && kind == Items.Kind.TUPLE
+                ? items
+                : List.of(values);
+        StringBuilder out = new StringBuilder();
+        Matcher matcher = PERCENT.matcher(format);
+        int used = 0;
+        while (matcher.find()) {
+            String conversion = matcher.group(1);
+            String text = "%";
+            if (!conversion.equals("%")) {
+                if (used == all.size()) {
+                    throw new TemplateError("the format " + format + " has more places than values");
+                }
+                text = converted(conversion, all.get(used++));
+            }
+            matcher.appendReplacement(out, Matcher.quoteReplacement(text));
+            budget.text(out.length());
+        }
+        if (used < all.size()) {
+            throw new TemplateError("the format " + format + " has fewer places than values");
+        }
+        return new Text(matcher.appendTail(out).toString());
+    }
+
+    private static String converted(String conversion, Value value) {
+        return switch (conversion) {
+            case "s" -> PythonText.str(value);
+            case "d", "i" ->
+                value instanceof Value.Real(double number)
+                        ? Long.toString((long) number)
+                        : Long.toString(Numbers.whole(value, "the value of %d"));
+            default -> throw new TemplateError("the format %" + conversion + " is not supported; %s and %d are");
+        };
+    }
+
+    /** {@code format.format(...)}. */
+    static Value braces(String format, Given arguments, Budget budget) {
+        StringBuilder out = new StringBuilder();
+        Matcher matcher = BRACES.matcher(format);
+        int next = 0;
+        while (matcher.find()) {
+            String text = matcher.group();
+            if (matcher.group(1) != null) {
+                String name = matcher.group(1);
+                text = PythonText.str(argument(name.isEmpty() ? Integer.toString(next++) : name, arguments));
+            } else if (text.length() == 1) {
+                throw new TemplateError("the format " + format + " has a single brace");
+            } else {
+                text = text.substring(1);
+            }
+            matcher.appendReplacement(out, Matcher.quoteReplacement(text));
+            budget.text(out.length());
+        }
+        return new Text(matcher.appendTail(out).toString());
+    }
+
+    private static Value argument(String name, Given arguments) {
+        if (name.matches("\\d{1,6}") && Integer.parseInt(name) < arguments.positional().size()) {
+            return arguments.positional().get(Integer.parseInt(name));
+        }
+        Value named = arguments.named().get(name);
+        if (named == null) {
+            throw new TemplateError("the format place {" + name + "} is not supported, or has no value");
+        }
+        return named;
+    }
+}

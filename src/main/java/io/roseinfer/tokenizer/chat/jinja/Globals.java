@@ -1,0 +1,98 @@
+package io.roseinfer.tokenizer.chat.jinja;
+
+import io.roseinfer.tokenizer.chat.jinja.Value.Given;
+import io.roseinfer.tokenizer.chat.jinja.Value.Dict;
+import io.roseinfer.tokenizer.chat.jinja.Value.Function;
+import io.roseinfer.tokenizer.chat.jinja.Value.Int;
+import io.roseinfer.tokenizer.chat.jinja.Value.Items;
+import io.roseinfer.tokenizer.chat.jinja.Value.Namespace;
+import io.roseinfer.tokenizer.chat.jinja.Value.Text;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+/** The functions that a template can call by name. */
+final class Globals {
+    /** Functions that Jinja has and this does not. */
+    static final Set<String> UNSUPPORTED = Set.of("lipsum", "cycler", "joiner", "super", "self", "caller");
+
+    /** As many as Jinja's sandbox has. */
+    private static final int MOST_RANGE = 100_000;
+
+    /** What a template says is wrong with its conversation. */
+    static final class Raised extends RuntimeException {
+        Raised(String message) {
+            super(message, null, false, false);
+        }
+
+        String message() {
+            return String.valueOf(getMessage());
+        }
+    }
+
+    private Globals() {}
+
+    /** Puts them into a scope. */
+    static void define(Scope scope, UnaryOperator<String> strftime) {
+        define(scope, "range", Globals::range);
+        define(scope, "namespace", given -> new Namespace(fields(given)));
+        define(scope, "dict", given -> {
+            Map<Value, Value> entries = new LinkedHashMap<>();
+            fields(given).forEach((name, value) -> entries.put(new Text(name), value));
+            return new Dict(entries);
+        });
+        define(scope, "raise_exception", given -> {
+            throw new Raised(PythonText.str(given.one("message")));
+        });
+        define(
+                scope,
+                "strftime_now",
+                given -> new Text(strftime.apply(Methods.text(given.one("format"), "the format"))));
+    }
+
+    private static void define(Scope scope, String name, Function.Body body) {
+        scope.set(name, new Function(name, body));
+    }
+
+    private static Value range(Given given) {
+        List<Optional<Value>> bound = given.bind("start", "stop", "step");
+        long first = Numbers.whole(given.required(bound, 0, "a bound"), "the bound of range");
+        long start = bound.get(1).isPresent() ? first : 0;
+        long stop = bound.get(1).map(value -> Numbers.whole(value, "the bound of range")).orElse(first);
+        long step = bound.get(2).map(value -> Numbers.whole(value, "the step of range")).orElse(1L);
+        if (step == 0) {
+            throw new TemplateError("the step of range is 0");
+        }
+        List<Value> values = new ArrayList<>();
+        for (long i = start; step > 0 ? i < stop : i > stop; i = Math.addExact(i, step)) {
+            if (values.size() == MOST_RANGE) {
+                throw new TemplateError("range has more than " + MOST_RANGE + " numbers");
+            }
+            values.add(new Int(i));
+        }
+        return new Items(values, Items.Kind.RANGE);
+    }
+
+    /** The fields that a namespace or a dict is made with: a dict's, or a list's of pairs, and then those by name. */
+    private static Map<String, Value> fields(Given given) {
+        Map<String, Value> fields = new LinkedHashMap<>();
+        if (given.positional().size() > 1) {
+            throw new TemplateError(given.callee() + " takes at most 1 argument, not " + given.positional().size());
+        }
+        for (Value source : given.positional()) {
+            for (Value pair : source instanceof Dict dict ? Methods.pairs(dict) : Operators.iterate(source)) {
+                List<Value> both = Operators.iterate(pair);
+                if (both.size() != 2) {
+                    throw new TemplateError(given.callee() + " is given something else than pairs");
+                }
+                fields.put(Methods.text(both.get(0), "a field's name"), both.get(1));
+            }
+        }
+        fields.putAll(given.named());
+        return fields;
+    }
+}

@@ -1,0 +1,159 @@
+package io.roseinfer.tokenizer.chat.jinja;
+
+import io.roseinfer.tokenizer.chat.jinja.Value.Bool;
+import io.roseinfer.tokenizer.chat.jinja.Value.Dict;
+import io.roseinfer.tokenizer.chat.jinja.Value.Int;
+import io.roseinfer.tokenizer.chat.jinja.Value.Items;
+import io.roseinfer.tokenizer.chat.jinja.Value.None;
+import io.roseinfer.tokenizer.chat.jinja.Value.Real;
+import io.roseinfer.tokenizer.chat.jinja.Value.Text;
+import io.roseinfer.tokenizer.chat.jinja.Value.Undefined;
+import java.util.Map;
+import java.util.function.IntPredicate;
+
+/** Values as Python's {@code str} and {@code repr} write them, and what its texts take for whitespace. */
+final class PythonText {
+    private PythonText() {}
+
+    /** {@code str(value)}. */
+    static String str(Value value) {
+        if (value instanceof Text(String text)) {
+            return text;
+        }
+        if (value instanceof Undefined) {
+            return "";
+        }
+        StringBuilder out = new StringBuilder();
+        repr(value, out);
+        return out.toString();
+    }
+
+    private static void repr(Value value, StringBuilder out) {
+        if (out.length() > Budget.MOST_CHARS) {
+            throw new TemplateError("a text of it has more than " + Budget.MOST_CHARS + " characters");
+        }
+        switch (value) {
+            case Text(String text) -> quote(text, out);
+            case Int(long number) -> out.append(number);
+            case Real(double number) -> out.append(Numbers.repr(number));
+            case Bool(boolean truth) -> out.append(truth ? "True" : "False");
+            case None ignored -> out.append("None");
+            case Undefined ignored -> out.append("Undefined");
+            case Items(var values, Items.Kind kind) when kind == Items.Kind.LIST || kind == Items.Kind.TUPLE -> {
+                out.append(kind == Items.Kind.LIST ? '[' : '(');
+                String separator = "";
+                for (Value item : values) {
+                    out.append(separator);
+                    repr(item, out);
+                    separator = ", ";
+                }
+                out.append(kind == Items.Kind.LIST ? "]" : values.size() == 1 ? ",)" : ")");
+            }
+            case Dict(Map<Value, Value> entries) -> {
+                out.append('{');
+                String[] separator = {""};
+                entries.forEach((key, item) -> {
+                    out.append(separator[0]);
+                    repr(key, out);
+                    out.append(": ");
+                    repr(item, out);
+                    separator[0] = ", ";
+                });
+                out.append('}');
+            }
+            default -> throw new TemplateError(Operators.typeName(value) + " cannot be written as text");
+        }
+    }
+
+    private static void quote(String text, StringBuilder out) {
+        char quote = text.indexOf('\'') >= 0 && text.indexOf('"') < 0 ? '"' : '\'';
+        out.append(quote);
+        text.codePoints().forEach(point -> {
+            switch (point) {
+                case '\n' -> out.append("\\n");
+                case '\r' -> out.append("\\r");
+                case '\t' -> out.append("\\t");
+                case '\\' -> out.append("\\\\");
+                default -> {
+                    if (point == quote) {
+                        out.append('\\').append(quote);
+                    } else if (isPrintable(point)) {
+                        out.appendCodePoint(point);
+                    } else {
+                        String form = point < 0x100 ? "\\x%02x" : point < 0x10000 ? "\\u%04x" : "\\U%08x";
+                        out.append(String.format(java.util.Locale.ROOT, form, point));
+                    }
+                }
+            }
+        });
+        out.append(quote);
+    }
+
+    private static boolean isPrintable(int point) {
+        return switch (Character.getType(point)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.PRIVATE_USE,
+                    Character.UNASSIGNED,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR ->
+                false;
+            case Character.SPACE_SEPARATOR -> point == ' ';
+            default -> true;
+        };
+    }
+
+    /** {@code str.isspace} of one character. */
+    static boolean isSpace(int point) {
+        return point >= '\t' && point <= '\r'
+                || point >= 0x1c && point <= ' '
+                || point == 0x85
+                || Character.isSpaceChar(point);
+    }
+
+    static boolean isBlank(String text) {
+        return text.codePoints().allMatch(PythonText::isSpace);
+    }
+
+    /** Without the whitespace at its end. */
+    static String stripEnd(String text) {
+        return strip(text, PythonText::isSpace, false, true);
+    }
+
+    /** Without the characters at its begin and its end that are to go. */
+    static String strip(String text, IntPredicate goes, boolean begin, boolean end) {
+        int from = 0;
+        int to = text.length();
+        while (begin && from < to && goes.test(text.codePointAt(from))) {
+            from += Character.charCount(text.codePointAt(from));
+        }
+        while (end && to > from && goes.test(text.codePointBefore(to))) {
+            to -= Character.charCount(text.codePointBefore(to));
+        }
+        return text.substring(from, to);
+    }
+
+    /** Whether a character ends a line for {@code str.splitlines}. */
+    static boolean isLineEnd(char c) {
+        return c >= '\n' && c <= '\r' || c >= 0x1c && c <= 0x1e || c == 0x85 || c == 0x2028 || c == 0x2029;
+    }
+
+    /** The first character in upper case, the others in lower. */
+    static String capitalize(String text) {
+        if (text.isEmpty()) {
+            return text;
+        }
+        int first = Character.charCount(text.codePointAt(0));
+        StringBuilder out = new StringBuilder().appendCodePoint(Character.toTitleCase(text.codePointAt(0)));
+        return out.append(lower(text.substring(first))).toString();
+    }
+
+    static String lower(String text) {
+        return text.toLowerCase(java.util.Locale.ROOT);
+    }
+
+    static String upper(String text) {
+        return text.toUpperCase(java.util.Locale.ROOT);
+    }
+}

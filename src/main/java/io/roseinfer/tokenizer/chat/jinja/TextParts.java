@@ -1,0 +1,215 @@
+package io.roseinfer.tokenizer.chat.jinja;
+
+import io.roseinfer.tokenizer.chat.jinja.Value.Given;
+import io.roseinfer.tokenizer.chat.jinja.Value.Items;
+import io.roseinfer.tokenizer.chat.jinja.Value.None;
+import io.roseinfer.tokenizer.chat.jinja.Value.Text;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Texts cut apart and put together as Python does it. */
+final class TextParts {
+    private TextParts() {}
+
+    /** {@code split} and, from the right, {@code rsplit}: at a separator, or at runs of whitespace. */
+    static Value split(String self, Given given, boolean fromRight) {
+        List<Optional<Value>> bound = given.bind("sep", "maxsplit");
+        int most = bound.get(1).map(value -> Numbers.bounded(value, "maxsplit")).orElse(-1);
+        if (most < 0) {
+            most = Integer.MAX_VALUE;
+        }
+        Optional<Value> separator = bound.get(0).filter(value -> !(value instanceof None));
+        if (separator.isEmpty()) {
+            return texts(fromRight ? wordsFromRight(self, most) : words(self, most));
+        }
+        String at = Methods.text(separator.get(), "the separator");
+        if (at.isEmpty()) {
+            throw new TemplateError("a text cannot be split at an empty separator");
+        }
+        return texts(fromRight ? partsFromRight(self, at, most) : parts(self, at, most));
+    }
+
+    private static Value texts(List<String> parts) {
+        return Items.list(parts.stream().<Value>map(Text::new).toList());
+    }
+
+    private static List<String> parts(String self, String separator, int most) {
+        List<String> parts = new ArrayList<>();
+        int from = 0;
+        int at = self.indexOf(separator);
+        while (at >= 0 && parts.size() < most) {
+            parts.add(self.substring(from, at));
+            from = at + separator.length();
+            at = self.indexOf(separator, from);
+        }
+        parts.add(self.substring(from));
+        return parts;
+    }
+
+    private static List<String> partsFromRight(String self, String separator, int most) {
+        List<String> parts = new ArrayList<>();
+        int to = self.length();
+        int at = self.lastIndexOf(separator);
+        while (at >= 0 && parts.size() < most) {
+            parts.add(self.substring(at + separator.length(), to));
+            to = at;
+            at = self.lastIndexOf(separator, at - separator.length());
+        }
+        parts.add(self.substring(0, to));
+        return parts.reversed();
+    }
+
+    private static List<String> words(String self, int most) {
+        List<String> words = new ArrayList<>();
+        String rest = PythonText.strip(self, PythonText::isSpace, true, false);
+        while (!rest.isEmpty()) {
+            int end = 0;
+            while (end < rest.length() && !PythonText.isSpace(rest.charAt(end))) {
+                end++;
+            }
+            if (words.size() == most || end == rest.length()) {
+                words.add(rest);
+                return words;
+            }
+            words.add(rest.substring(0, end));
+            rest = PythonText.strip(rest.substring(end), PythonText::isSpace, true, false);
+        }
+        return words;
+    }
+
+    private static List<String> wordsFromRight(String self, int most) {
+        List<String> words = new ArrayList<>();
+        String rest = PythonText.stripEnd(self);
+        while (!rest.isEmpty()) {
+            int begin = rest.length();
+            while (begin > 0 && !PythonText.isSpace(rest.charAt(begin - 1))) {
+                begin--;
+            }
+            if (words.size() == most || begin == 0) {
+                words.add(rest);
+                return words.reversed();
+            }
+            words.add(rest.substring(begin));
+            rest = PythonText.stripEnd(rest.substring(0, begin));
+        }
+        return words.reversed();
+    }
+
+    static Value splitLines(String self, Given given) {
+        boolean keepEnds = given.bind("keepends").getFirst().map(Operators::truth).orElse(false);
+        return texts(lines(self, keepEnds));
+    }
+
+    /** The lines of a text; a last one that is empty is none. */
+    static List<String> lines(String self, boolean keepEnds) {
+        List<String> lines = new ArrayList<>();
+        int from = 0;
+        while (from < self.length()) {
+            int end = from;
+            while (end < self.length() && !PythonText.isLineEnd(self.charAt(end))) {
+                end++;
+            }
+            int next = self.startsWith("\r\n", end) ? end + 2 : Math.min(end + 1, self.length());
+            lines.add(self.substring(from, keepEnds ? next : end));
+            from = next;
+        }
+        return lines;
+    }
+
+    static Value partition(String self, Given given, boolean fromRight) {
+        String separator = Methods.text(given.one("sep"), "the separator");
+        int at = fromRight ? self.lastIndexOf(separator) : self.indexOf(separator);
+        if (separator.isEmpty()) {
+            throw new TemplateError("a text cannot be split at an empty separator");
+        }
+        Text empty = new Text("");
+        if (at < 0) {
+            return fromRight
+                    ? Items.tuple(empty, empty, new Text(self))
+                    : Items.tuple(new Text(self), empty, empty);
+        }
+        return Items.tuple(
+                new Text(self.substring(0, at)),
+                new Text(separator),
+                new Text(self.substring(at + separator.length())));
+    }
+
+    /** {@code replace}, at most so many times; a negative number is no bound. */
+    static String replace(String self, String old, String by, int most, Budget budget) {
+        StringBuilder out = new StringBuilder();
+        int from = 0;
+        int count = 0;
+        while (most < 0 || count < most) {
+            int at = old.isEmpty() ? nextGap(self, from, count) : self.indexOf(old, from);
+            if (at < 0) {
+                break;
+            }
+            out.append(self, from, at).append(by);
+            budget.text(out.length());
+            budget.spend(by.length());
+            from = at + old.length();
+            count++;
+        }
+        return out.append(self, from, self.length()).toString();
+    }
+
+    /** An empty text is found in front of every character and behind the last. */
+    private static int nextGap(String self, int from, int count) {
+        if (count == 0) {
+            return 0;
+        }
+        return from == self.length() ? -1 : from + Character.charCount(self.codePointAt(from));
+    }
+
+    /** {@code self.join(items)}, whose items must be texts. */
+    static Value join(String self, Value items, Budget budget) {
+        return new Text(join(
+                self,
+                Operators.iterate(items).stream()
+                        .map(item -> Methods.text(item, "an item to join"))
+                        .toList(),
+                budget));
+    }
+
+    static String join(String separator, List<String> parts, Budget budget) {
+        long chars = (long) separator.length() * Math.max(0, parts.size() - 1);
+        for (String part : parts) {
+            chars += part.length();
+        }
+        budget.text(chars);
+        return String.join(separator, parts);
+    }
+
+    /** The method {@code title}: every run of letters begins with a capital. */
+    static String title(String self) {
+        StringBuilder out = new StringBuilder();
+        boolean[] inWord = {false};
+        self.codePoints().forEach(point -> {
+            out.appendCodePoint(inWord[0] ? Character.toLowerCase(point) : Character.toTitleCase(point));
+            inWord[0] = Character.isLetter(point);
+        });
+        return out.toString();
+    }
+
+    /** {@code isupper} and {@code islower}: letters with a case are there, and all have that one. */
+    static boolean isCased(String self, boolean upper) {
+        boolean some = self.codePoints().anyMatch(point -> upper ? Character.isUpperCase(point) : Character.isLowerCase(point));
+        return some
+                && self.codePoints()
+                        .noneMatch(point -> Character.isTitleCase(point)
+                                || (upper ? Character.isLowerCase(point) : Character.isUpperCase(point)));
+    }
+
+    /** The filter {@code indent}. */
+    static String indent(String text, String by, boolean first, boolean blank, Budget budget) {
+        List<String> lines = lines(text + "\n", false);
+        StringBuilder out = new StringBuilder();
+        for (int i = 0; i < lines.size(); i++) {
+            boolean indented = i == 0 ? first : blank || !lines.get(i).isEmpty();
+            out.append(i == 0 ? "" : "\n").append(indented ? by : "").append(lines.get(i));
+            budget.text(out.length());
+        }
+        return out.toString();
+    }
+}

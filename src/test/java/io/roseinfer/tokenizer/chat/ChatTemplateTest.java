@@ -1,0 +1,151 @@
+package io.roseinfer.tokenizer.chat;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.base.StrictJson;
+import java.time.LocalDateTime;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+final class ChatTemplateTest {
+    private static final JsonNode GOLDENS = ChatGoldens.read("conversations.json");
+    private static final LocalDateTime NOW =
+            LocalDateTime.parse(GOLDENS.get("now").stringValue());
+
+    @TestFactory
+    Stream<DynamicTest> conversations_are_written_as_jinja_writes_them() {
+        return GOLDENS.get("rendered").properties().stream()
+                .flatMap(entry -> compared(
+                        entry.getKey(), ChatGoldens.text("templates/" + entry.getKey() + ".jinja"), entry.getValue()));
+    }
+
+    static Stream<DynamicTest> compared(String name, String source, JsonNode rendered) {
+        ChatTemplate template = ChatTemplate.parse(source, name, tokens());
+        return rendered.properties().stream()
+                .map(golden -> DynamicTest.dynamicTest(
+                        name + ": " + golden.getKey(),
+                        () -> ChatGoldens.assertAgrees(
+                                golden.getValue(), () -> template.render(conversation(golden.getKey())))));
+    }
+
+    private static Map<String, String> tokens() {
+        Map<String, String> tokens = new HashMap<>();
+        GOLDENS.get("tokens").properties().forEach(entry -> tokens.put(entry.getKey(), entry.getValue().stringValue()));
+        return tokens;
+    }
+
+    private static Conversation conversation(String name) {
+        JsonNode golden = GOLDENS.get("conversations").get(name);
+        Map<String, JsonNode> more = new HashMap<>();
+        golden.properties().forEach(entry -> more.put(entry.getKey(), entry.getValue()));
+        boolean beginAnswer = more.remove("add_generation_prompt").booleanValue();
+        JsonNode messages = more.remove("messages");
+        Optional<JsonNode> tools = Optional.ofNullable(more.remove("tools"));
+        return new Conversation(messages, tools, beginAnswer, more, NOW);
+    }
+
+    private static String render(String source) {
+        JsonNode messages = StrictJson.mapper().createArrayNode();
+        return ChatTemplate.parse(source, "test", Map.of()).render(Conversation.of(messages, NOW));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '§', value = {
+        "{% include 'x' %} § \"include\"",
+        "{% import 'x' as y %} § \"import\"",
+        "{% call f() %}{% endcall %} § \"call\"",
+        "{% autoescape true %}{% endautoescape %} § \"autoescape\"",
+        "{% for x in y recursive %}{% endfor %} § recursive",
+        "{{ x|urlize }} § \"urlize\"",
+        "{{ x|map('xmlattr') }} § \"xmlattr\"",
+        "{{ x is weird }} § \"weird\"",
+        "{{ x|selectattr('a', 'weird') }} § \"weird\"",
+        "{{ x.__class__() }} § \"__class__\"",
+        "{{ x.encode() }} § \"encode\"",
+        "{{ cycler('a') }} § \"cycler\"",
+        "{{ f(*x) }} § \"*\"",
+        "{% break %} § outside",
+        "{{ x § \"}}\"",
+        "{{ x ] }} § \"]\"",
+        "{# x § \"#}\"",
+        "{% if x %} § endif",
+        "{% endif %} § \"endif\"",
+        "{{ 99999999999999999999 }} § 64 bits",
+        "{{ \"\\N{DASH}\" }} § by name"
+    })
+    void what_it_does_not_know_is_refused_at_load(String source, String named) {
+        BadModel refused =
+                assertThrows(BadModel.class, () -> ChatTemplate.parse("a\n\n" + source, "chat_template.jinja", Map.of()));
+        assertTrue(refused.getMessage().contains(named.replace("\"", "\\\"")), refused.getMessage());
+        assertTrue(refused.getMessage().startsWith("chat_template.jinja, line 3: "), refused.getMessage());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+                "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+                "{{ 'x' * 999999999999 }}",
+                "{{ [0] * 999999999999 }}",
+                "{% set ns = namespace(x='0123456789') %}{% for i in range(99) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
+                "{% set ns = namespace(x=[1]) %}{% for i in range(99) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x }}",
+                "{% set ns = namespace(x=[1]) %}{% for i in range(99) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x|tojson }}",
+                "{% for i in range(99999) %}{{ 'x' * 1000 }}{% endfor %}",
+                "{{ ('x' * 100000).replace('', 'y' * 100000) }}",
+                "{{ 9 ** 99 }}",
+                "{{ ('a' * 1000000).split('a')|map('upper')|join('x' * 1000) }}"
+            })
+    void what_takes_too_much_is_refused(String source) {
+        assertThrows(BadInput.class, () -> render(source));
+    }
+
+    @Test
+    void a_nesting_that_no_stack_holds_is_refused_at_load() {
+        String source = "{{ " + "(".repeat(100_000) + "1" + ")".repeat(100_000) + " }}";
+        assertThrows(BadModel.class, () -> render(source));
+    }
+
+    @Test
+    void a_failure_names_its_line() {
+        BadInput failure = assertThrows(BadInput.class, () -> render("a\n{{ 'b' }}\n{{ nothing.x }}"));
+        assertTrue(failure.getMessage().contains("line 3"), failure.getMessage());
+    }
+
+    @Test
+    void nothing_of_the_program_can_be_reached() {
+        assertEquals("", render("{{ messages.class }}{{ messages.getClass }}{{ (''.__class__) }}{{ messages['__class__'] }}"));
+    }
+
+    @Test
+    void a_template_says_whether_it_uses_tools() {
+        assertTrue(ChatTemplate.parse("{% if tools %}x{% endif %}", "test", Map.of()).usesTools());
+        assertFalse(ChatTemplate.parse("{{ messages[0].tools_used }}", "test", Map.of()).usesTools());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "%d %b %Y, 05 Mar 2026",
+        "%A %a %B %m %y, Thursday Thu March 03 26",
+        "%H:%M:%S %p, 14:07:09 PM",
+        "%j %I %%, 064 02 %",
+        "%-d/%-m %e, 5/3  5",
+        "%F %T, 2026-03-05 14:07:09"
+    })
+    void times_are_written_as_c_writes_them(String format, String expected) {
+        assertEquals(expected, Strftime.format(NOW, format));
+    }
+}

@@ -1,0 +1,91 @@
+package io.roseinfer.tokenizer.chat;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.base.StrictJson;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+final class ChatTemplatesTest {
+    private static final JsonNode NOBODY = StrictJson.mapper().createArrayNode();
+
+    @TempDir
+    Path directory;
+
+    private void write(String file, String content) throws IOException {
+        Files.writeString(directory.resolve(file), content);
+    }
+
+    private String rendered() {
+        return ChatTemplates.fromDirectory(directory)
+                .orElseThrow()
+                .render(Conversation.of(NOBODY, LocalDateTime.MIN));
+    }
+
+    @Test
+    void a_directory_without_one_has_none() throws IOException {
+        write("tokenizer_config.json", "{\"chat_template\": null}");
+        assertEquals(Optional.empty(), ChatTemplates.fromDirectory(directory));
+    }
+
+    @Test
+    void the_newest_file_wins() throws IOException {
+        write("tokenizer_config.json", "{\"chat_template\": \"config\"}");
+        assertEquals("config", rendered());
+        write("chat_template.json", "{\"chat_template\": \"json\"}");
+        assertEquals("json", rendered());
+        write("chat_template.jinja", "jinja\n");
+        assertEquals("jinja", rendered());
+    }
+
+    @Test
+    void of_several_the_default_is_taken_and_with_tools_the_one_for_tools() throws IOException {
+        write(
+                "tokenizer_config.json",
+                "{\"chat_template\": [{\"name\": \"tool_use\", \"template\": \"with\"}, {\"name\": \"default\", \"template\": \"plain\"}]}");
+        ChatTemplate template = ChatTemplates.fromDirectory(directory).orElseThrow();
+        Conversation withTools = new Conversation(NOBODY, Optional.of(NOBODY), true, Map.of(), LocalDateTime.MIN);
+        assertEquals("plain", rendered());
+        assertEquals("with", template.render(withTools));
+        assertTrue(template.usesTools());
+    }
+
+    @Test
+    void special_tokens_are_known_by_their_roles() throws IOException {
+        write("special_tokens_map.json", "{\"bos_token\": \"<old>\", \"pad_token\": {\"content\": \"<pad>\"}}");
+        write(
+                "tokenizer_config.json",
+                "{\"bos_token\": {\"content\": \"<s>\"}, \"eos_token\": null, \"chat_template\":"
+                        + " \"{{ bos_token ~ pad_token }}{{ eos_token is defined }}\"}");
+        assertEquals("<s><pad>False", rendered());
+    }
+
+    @Test
+    void a_list_without_a_default_is_refused() throws IOException {
+        write("tokenizer_config.json", "{\"chat_template\": [{\"name\": \"rag\", \"template\": \"x\"}]}");
+        BadModel refused = assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory));
+        assertTrue(refused.getMessage().contains("none named \"default\""), refused.getMessage());
+    }
+
+    @Test
+    void a_template_of_another_type_is_refused() throws IOException {
+        write("chat_template.json", "{\"chat_template\": 5}");
+        assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory));
+    }
+
+    @Test
+    void a_file_that_is_not_utf_8_is_refused() throws IOException {
+        Files.write(directory.resolve("chat_template.jinja"), new byte[] {(byte) 0xff});
+        assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory));
+    }
+}
