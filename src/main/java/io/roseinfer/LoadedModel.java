@@ -10,6 +10,7 @@ import io.roseinfer.engine.EngineWarmUp;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.chat.ChatTemplate;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -28,6 +29,7 @@ public final class LoadedModel implements AutoCloseable {
     private final Backend backend;
     private final ModelRunner runner;
     private final Optional<Tokenizer> tokenizer;
+    private final Optional<ChatTemplate> chat;
     /** The options that the runner was sized for. */
     private final EngineOptions options;
 
@@ -39,12 +41,14 @@ public final class LoadedModel implements AutoCloseable {
             Backend backend,
             ModelRunner runner,
             Optional<Tokenizer> tokenizer,
+            Optional<ChatTemplate> chat,
             EngineOptions options,
             Observers profiler,
             List<String> warnings) {
         this.backend = backend;
         this.runner = runner;
         this.tokenizer = tokenizer;
+        this.chat = chat;
         this.options = options;
         this.profiler = profiler;
         this.warnings = List.copyOf(warnings);
@@ -60,6 +64,11 @@ public final class LoadedModel implements AutoCloseable {
 
     public Optional<Tokenizer> tokenizer() {
         return tokenizer;
+    }
+
+    /** How the model wants conversations written; empty if it does not say. */
+    public Optional<ChatTemplate> chat() {
+        return chat;
     }
 
     /** The device's short name, {@code cpu} or {@code cuda}. */

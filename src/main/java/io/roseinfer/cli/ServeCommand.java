@@ -48,7 +48,8 @@ final class ServeCommand implements io.roseinfer.cli.Command {
         try (LoadedModel loaded = model.load(engine, terminal)) {
             model.features(loaded, terminal);
             warmUp(loaded, engine, terminal);
-            return serve(loaded, engine, options, terminal);
+            return serve(
+                    loaded, engine, options.withModel(options.model().withChat(loaded.chat())), terminal);
         }
     }
 

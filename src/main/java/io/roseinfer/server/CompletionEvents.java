@@ -22,9 +22,6 @@ final class CompletionEvents {
     /** Tokens that are there already go out with one write, up to about so many characters. */
     private static final int WRITE_CHARS = 8192;
 
-    /** The place in an event of no text where text goes. */
-    private static final String EMPTY_TEXT = "\"text\":\"\"";
-
     private static final String DONE = "data: [DONE]\n\n";
 
     private final Exchange exchange;
@@ -154,9 +151,17 @@ final class CompletionEvents {
                 }
             }
             if (!finished) {
+                if (tokens == 0) {
+                    open();
+                }
                 finish(event(""), shownChars);
                 flush();
             }
+        }
+
+        /** Tells what stands in front of the first token, which is there, so that a client can take it for the first token's time. */
+        private void open() {
+            json.opening(index).ifPresent(event -> append(events, event));
         }
 
         private void takeWhatIsThere() {
@@ -179,6 +184,9 @@ final class CompletionEvents {
             metrics.generated(1);
             int all = generated.incrementAndGet();
             boolean last = stream.isExhausted() && isServed();
+            if (tokens == 1) {
+                open();
+            }
             if (isPlain && tokens > 1 && !last) {
                 appendPlain(token.text());
             } else {
@@ -198,7 +206,8 @@ final class CompletionEvents {
         private void appendPlain(String text) {
             if (before.isEmpty()) {
                 String event = event("").toString();
-                int at = event.indexOf(EMPTY_TEXT) + EMPTY_TEXT.length() - 1;
+                String empty = "\"" + json.textField() + "\":\"\"";
+                int at = event.indexOf(empty) + empty.length() - 1;
                 before = "data: " + event.substring(0, at);
                 behind = event.substring(at) + "\n\n";
             }
@@ -232,7 +241,7 @@ final class CompletionEvents {
 
         private ObjectNode event(String text) {
             ObjectNode event = json.envelope();
-            ObjectNode unused = CompletionJson.addChoice(event, index, text);
+            ObjectNode unused = json.addChoice(event, index, text);
             return event;
         }
 
@@ -249,7 +258,7 @@ final class CompletionEvents {
             reason = CompletionJson.finishReason(completion.finishReason());
             ObjectNode choice = choice(event);
             String rest = completion.text().map(all -> all.substring(shown)).orElse("");
-            choice.put("text", choice.get("text").stringValue() + rest);
+            json.putText(choice, json.text(choice) + rest);
             CompletionJson.finish(choice, completion);
             append(events, event);
         }

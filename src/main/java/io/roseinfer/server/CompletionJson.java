@@ -11,7 +11,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The objects of {@code /v1/completions}, as OpenAI's API and vLLM spell them. */
-final class CompletionJson {
+sealed class CompletionJson permits ChatJson {
     /** JSON has no infinity. */
     private static final double LEAST_LOGPROB = -9999;
 
@@ -31,22 +31,44 @@ final class CompletionJson {
     ObjectNode envelope() {
         ObjectNode root = StrictJson.mapper().createObjectNode();
         root.put("id", id)
-                .put("object", "text_completion")
+                .put("object", object())
                 .put("created", created)
                 .put("model", model)
                 .putArray("choices");
         return root;
     }
 
+    /** What kind of object it is. */
+    String object() {
+        return "text_completion";
+    }
+
     /** Adds a choice whose {@code logprobs} are null. */
-    static ObjectNode addChoice(ObjectNode envelope, int index, String text) {
+    final ObjectNode addChoice(ObjectNode envelope, int index, String text) {
         ArrayNode choices = (ArrayNode) envelope.get("choices");
-        return choices.addObject()
-                .put("index", index)
-                .put("text", text)
-                .putNull("logprobs")
-                .putNull("finish_reason")
-                .putNull("stop_reason");
+        ObjectNode choice = choices.addObject().put("index", index);
+        putText(choice, text);
+        return choice.putNull("logprobs").putNull("finish_reason").putNull("stop_reason");
+    }
+
+    /** Puts the text of a choice where it goes. */
+    void putText(ObjectNode choice, String text) {
+        choice.put(textField(), text);
+    }
+
+    /** The text of a choice so far. */
+    String text(ObjectNode choice) {
+        return choice.get(textField()).stringValue();
+    }
+
+    /** The name of the field that is a choice's text, wherever it stands. */
+    String textField() {
+        return "text";
+    }
+
+    /** What a stream tells of a choice in front of its first token, if anything. */
+    Optional<ObjectNode> opening(int index) {
+        return Optional.empty();
     }
 
     static void finish(ObjectNode choice, Completion completion) {
@@ -91,7 +113,7 @@ final class CompletionJson {
         return at;
     }
 
-    private String text(int tokenId) {
+    final String text(int tokenId) {
         return tokenizer.isPresent() ? text(new int[] {tokenId}) : "token_id:" + tokenId;
     }
 
@@ -100,7 +122,7 @@ final class CompletionJson {
         return tokenizer.map(words -> words.decode(ids)).orElse("");
     }
 
-    private static double finite(float logprob) {
+    static double finite(float logprob) {
         return Float.isFinite(logprob) ? logprob : LEAST_LOGPROB;
     }
 

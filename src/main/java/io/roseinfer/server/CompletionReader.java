@@ -4,6 +4,7 @@ import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.server.ServerOptions.ServedModel;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.server.CompletionCall.Output;
 import io.roseinfer.server.http.HttpCall;
@@ -18,7 +19,7 @@ import java.util.Set;
 import tools.jackson.databind.JsonNode;
 
 /** Reads the body of {@code /v1/completions}. What would change the answer and is not done here is refused by its name. */
-final class CompletionReader {
+sealed class CompletionReader permits ChatReader {
     /** Tokens generated when nothing else is said, as in the OpenAI API. */
     private static final int DEFAULT_TOKENS = 16;
 
@@ -55,7 +56,7 @@ final class CompletionReader {
 
     private static final String TIMEOUT_HEADER = "x-request-timeout";
 
-    private final String modelName;
+    private final ServedModel model;
     private final ModelSpec spec;
     private final Optional<Tokenizer> tokenizer;
     private final Optional<Duration> mostTime;
@@ -65,8 +66,8 @@ final class CompletionReader {
      *
      * @param mostTime the server's own limit for a request
      */
-    CompletionReader(String modelName, ModelSpec spec, Optional<Tokenizer> tokenizer, Optional<Duration> mostTime) {
-        this.modelName = modelName;
+    CompletionReader(ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, Optional<Duration> mostTime) {
+        this.model = model;
         this.spec = spec;
         this.tokenizer = tokenizer;
         this.mostTime = mostTime;
@@ -74,8 +75,8 @@ final class CompletionReader {
 
     CompletionCall read(HttpCall call) {
         Fields fields = Fields.parse(call.body());
-        requireModel(fields, modelName);
-        requireSupported(fields);
+        requireModel(fields, model.name());
+        requireSupported(fields, unsupported());
         int n = fields.integer("n", 1, 1, MOST_CHOICES);
         int bestOf = fields.integer("best_of", n, 1, MOST_CHOICES);
         if (bestOf != n) {
@@ -83,13 +84,19 @@ final class CompletionReader {
         }
         SamplingParams sampling = sampling(fields);
         Output output = output(fields, sampling);
-        int maxTokens = maxTokens(fields);
         List<int[]> prompts = prompts(fields, n);
+        prompts.forEach(this::requireFit);
+        int maxTokens = maxTokens(fields, prompts.getFirst().length);
         GenerationRequest request = request(fields, call, prompts.getFirst(), maxTokens, sampling);
         Optional<String> unusedId = fields.string("request_id");
         Optional<String> unusedUser = fields.string("user");
         boolean clamped = prompts.stream().anyMatch(ids -> ids.length + (long) maxTokens > spec.contextLength());
         return new CompletionCall(prompts, request, n, output, clamped, fields.unread());
+    }
+
+    /** The objects of an answer to what was read. */
+    CompletionJson json(String requestId, long createdSeconds, boolean stream) {
+        return new CompletionJson("cmpl-" + requestId, createdSeconds, model.name(), tokenizer);
     }
 
     /** A model that is named must be the one that is served. */
@@ -101,8 +108,13 @@ final class CompletionReader {
         }
     }
 
-    private static void requireSupported(Fields fields) {
-        for (String name : UNSUPPORTED) {
+    /** Fields that are refused unless they ask for nothing. */
+    List<String> unsupported() {
+        return UNSUPPORTED;
+    }
+
+    private static void requireSupported(Fields fields, List<String> unsupported) {
+        for (String name : unsupported) {
             fields.find(name).filter(node -> !isNeutral(node)).ifPresent(node -> {
                 throw ApiError.badField(name, name + " is not supported; leave it out");
             });
@@ -126,7 +138,7 @@ final class CompletionReader {
         };
     }
 
-    private static SamplingParams sampling(Fields fields) {
+    private SamplingParams sampling(Fields fields) {
         SamplingParams params = SamplingParams.random();
         params = fields.number("temperature", params, params::withTemperature);
         params = fields.number("top_p", params, params::withTopP);
@@ -135,8 +147,12 @@ final class CompletionReader {
         params = fields.number("presence_penalty", params, params::withPresencePenalty);
         params = fields.number("frequency_penalty", params, params::withFrequencyPenalty);
         int topK = fields.integer("top_k", 0, -1, Integer.MAX_VALUE);
-        int logprobs = fields.integer("logprobs", -1, 0, SamplingParams.MAX_LOGPROBS);
-        return params.withTopK(Math.max(0, topK)).withLogprobs(logprobs);
+        return params.withTopK(Math.max(0, topK)).withLogprobs(logprobs(fields));
+    }
+
+    /** How many of the likeliest tokens are told with each; -1 tells of none, not even the chosen one. */
+    int logprobs(Fields fields) {
+        return fields.integer("logprobs", -1, 0, SamplingParams.MAX_LOGPROBS);
     }
 
     private static Output output(Fields fields, SamplingParams sampling) {
@@ -158,7 +174,8 @@ final class CompletionReader {
         return new Output(stream, usage, continuous, echo, fields.flag("return_token_ids"));
     }
 
-    private static int maxTokens(Fields fields) {
+    /** The most tokens to generate behind a prompt of so many. */
+    int maxTokens(Fields fields, int promptTokens) {
         return fields.integer("max_tokens", DEFAULT_TOKENS, 1, Integer.MAX_VALUE);
     }
 
@@ -201,7 +218,8 @@ final class CompletionReader {
                 TIMEOUT_HEADER, "the header X-Request-Timeout must be seconds, above 0 and up to 1000000");
     }
 
-    private List<int[]> prompts(Fields fields, int n) {
+    /** What is to be continued, as token ids. */
+    List<int[]> prompts(Fields fields, int n) {
         JsonNode prompt = fields.find("prompt")
                 .orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; give text or token ids"));
         List<int[]> prompts = new ArrayList<>();
@@ -221,7 +239,6 @@ final class CompletionReader {
             prompt.forEach(
                     element -> prompts.add(element.isArray() ? Fields.ids("prompt", element) : encoded(element)));
         }
-        prompts.forEach(this::requireFit);
         return prompts;
     }
 
@@ -234,27 +251,32 @@ final class CompletionReader {
         return Fields.checked("prompt", () -> words.encodePrompt(prompt.stringValue()));
     }
 
+    /** The field that prompts come from. */
+    String promptField() {
+        return "prompt";
+    }
+
     private void requireFit(int... ids) {
         if (ids.length == 0) {
-            throw ApiError.badField("prompt", "the prompt is empty; a completion needs a token to continue");
+            throw ApiError.badField(promptField(), "the prompt is empty; a completion needs a token to continue");
         }
         for (int id : ids) {
             if (id >= spec.vocabularySize()) {
                 throw ApiError.badField(
-                        "prompt",
-                        "prompt has token id " + id + "; ids of this model are 0 to " + (spec.vocabularySize() - 1));
+                        promptField(),
+                        "the prompt has token id " + id + "; ids of this model are 0 to " + (spec.vocabularySize() - 1));
             }
         }
         if (ids.length >= spec.contextLength()) {
             throw ApiError.badField(
-                    "prompt",
+                    promptField(),
                     "the prompt has " + ids.length + " tokens; the model's context is " + spec.contextLength()
                             + " and one of them must be new, so shorten the prompt");
         }
     }
 
     /** What the engine refuses beyond the checks here is about the sizes of prompt and completion. */
-    static ApiError refused(BadInput bad) {
-        return ApiError.badField("prompt", bad.getMessage());
+    ApiError refused(BadInput bad) {
+        return ApiError.badField(promptField(), bad.getMessage());
     }
 }

@@ -11,11 +11,10 @@ import java.time.InstantSource;
 import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
 
-/** {@code POST /v1/completions}: one call is {@code n} requests of the engine for each of its prompts. */
+/** {@code POST /v1/completions} and {@code POST /v1/chat/completions}: one call is {@code n} requests of the engine for each of its prompts. */
 final class Completions implements Endpoint {
     private final Engine engine;
     private final CompletionReader reader;
-    private final String modelName;
     private final InstantSource time;
     private final Door door;
     private final ServerMetrics metrics;
@@ -23,13 +22,11 @@ final class Completions implements Endpoint {
     Completions(
             Engine engine,
             CompletionReader reader,
-            String modelName,
             InstantSource time,
             Door door,
             ServerMetrics metrics) {
         this.engine = engine;
         this.reader = reader;
-        this.modelName = modelName;
         this.time = time;
         this.door = door;
         this.metrics = metrics;
@@ -44,8 +41,8 @@ final class Completions implements Endpoint {
         try (OpenStreams streams = new OpenStreams()) {
             exchange.response().whenGone(streams::close);
             submit(call, streams);
-            CompletionJson json = new CompletionJson(
-                    "cmpl-" + exchange.requestId(), time.instant().getEpochSecond(), modelName, engine.tokenizer());
+            CompletionJson json = reader.json(
+                    exchange.requestId(), time.instant().getEpochSecond(), call.output().stream());
             if (call.output().stream()) {
                 new CompletionEvents(exchange, call, json, metrics).stream(streams);
             } else {
@@ -73,7 +70,7 @@ final class Completions implements Endpoint {
             try {
                 streams.add(engine.submit(seeded));
             } catch (BadInput bad) {
-                throw CompletionReader.refused(bad);
+                throw reader.refused(bad);
             }
         }
     }
@@ -105,7 +102,7 @@ final class Completions implements Endpoint {
             CompletionCall call,
             CompletionJson json) {
         String front = call.output().echo() ? json.text(prompt) : "";
-        ObjectNode choice = CompletionJson.addChoice(
+        ObjectNode choice = json.addChoice(
                 answer, index, front + completion.text().orElse(""));
         if (call.request().sampling().logprobs() >= 0) {
             int unused = json.logprobs(choice, completion.tokens(), 0);

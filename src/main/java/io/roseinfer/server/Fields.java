@@ -64,6 +64,10 @@ final class Fields {
     }
 
     boolean flag(String field) {
+        return flag(field, false);
+    }
+
+    boolean flag(String field, boolean absent) {
         return find(field)
                 .map(node -> {
                     if (!node.isBoolean()) {
@@ -71,7 +75,7 @@ final class Fields {
                     }
                     return node.booleanValue();
                 })
-                .orElse(false);
+                .orElse(absent);
     }
 
     OptionalLong integer(String field) {

@@ -69,14 +69,17 @@ public final class Server implements AutoCloseable {
             Engine engine, ServerOptions options, ServerMetrics metrics, Door door, InstantSource time) {
         StateEndpoints state =
                 new StateEndpoints(options, engine.spec(), door, time.instant().getEpochSecond());
-        TokenEndpoints tokens = new TokenEndpoints(options.modelName(), engine.spec(), engine.tokenizer());
+        ChatPrompts chat = new ChatPrompts(options.model().chat(), engine.tokenizer(), time);
+        TokenEndpoints tokens = new TokenEndpoints(options.modelName(), engine.spec(), engine.tokenizer(), chat);
         CompletionReader reader =
-                new CompletionReader(options.modelName(), engine.spec(), engine.tokenizer(), options.requestTimeout());
+                new CompletionReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout());
+        ChatReader chatReader = new ChatReader(
+                options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout(), chat);
         return Map.of(
                 "/v1/completions",
-                new Route(POST, false, new Completions(engine, reader, options.modelName(), time, door, metrics)),
+                new Route(POST, false, new Completions(engine, reader, time, door, metrics)),
                 "/v1/chat/completions",
-                new Route(POST, false, state::chat),
+                new Route(POST, false, new Completions(engine, chatReader, time, door, metrics)),
                 "/v1/models",
                 new Route(GET, false, state::models),
                 "/tokenize",

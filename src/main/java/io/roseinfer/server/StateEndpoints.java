@@ -49,12 +49,4 @@ final class StateEndpoints {
                 .put("max_model_len", spec.contextLength());
         exchange.send(list);
     }
-
-    /** No model brings a chat template yet. */
-    void chat(Exchange exchange) {
-        CompletionReader.requireModel(Fields.parse(exchange.call().body()), options.modelName());
-        throw ApiError.badField(
-                "messages",
-                "the model has no chat template, so a conversation cannot be made a prompt; use /v1/completions");
-    }
 }

@@ -13,11 +13,13 @@ final class TokenEndpoints {
     private final String modelName;
     private final ModelSpec spec;
     private final Optional<Tokenizer> tokenizer;
+    private final ChatPrompts chat;
 
-    TokenEndpoints(String modelName, ModelSpec spec, Optional<Tokenizer> tokenizer) {
+    TokenEndpoints(String modelName, ModelSpec spec, Optional<Tokenizer> tokenizer, ChatPrompts chat) {
         this.modelName = modelName;
         this.spec = spec;
         this.tokenizer = tokenizer;
+        this.chat = chat;
     }
 
     private Tokenizer tokenizer() {
@@ -28,14 +30,7 @@ final class TokenEndpoints {
     void tokenize(Exchange exchange) {
         Fields fields = Fields.parse(exchange.call().body());
         CompletionReader.requireModel(fields, modelName);
-        if (fields.find("messages").isPresent()) {
-            throw ApiError.badField("messages", "the model has no chat template; give a prompt");
-        }
-        String prompt =
-                fields.string("prompt").orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; give text"));
-        boolean around = fields.find("add_special_tokens").isEmpty() || fields.flag("add_special_tokens");
-        int[] ids = Fields.checked(
-                "prompt", () -> around ? tokenizer().encodePrompt(prompt) : tokenizer().encode(prompt));
+        int[] ids = fields.find("messages").isPresent() ? chat.read(fields) : ids(fields);
         ObjectNode answer = StrictJson.mapper().createObjectNode();
         answer.put("count", ids.length).put("max_model_len", spec.contextLength());
         CompletionJson.ids(answer, "tokens", ids);
@@ -48,6 +43,14 @@ final class TokenEndpoints {
             answer.putNull("token_strs");
         }
         exchange.send(answer);
+    }
+
+    private int[] ids(Fields fields) {
+        String prompt =
+                fields.string("prompt").orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; give text"));
+        boolean around = fields.flag("add_special_tokens", true);
+        return Fields.checked(
+                "prompt", () -> around ? tokenizer().encodePrompt(prompt) : tokenizer().encode(prompt));
     }
 
     void detokenize(Exchange exchange) {

@@ -12,6 +12,9 @@ import com.openai.errors.NotFoundException;
 import com.openai.errors.RateLimitException;
 import com.openai.errors.SseException;
 import com.openai.errors.UnauthorizedException;
+import com.openai.models.chat.completions.ChatCompletion;
+import com.openai.models.chat.completions.ChatCompletionChunk;
+import com.openai.models.chat.completions.ChatCompletionCreateParams;
 import com.openai.models.completions.Completion;
 import com.openai.models.completions.CompletionCreateParams;
 import io.roseinfer.backend.sim.SimOptions;
@@ -69,6 +72,49 @@ class OpenAiClientTest {
                         .map(event -> event.choices().getFirst().text())
                         .collect(Collectors.joining());
                 assertThat(text).isEqualTo(expected(server));
+            }
+            client.close();
+        }
+    }
+
+    private static ChatCompletionCreateParams chatParams() {
+        return ChatCompletionCreateParams.builder()
+                .model(TestServer.MODEL)
+                .addSystemMessage("Tell a story.")
+                .addUserMessage("Once upon a time")
+                .maxCompletionTokens(20)
+                .temperature(0.0)
+                .build();
+    }
+
+    private static String expectedAnswer(TestServer server) {
+        return server.engine
+                .generate(GenerationRequest.of("Tell a story.\nOnce upon a time").withMaxNewTokens(20))
+                .text()
+                .orElseThrow();
+    }
+
+    @Test
+    void a_chat_is_understood() {
+        try (TestServer server = TestServer.startChat()) {
+            OpenAIClient client = client(server, "any");
+            ChatCompletion answer = client.chat().completions().create(chatParams());
+            assertThat(answer.choices().getFirst().message().content()).contains(expectedAnswer(server));
+            assertThat(answer.choices().getFirst().finishReason()).hasToString("length");
+            client.close();
+        }
+    }
+
+    @Test
+    void a_streamed_chat_is_understood_to_its_end() {
+        try (TestServer server = TestServer.startChat()) {
+            OpenAIClient client = client(server, "any");
+            try (StreamResponse<ChatCompletionChunk> stream =
+                    client.chat().completions().createStreaming(chatParams())) {
+                String text = stream.stream()
+                        .map(event -> event.choices().getFirst().delta().content().orElse(""))
+                        .collect(Collectors.joining());
+                assertThat(text).isEqualTo(expectedAnswer(server));
             }
             client.close();
         }

@@ -7,6 +7,7 @@ import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.server.ServerOptions.ServedModel;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
@@ -65,6 +66,12 @@ final class TestServer implements AutoCloseable {
 
     static TestServer start() {
         return new TestServer(engineOptions(), SimOptions.defaults(), options());
+    }
+
+    /** One with the chat template of the built-in model. */
+    static TestServer startChat() {
+        ServedModel model = ServedModel.named(MODEL).withChat(TINY.chat());
+        return new TestServer(engineOptions(), SimOptions.defaults(), options().withModel(model));
     }
 
     static TestServer start(SimOptions sim) {

@@ -11,23 +11,33 @@ import io.roseinfer.safetensors.Checkpoint;
 import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
+import io.roseinfer.tokenizer.chat.ChatTemplate;
+import io.roseinfer.tokenizer.chat.ChatTemplates;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
  * A model as it comes from outside, checked and ready to be loaded: its shape, its weights, and its tokenizer if it has one.
  *
+ * @param chat how it wants conversations written, if its files say so
  * @param source where the weights are; closing this record closes it
  * @param warnings what was odd, but not wrong, about the files; one line each, usually none
  */
 public record ModelFiles(
-        ModelSpec spec, Weights weights, Optional<Tokenizer> tokenizer, WeightSource source, List<String> warnings)
+        ModelSpec spec,
+        Weights weights,
+        Optional<Tokenizer> tokenizer,
+        Optional<ChatTemplate> chat,
+        WeightSource source,
+        List<String> warnings)
         implements AutoCloseable {
     private static final String CONFIG = "config.json";
     private static final String GENERATION_CONFIG = "generation_config.json";
@@ -40,6 +50,10 @@ public record ModelFiles(
     @Override
     public void close() {
         source.close();
+    }
+
+    private ModelFiles withChat(Optional<ChatTemplate> template) {
+        return new ModelFiles(spec, weights, tokenizer, template, source, warnings);
     }
 
     /**
@@ -68,7 +82,19 @@ public record ModelFiles(
         }
         TokenizerChoice choice = TokenizerChoice.ofDirectory(model.family, directory, model.spec.vocabularySize(), isIntact);
         warnings.addAll(choice.warnings());
-        return checked(model.endingAlso(choice.tokenizer()), Checkpoint.open(directory), choice.tokenizer(), warnings);
+        Optional<ChatTemplate> chat = chat(directory, warnings);
+        return checked(model.endingAlso(choice.tokenizer()), Checkpoint.open(directory), choice.tokenizer(), warnings)
+                .withChat(chat);
+    }
+
+    /** A template that cannot be carried out costs a model its chat, and nothing else. */
+    private static Optional<ChatTemplate> chat(Path directory, List<String> warnings) {
+        try {
+            return ChatTemplates.fromDirectory(directory);
+        } catch (BadModel unsupported) {
+            warnings.add(unsupported.getMessage() + "; the model completes text, but takes no conversations");
+            return Optional.empty();
+        }
     }
 
     /**
@@ -92,10 +118,16 @@ public record ModelFiles(
         warnings.addAll(tokenizer.warnings());
         model = model.endingAlso(Optional.of(tokenizer));
         try (InputStream weights = open(root + "model.safetensors.zst")) {
-            return checked(model, Checkpoint.openCompressed(title, weights), Optional.of(tokenizer), warnings);
+            return checked(model, Checkpoint.openCompressed(title, weights), Optional.of(tokenizer), warnings)
+                    .withChat(Optional.of(builtinChat(root, title)));
         } catch (IOException e) {
             throw new BadModel(title + ": cannot be read from the jar: " + e, e);
         }
+    }
+
+    private static ChatTemplate builtinChat(String root, String title) {
+        String source = new String(resource(root + "chat_template.jinja"), StandardCharsets.UTF_8);
+        return ChatTemplate.parse(source, title + "/chat_template.jinja", Map.of());
     }
 
     /**
@@ -125,7 +157,7 @@ public record ModelFiles(
         try {
             Binding bound = Binding.of(model.family, model.spec, source);
             warnings.addAll(bound.warnings());
-            return new ModelFiles(bound.spec(), bound.weights(), tokenizer, source, warnings);
+            return new ModelFiles(bound.spec(), bound.weights(), tokenizer, Optional.empty(), source, warnings);
         } catch (RuntimeException | Error e) {
             source.close();
             throw e;

@@ -16,7 +16,11 @@ sealed interface Statement {
 
     record Branch(Expression test, List<Statement> body) {}
 
-    /** @param filter says which items are looped over; {@code loop} counts only those */
+    /**
+     * A body for each item.
+     *
+     * @param filter says which items are looped over; {@code loop} counts only those
+     */
     record For(
             Target target,
             Expression items,

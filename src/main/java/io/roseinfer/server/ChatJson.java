@@ -1,0 +1,80 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.GeneratedToken;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The objects of {@code /v1/chat/completions}: text stands in a message, or in a stream's {@code delta}. */
+final class ChatJson extends CompletionJson {
+    private static final String ROLE = "assistant";
+
+    private final Optional<Tokenizer> tokenizer;
+    private final boolean stream;
+
+    ChatJson(String id, long created, String model, Optional<Tokenizer> tokenizer, boolean stream) {
+        super(id, created, model, tokenizer);
+        this.tokenizer = tokenizer;
+        this.stream = stream;
+    }
+
+    @Override
+    String object() {
+        return stream ? "chat.completion.chunk" : "chat.completion";
+    }
+
+    @Override
+    void putText(ObjectNode choice, String text) {
+        if (stream) {
+            choice.putObject("delta").put(textField(), text);
+        } else {
+            choice.putObject("message").put("role", ROLE).put(textField(), text).putNull("refusal");
+        }
+    }
+
+    @Override
+    String text(ObjectNode choice) {
+        return choice.get(stream ? "delta" : "message").get(textField()).stringValue();
+    }
+
+    @Override
+    String textField() {
+        return "content";
+    }
+
+    /** The role, which OpenAI's clients expect in an event of its own. */
+    @Override
+    Optional<ObjectNode> opening(int index) {
+        ObjectNode event = envelope();
+        ObjectNode choice = addChoice(event, index, "");
+        choice.putObject("delta").put("role", ROLE).put(textField(), "");
+        return Optional.of(event);
+    }
+
+    @Override
+    int logprobs(ObjectNode choice, List<GeneratedToken> tokens, int offset) {
+        ArrayNode content = choice.putObject("logprobs").putArray("content");
+        for (GeneratedToken token : tokens) {
+            ObjectNode chosen = entry(token.id(), token.logprob());
+            ArrayNode tops = chosen.putArray("top_logprobs");
+            token.top().forEach(top -> tops.add(entry(top.id(), top.logprob())));
+            content.add(chosen);
+        }
+        return offset;
+    }
+
+    private ObjectNode entry(int id, float logprob) {
+        ObjectNode entry =
+                StrictJson.mapper().createObjectNode().put("token", text(id)).put("logprob", finite(logprob));
+        byte[] bytes = tokenizer.map(words -> words.bytes(id)).orElseGet(() -> text(id).getBytes(StandardCharsets.UTF_8));
+        ArrayNode list = entry.putArray("bytes");
+        for (byte one : bytes) {
+            list.add(Byte.toUnsignedInt(one));
+        }
+        return entry;
+    }
+}

@@ -1,0 +1,171 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.chat.ChatTemplate;
+import io.roseinfer.tokenizer.chat.Conversation;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.StringJoiner;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** A conversation's fields to the token ids of a prompt, by the model's chat template. */
+final class ChatPrompts {
+    private static final String MESSAGES = "messages";
+    private static final String CONTENT = "content";
+
+    private final Optional<ChatTemplate> template;
+    private final Optional<Tokenizer> tokenizer;
+    private final InstantSource time;
+
+    /** @param time what a template that writes the date is told */
+    ChatPrompts(Optional<ChatTemplate> template, Optional<Tokenizer> tokenizer, InstantSource time) {
+        this.template = template;
+        this.tokenizer = tokenizer;
+        this.time = time;
+    }
+
+    /** The prompt. Special tokens that the template writes become their ids. */
+    int[] read(Fields fields) {
+        ChatTemplate writer = template.orElseThrow(() -> ApiError.badField(
+                MESSAGES,
+                "the model has no chat template, so a conversation cannot be made a prompt; use /v1/completions"));
+        Tokenizer words = tokenizer.orElseThrow(() ->
+                ApiError.badField(MESSAGES, "the model has no tokenizer, so a conversation cannot be read"));
+        ArrayNode messages = messages(fields);
+        boolean continues = fields.flag("continue_final_message");
+        boolean begins = fields.flag("add_generation_prompt", !continues);
+        if (continues && begins) {
+            throw ApiError.badField(
+                    "continue_final_message", "continue_final_message cannot be had with add_generation_prompt");
+        }
+        Conversation conversation = new Conversation(
+                messages,
+                tools(fields, writer),
+                begins,
+                variables(fields),
+                LocalDateTime.ofInstant(time.instant(), ZoneId.systemDefault()));
+        String prompt = Fields.checked(MESSAGES, () -> writer.render(conversation));
+        String text = continues ? continued(prompt, messages) : prompt;
+        return Fields.checked(MESSAGES, () -> words.encode(text));
+    }
+
+    private static Map<String, JsonNode> variables(Fields fields) {
+        Map<String, JsonNode> variables = new HashMap<>();
+        fields.find("chat_template_kwargs").ifPresent(node -> {
+            if (!node.isObject()) {
+                throw Fields.wrong("chat_template_kwargs", node, "an object");
+            }
+            node.properties().forEach(entry -> variables.put(entry.getKey(), entry.getValue()));
+        });
+        return variables;
+    }
+
+    /** What a model may call is told to it; that it has called something is for the client to read in its text. */
+    private static Optional<JsonNode> tools(Fields fields, ChatTemplate template) {
+        Optional<JsonNode> tools = fields.find("tools");
+        Optional<String> choice = fields.find("tool_choice").map(node -> node.isString() ? node.stringValue() : "");
+        boolean some = tools.filter(node -> !node.isArray() || !node.isEmpty()).isPresent();
+        if (choice.isPresent() && !(choice.get().equals("none") || (some && choice.get().equals("auto")))) {
+            throw ApiError.badField("tool_choice", "tool_choice must be none, or auto where tools are given");
+        }
+        if (!some) {
+            return Optional.empty();
+        }
+        if (!template.usesTools()) {
+            throw ApiError.badField("tools", "the model's chat template does not use tools; leave tools out");
+        }
+        for (JsonNode tool : tools.get()) {
+            if (!tools.get().isArray() || !tool.isObject()) {
+                throw ApiError.badField("tools", "tools must be a list of objects");
+            }
+        }
+        return tools;
+    }
+
+    private static ArrayNode messages(Fields fields) {
+        JsonNode list = fields.find(MESSAGES)
+                .orElseThrow(() -> ApiError.badField(MESSAGES, "messages is missing; give a list of messages"));
+        if (!list.isArray() || list.isEmpty()) {
+            throw ApiError.badField(MESSAGES, "messages must be a list of at least one message");
+        }
+        ArrayNode messages = StrictJson.mapper().createArrayNode();
+        for (JsonNode message : list) {
+            messages.add(message(message, MESSAGES + "[" + messages.size() + "]"));
+        }
+        return messages;
+    }
+
+    private static ObjectNode message(JsonNode node, String where) {
+        if (!(node instanceof ObjectNode message)) {
+            throw Fields.wrong(where, node, "an object with role and content");
+        }
+        if (!message.path("role").isString()) {
+            throw ApiError.badField(where + ".role", where + ".role must be a string");
+        }
+        ObjectNode checked = message.deepCopy();
+        checked.put(CONTENT, content(message.path(CONTENT), where + "." + CONTENT));
+        JsonNode calls = checked.path("tool_calls");
+        if (calls.isArray()) {
+            calls.forEach(ChatPrompts::readArguments);
+        }
+        return checked;
+    }
+
+    /** Text as it is, or parts of text, one a line. Nothing is no text. */
+    private static String content(JsonNode content, String where) {
+        if (content.isString()) {
+            return content.stringValue();
+        }
+        if (content.isNull() || content.isMissingNode()) {
+            return "";
+        }
+        if (!content.isArray()) {
+            throw Fields.wrong(where, content, "a string or a list of text parts");
+        }
+        StringJoiner text = new StringJoiner("\n");
+        for (JsonNode part : content) {
+            JsonNode type = part.path("type");
+            if (!type.isString() || !type.stringValue().equals("text") || !part.path("text").isString()) {
+                String seen = type.isString() ? " of type " + Quoted.name(type.stringValue()) : "";
+                throw ApiError.badField(where, where + " has a part" + seen + "; only parts of type text are served");
+            }
+            text.add(part.get("text").stringValue());
+        }
+        return text.toString();
+    }
+
+    /** A call's arguments are JSON in a string, and templates expect what is in it. */
+    private static void readArguments(JsonNode call) {
+        if (call.path("function") instanceof ObjectNode function && function.path("arguments").isString()) {
+            String arguments = function.get("arguments").stringValue();
+            try {
+                function.set("arguments", StrictJson.parse(arguments.getBytes(StandardCharsets.UTF_8)));
+            } catch (JacksonException notJson) {
+                // A model may have written anything; the template gets it as it is.
+            }
+        }
+    }
+
+    /** The prompt up to the end of the last message's text, as transformers cuts it. */
+    private static String continued(String prompt, ArrayNode messages) {
+        String last = messages.get(messages.size() - 1).path(CONTENT).stringValue();
+        int at = prompt.lastIndexOf(last.strip());
+        if (at < 0) {
+            throw ApiError.badField(
+                    "continue_final_message",
+                    "the chat template does not write the last message as it is, so it cannot be continued");
+        }
+        String kept = last.stripLeading();
+        return prompt.substring(0, at + (prompt.startsWith(kept, at) ? kept.length() : last.strip().length()));
+    }
+}

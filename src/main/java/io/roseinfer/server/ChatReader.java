@@ -1,0 +1,75 @@
+package io.roseinfer.server;
+
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.server.ServerOptions.ServedModel;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+
+/** Reads the body of {@code /v1/chat/completions}: as a completion, whose prompt is a conversation. */
+final class ChatReader extends CompletionReader {
+    /** Beside those of a completion; a conversation's tools are read where the conversation is. */
+    private static final List<String> UNSUPPORTED =
+            List.of("echo", "functions", "function_call", "documents", "chat_template", "audio", "prediction", "modalities");
+
+    private final ServedModel model;
+    private final ModelSpec spec;
+    private final Optional<Tokenizer> tokenizer;
+    private final ChatPrompts prompts;
+
+    ChatReader(
+            ServedModel model,
+            ModelSpec spec,
+            Optional<Tokenizer> tokenizer,
+            Optional<Duration> mostTime,
+            ChatPrompts prompts) {
+        super(model, spec, tokenizer, mostTime);
+        this.model = model;
+        this.spec = spec;
+        this.tokenizer = tokenizer;
+        this.prompts = prompts;
+    }
+
+    @Override
+    CompletionJson json(String requestId, long createdSeconds, boolean stream) {
+        return new ChatJson("chatcmpl-" + requestId, createdSeconds, model.name(), tokenizer, stream);
+    }
+
+    @Override
+    List<String> unsupported() {
+        return Stream.concat(super.unsupported().stream().filter(name -> !name.equals("tools")), UNSUPPORTED.stream())
+                .toList();
+    }
+
+    @Override
+    List<int[]> prompts(Fields fields, int n) {
+        return List.of(prompts.read(fields));
+    }
+
+    @Override
+    String promptField() {
+        return "messages";
+    }
+
+    /** As many as the context has room for, unless the client says. */
+    @Override
+    int maxTokens(Fields fields, int promptTokens) {
+        int older = fields.integer("max_tokens", spec.contextLength() - promptTokens, 1, Integer.MAX_VALUE);
+        return fields.integer("max_completion_tokens", older, 1, Integer.MAX_VALUE);
+    }
+
+    @Override
+    int logprobs(Fields fields) {
+        boolean wanted = fields.flag("logprobs");
+        OptionalLong given = fields.integer("top_logprobs");
+        int top = fields.integer("top_logprobs", 0, 0, SamplingParams.MAX_LOGPROBS);
+        if (!wanted && given.isPresent() && top > 0) {
+            throw ApiError.badField("top_logprobs", "top_logprobs needs logprobs to be true");
+        }
+        return wanted ? top : -1;
+    }
+}
