@@ -44,7 +44,7 @@ final class Api implements HttpHandler {
     public Reply refusal(int status, String message) {
         return new Reply(
                 status,
-                Map.of("Content-Type", "application/json"),
+                Map.of("Content-Type", "application/json", "X-Request-Id", Exchange.newId()),
                 ApiError.of(status, "BadRequestError", message).body());
     }
 

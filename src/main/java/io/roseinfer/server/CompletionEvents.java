@@ -50,6 +50,9 @@ final class CompletionEvents {
         if (call.output().usage()) {
             ObjectNode usage = json.envelope();
             CompletionJson.usage(usage, call.promptTokens(), generated.get());
+            if (call.choices() == 1) {
+                Timings.add(usage, streams.all().getFirst().completion());
+            }
             append(last, usage);
         }
         write(last.append(DONE));
@@ -260,6 +263,9 @@ final class CompletionEvents {
             String rest = completion.text().map(all -> all.substring(shown)).orElse("");
             json.putText(choice, json.text(choice) + rest);
             CompletionJson.finish(choice, completion);
+            if (call.choices() == 1 && !call.output().usage()) {
+                Timings.add(event, completion);
+            }
             append(events, event);
         }
     }

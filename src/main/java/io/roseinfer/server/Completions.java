@@ -7,6 +7,7 @@ import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.server.RequestsInFlight.Origin;
 import java.time.InstantSource;
 import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
@@ -40,7 +41,7 @@ final class Completions implements Endpoint {
         metrics.asked(call.request().maxNewTokens(), call.n());
         try (OpenStreams streams = new OpenStreams()) {
             exchange.response().whenGone(streams::close);
-            submit(call, streams);
+            submit(exchange, call, streams);
             CompletionJson json = reader.json(
                     exchange.requestId(), time.instant().getEpochSecond(), call.output().stream());
             if (call.output().stream()) {
@@ -60,10 +61,11 @@ final class Completions implements Endpoint {
         }
     }
 
-    private void submit(CompletionCall call, OpenStreams streams) {
+    private void submit(Exchange exchange, CompletionCall call, OpenStreams streams) {
         for (int choice = 0; choice < call.choices(); choice++) {
             GenerationRequest request =
-                    call.request().withPrompt(new Prompt.Tokens(call.prompts().get(choice / call.n())));
+                    call.request().withPrompt(new Prompt.Tokens(call.prompts().get(choice / call.n())))
+                            .withTag(origin(exchange, call, choice));
             int sibling = choice % call.n();
             GenerationRequest seeded =
                     request.seed().isPresent() ? request.withSeed(request.seed().getAsLong() + sibling) : request;
@@ -73,6 +75,16 @@ final class Completions implements Endpoint {
                 throw reader.refused(bad);
             }
         }
+    }
+
+    private static Origin origin(Exchange exchange, CompletionCall call, int choice) {
+        return new Origin(
+                exchange.requestId(),
+                choice,
+                call.output().stream(),
+                call.request().maxNewTokens(),
+                call.request().terms().priority(),
+                exchange.startNanos());
     }
 
     private void sendWhole(Exchange exchange, CompletionCall call, CompletionJson json, List<TokenStream> streams) {
@@ -90,6 +102,9 @@ final class Completions implements Endpoint {
             addChoice(answer, index, prompt, completion, call, json);
         }
         CompletionJson.usage(answer, call.promptTokens(), tokens);
+        if (streams.size() == 1) {
+            Timings.add(answer, streams.getFirst().completion());
+        }
         exchange.served(new Exchange.Served(call.promptTokens(), tokens, reason));
         exchange.send(answer);
     }

@@ -32,8 +32,13 @@ final class Exchange {
         this.startNanos = startNanos;
         this.requestId = call.header("x-request-id")
                 .filter(Exchange::isUsable)
-                .orElseGet(() -> UUID.randomUUID().toString().replace("-", ""));
+                .orElseGet(Exchange::newId);
         headers.put("X-Request-Id", requestId);
+    }
+
+    /** An id for a call whose client has sent none. */
+    static String newId() {
+        return UUID.randomUUID().toString().replace("-", "");
     }
 
     private static boolean isUsable(String id) {

@@ -47,7 +47,7 @@ public final class Server implements AutoCloseable {
             InstantSource time) {
         Objects.requireNonNull(engine, "engine");
         Door door = new Door();
-        Map<String, Route> routes = routes(engine, options, metrics, door, time);
+        Map<String, Route> routes = routes(engine, options, metrics, door, clock, time);
         Api api = new Api(routes, options.apiKey(), door, clock, exchange -> {
             count(exchange, routes, metrics);
             log.done(exchange);
@@ -66,7 +66,12 @@ public final class Server implements AutoCloseable {
     }
 
     private static Map<String, Route> routes(
-            Engine engine, ServerOptions options, ServerMetrics metrics, Door door, InstantSource time) {
+            Engine engine,
+            ServerOptions options,
+            ServerMetrics metrics,
+            Door door,
+            Clock clock,
+            InstantSource time) {
         StateEndpoints state =
                 new StateEndpoints(options, engine.spec(), door, time.instant().getEpochSecond());
         ChatPrompts chat = new ChatPrompts(options.model().chat(), engine.tokenizer(), time);
@@ -90,6 +95,8 @@ public final class Server implements AutoCloseable {
                 new Route(GET, false, state::version),
                 "/metrics",
                 new Route(GET, false, metrics::scrape),
+                "/debug/requests",
+                new Route(GET, false, exchange -> metrics.inFlight().list(exchange, clock)),
                 "/health",
                 new Route(GET, true, state::health),
                 "/ping",

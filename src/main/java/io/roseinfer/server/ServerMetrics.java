@@ -52,6 +52,7 @@ public final class ServerMetrics {
 
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final String model;
+    private final RequestsInFlight inFlight = new RequestsInFlight();
     private final LongAdder generated = new LongAdder();
     private final LongAdder disconnected = new LongAdder();
     private final DistributionDataPoint stepTokens;
@@ -109,12 +110,19 @@ public final class ServerMetrics {
 
     /** The instruments that the engine has to tell. */
     public Observers observers() {
-        return Observers.of(new StepObserver() {
-            @Override
-            public void applied(StepRecord step) {
-                stepTokens.observe((double) step.get(Fact.TOKENS));
-            }
-        });
+        return Observers.of(
+                new StepObserver() {
+                    @Override
+                    public void applied(StepRecord step) {
+                        stepTokens.observe((double) step.get(Fact.TOKENS));
+                    }
+                },
+                inFlight);
+    }
+
+    /** The requests that the engine has now. */
+    RequestsInFlight inFlight() {
+        return inFlight;
     }
 
     /** Adds what is read off the engine and the server at each scrape. */

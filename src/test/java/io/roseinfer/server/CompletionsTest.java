@@ -9,6 +9,7 @@ import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.server.http.RawClient.Answer;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -69,7 +70,8 @@ class CompletionsTest {
         assertThat(answer.header("content-type")).contains("application/json");
         assertThat(answer.header("x-request-id")).contains("mine-1");
         JsonNode root = TestServer.json(answer);
-        assertThat(root.propertyNames()).containsExactly("id", "object", "created", "model", "choices", "usage");
+        assertThat(root.propertyNames())
+                .containsExactly("id", "object", "created", "model", "choices", "usage", "metrics", "timings");
         assertThat(root.get("id").stringValue()).isEqualTo("cmpl-mine-1");
         assertThat(root.get("object").stringValue()).isEqualTo("text_completion");
         assertThat(root.get("created").longValue()).isEqualTo(TestServer.NOW.getEpochSecond());
@@ -171,7 +173,11 @@ class CompletionsTest {
         assertThat(events).hasSize(201);
         for (String event : events.subList(0, 200)) {
             JsonNode root = TestServer.json(event);
-            assertThat(root.propertyNames()).containsExactly("id", "object", "created", "model", "choices");
+            List<String> names = new ArrayList<>(List.of("id", "object", "created", "model", "choices"));
+            if (event.equals(events.get(199))) {
+                names.addAll(List.of("metrics", "timings"));
+            }
+            assertThat(root.propertyNames()).containsExactlyElementsOf(names);
             assertThat(root.get("choices").get(0).propertyNames())
                     .containsExactly("index", "text", "logprobs", "finish_reason", "stop_reason");
         }

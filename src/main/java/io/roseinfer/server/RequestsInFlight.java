@@ -1,0 +1,74 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.observe.RequestObserver;
+import io.roseinfer.scheduler.FinishReason;
+import java.util.Comparator;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The requests that the engine has and has not ended, for {@code GET /debug/requests}. Nothing here knows their texts. */
+final class RequestsInFlight implements RequestObserver {
+    /**
+     * What the server knows of a request and the engine does not; it is the request's tag.
+     *
+     * @param requestId the call's, which clients may have made up
+     * @param choice its number among the completions of its call
+     * @param arrivedNanos when the call came
+     */
+    record Origin(String requestId, int choice, boolean stream, int maxTokens, int priority, long arrivedNanos) {}
+
+    /** Whether requests have been part of a step. By the request itself, so that the engine's thread allocates nothing here. */
+    private final ConcurrentMap<ObservedRequest, Boolean> running = new ConcurrentHashMap<>();
+
+    @Override
+    public void accepted(ObservedRequest request) {
+        running.put(request, false);
+    }
+
+    @Override
+    public void withdrawn(ObservedRequest request) {
+        running.remove(request);
+    }
+
+    @Override
+    public void admitted(ObservedRequest request) {
+        running.replace(request, true);
+    }
+
+    @Override
+    public void ended(ObservedRequest request, FinishReason reason) {
+        running.remove(request);
+    }
+
+    /** {@code GET /debug/requests}: the requests, oldest first. The counts of one that is being computed may be a step behind. */
+    void list(Exchange exchange, Clock clock) {
+        ObjectNode list = StrictJson.mapper().createObjectNode().put("object", "list");
+        ArrayNode data = list.putArray("data");
+        long nowNanos = clock.nanos();
+        running.entrySet().stream()
+                .sorted(Comparator.comparingLong(entry -> entry.getKey().id()))
+                .forEach(entry -> describe(data.addObject(), entry.getKey(), entry.getValue(), nowNanos));
+        exchange.send(list);
+    }
+
+    private static void describe(ObjectNode node, ObservedRequest request, boolean isRunning, long nowNanos) {
+        request.tag()
+                .filter(Origin.class::isInstance)
+                .map(Origin.class::cast)
+                .ifPresent(origin -> node.put("request_id", origin.requestId())
+                        .put("index", origin.choice())
+                        .put("stream", origin.stream())
+                        .put("max_tokens", origin.maxTokens())
+                        .put("priority", origin.priority())
+                        .put("age_ms", (nowNanos - origin.arrivedNanos()) / 1e6));
+        node.put("state", isRunning ? "running" : "waiting")
+                .put("prompt_tokens", request.promptTokens())
+                .put("cached_tokens", request.cachedTokens())
+                .put("generated_tokens", request.generatedTokens());
+    }
+}

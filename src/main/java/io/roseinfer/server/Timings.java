@@ -1,0 +1,56 @@
+package io.roseinfer.server;
+
+import io.roseinfer.engine.Completion;
+import io.roseinfer.metrics.RequestTimeline;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The stages of a completion, twice: {@code metrics} as vLLM has them ({@code --enable-per-request-metrics}), and {@code timings} as
+ * llama.cpp's server has them. All are durations; times are milliseconds.
+ */
+final class Timings {
+    private Timings() {}
+
+    /** Adds both objects to an answer that has one completion. One without a token has no stages. */
+    static void add(ObjectNode answer, Completion completion) {
+        RequestTimeline timeline = completion.timeline();
+        long[] tokens = timeline.tokenNanos();
+        if (tokens.length == 0) {
+            return;
+        }
+        double queueMillis = millis(timeline.tokenizedNanos(), timeline.admittedNanos());
+        double prefillMillis = millis(timeline.admittedNanos(), tokens[0]);
+        double decodeMillis = millis(tokens[0], tokens[tokens.length - 1]);
+        int gaps = tokens.length - 1;
+        answer.putObject("metrics")
+                .put("queue_time_ms", queueMillis)
+                .put("time_to_first_token_ms", prefillMillis)
+                .put("generation_time_ms", decodeMillis)
+                .put("mean_itl_ms", per(decodeMillis, gaps))
+                .put("tokens_per_second", perSecond(tokens.length, prefillMillis + decodeMillis));
+        int computed = completion.promptIds().length - completion.cachedTokens();
+        answer.putObject("timings")
+                .put("cache_n", completion.cachedTokens())
+                .put("prompt_n", computed)
+                .put("prompt_ms", prefillMillis)
+                .put("prompt_per_token_ms", per(prefillMillis, computed))
+                .put("prompt_per_second", perSecond(computed, prefillMillis))
+                .put("predicted_n", tokens.length)
+                .put("predicted_ms", decodeMillis)
+                .put("predicted_per_token_ms", per(decodeMillis, gaps))
+                .put("predicted_per_second", perSecond(gaps, decodeMillis));
+    }
+
+    private static double millis(long startNanos, long endNanos) {
+        return (endNanos - startNanos) / 1e6;
+    }
+
+    /** 0 where there is nothing to divide by, as JSON has no infinity. */
+    private static double per(double millis, int count) {
+        return count == 0 ? 0 : millis / count;
+    }
+
+    private static double perSecond(int count, double millis) {
+        return millis == 0 ? 0 : count / millis * 1e3;
+    }
+}
