@@ -9,6 +9,7 @@ import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
 import io.roseinfer.backend.cuda.nvtx.NvtxRanges;
 import io.roseinfer.backend.sim.SimBackend;
+import io.roseinfer.backend.sim.SimFaults;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Printable;
@@ -38,6 +39,9 @@ import java.util.function.Function;
 public final class Roseinfer {
     /** Where a profiler names the library that hears of ranges. */
     private static final String PROFILER_LIBRARY = "NVTX_INJECTION64_PATH";
+
+    /** Faults of the simulated device, for tests of what is in front of it. */
+    private static final String SIM_FAULTS = "ROSEINFER_SIM_FAULTS";
 
     /** The seed of {@code random:} weights: the same model every time. */
     private static final long RANDOM_WEIGHTS_SEED = 0;
@@ -162,7 +166,7 @@ public final class Roseinfer {
             case AUTO -> best(settings, warnings);
             case CPU -> cpu(settings);
             case CUDA -> cuda(settings);
-            case SIM -> new SimBackend(SimOptions.defaults());
+            case SIM -> sim(settings);
         };
     }
 
@@ -177,6 +181,11 @@ public final class Roseinfer {
         }
         warnings.add("device auto is cpu: " + reason.get());
         return cpu(settings);
+    }
+
+    private static Backend sim(Settings settings) {
+        String faults = settings.environment().getOrDefault(SIM_FAULTS, "");
+        return new SimBackend(SimOptions.defaults().withFaults(SimFaults.parse(SIM_FAULTS, faults)));
     }
 
     private static Backend cpu(Settings settings) {

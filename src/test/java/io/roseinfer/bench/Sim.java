@@ -35,7 +35,7 @@ public final class Sim {
                 .vocabulary(VOCABULARY)
                 .endOfText(VOCABULARY - 1)
                 .build();
-        SimOptions sim = new SimOptions(0, 1, true, onStep);
+        SimOptions sim = SimOptions.defaults().withOnStep(onStep);
         return new SimRunner(spec, EngineLimits.runnerLimits(options, spec), sim);
     }
 

@@ -71,7 +71,9 @@ class ServeCommandTest {
                 "--kv-blocks=300000",
                 "--port=0"));
         command.addAll(List.of(flags));
-        Process process = new ProcessBuilder(command).start();
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().put("ROSEINFER_SIM_FAULTS", "error=11,nan=12,slow=13,death=14");
+        Process process = builder.start();
         BufferedReader out =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         String line = out.readLine();
@@ -125,6 +127,60 @@ class ServeCommandTest {
             assertThat(health.status()).isEqualTo(503);
             server.signal(signal);
             assertThat(server.process().waitFor()).isEqualTo(code);
+        }
+    }
+
+    private static String body(int firstToken, String more) {
+        return "{\"prompt\":[" + firstToken + "],\"max_tokens\":5,\"ignore_eos\":true" + more + "}";
+    }
+
+    private static Answer complete(Running server, String body, String... headers) throws IOException {
+        try (RawClient client = new RawClient(server.address())) {
+            return client.call(RawClient.post("/v1/completions", body, headers));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", ",\"stream\":true"})
+    void a_fault_of_a_step_is_answered_to_its_requests_alone_and_the_server_goes_on(String more) throws Exception {
+        try (Running server = serve()) {
+            for (int first : new int[] {11, 12}) {
+                Answer failed = complete(server, body(first, more));
+                assertThat(failed.status()).as("token %d", first).isEqualTo(500);
+                assertThat(failed.body()).contains("\"code\":500").doesNotContain("\tat ", "[DONE]");
+                assertThat(complete(server, body(1, more)).status()).isEqualTo(200);
+            }
+            assertThat(complete(server, body(13, more)).status()).isEqualTo(200);
+            Answer late = complete(server, body(13, more), "X-Request-Timeout: 0.2\r\n");
+            assertThat(late.body())
+                    .as("status %d: in time for its slow step or not even for that", late.status())
+                    .contains(late.status() == 503 ? "timed out before its first token" : "\"stop_reason\":\"deadline\"");
+            assertThat(complete(server, body(1, more)).status()).isEqualTo(200);
+            try (RawClient client = new RawClient(server.address())) {
+                assertThat(client.call(RawClient.get("/health")).status()).isEqualTo(200);
+            }
+        }
+    }
+
+    @Test
+    void the_death_of_the_engine_ends_every_stream_with_its_reason_and_the_process_with_7() throws Exception {
+        try (Running server = serve();
+                RawClient running = new RawClient(server.address());
+                RawClient last = new RawClient(server.address())) {
+            running.send(RawClient.post("/v1/completions", ENDLESS));
+            assertThat(running.head().status()).isEqualTo(200);
+            last.send(RawClient.post("/v1/completions", body(14, "")));
+            Answer answer = last.answer();
+            assertThat(answer.status()).isIn(500, 503);
+            assertThat(answer.body()).contains("the simulated device is lost").doesNotContain("\tat ");
+            assertThat(running.rest())
+                    .contains("the simulated device is lost", "\"error\":")
+                    .doesNotContain("[DONE]", "\"finish_reason\":\"");
+            assertThat(server.process().waitFor()).isEqualTo(7);
+            assertThat(server.errors())
+                    .contains("the simulated device is lost")
+                    .doesNotContain("\tat ");
+            assertThat(server.out().readLine()).isNull();
         }
     }
 

@@ -104,6 +104,7 @@ public final class SimRunner implements ModelRunner {
     }
 
     private void run(StepInputs in, StepOutputs out) {
+        options.faults().strike(in);
         for (int token = 0; token < in.tokens(); token++) {
             slots[in.slot(token)] = resolved(in.tokenId(token));
         }
@@ -119,6 +120,10 @@ public final class SimRunner implements ModelRunner {
 
     private void sample(StepInputs in, StepOutputs out, int sample) {
         int row = in.sampleRow(sample);
+        if (options.faults().spoils(in, row)) {
+            out.set(sample, 0, StepOutputs.Status.NON_FINITE);
+            return;
+        }
         SampleRequest request = in.sampling(sample);
         long hash = options.seed() + (request.params().isGreedy() ? 0 : request.seed());
         int length = in.contextLength(row);

@@ -1,0 +1,90 @@
+package io.roseinfer.backend.sim;
+
+import io.roseinfer.backend.StepInputs;
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Faults that prompts ask for: a step that computes the first token of a prompt has the fault of that token's id. A client can so
+ * have a server fail at a request of its choice.
+ *
+ * @param byFirstToken the fault of each id that has one
+ */
+public record SimFaults(Map<Integer, Fault> byFirstToken) {
+    /** What goes wrong. */
+    public enum Fault {
+        /** The step fails; the device goes on. */
+        ERROR,
+        /** The row's logits are not finite. */
+        NAN,
+        /** The step takes a second longer. */
+        SLOW,
+        /** The device is lost. */
+        DEATH
+    }
+
+    /** None. */
+    public static final SimFaults NONE = new SimFaults(Map.of());
+
+    private static final long SLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    public SimFaults {
+        byFirstToken = Map.copyOf(byFirstToken);
+    }
+
+    /**
+     * Reads faults written as {@code error=11,nan=12,slow=13,death=14}, any of them; blank is none.
+     *
+     * @param where what the text is the value of, for the message
+     */
+    public static SimFaults parse(String where, String text) {
+        Map<Integer, Fault> faults = new HashMap<>();
+        for (String part : text.isBlank() ? new String[0] : text.split(",", -1)) {
+            String[] pair = part.split("=", 2);
+            try {
+                Fault fault = Fault.valueOf(pair[0].strip().toUpperCase(Locale.ROOT));
+                faults.put(Integer.parseUnsignedInt(pair[1].strip()), fault);
+            } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
+                throw new BadInput(
+                        where + " is " + Quoted.value(text)
+                                + "; it must be faults and the token ids that bring them, as error=11,nan=12,slow=13,death=14",
+                        e);
+            }
+        }
+        return new SimFaults(faults);
+    }
+
+    /** Fails or delays a step whose prompts ask for it. */
+    void strike(StepInputs in) {
+        if (byFirstToken.isEmpty()) {
+            return;
+        }
+        for (int row = 0; row < in.rows(); row++) {
+            int token = in.rowStart(row);
+            Fault fault = in.position(token) == 0 ? byFirstToken.get(in.tokenId(token)) : null;
+            if (fault == Fault.ERROR || fault == Fault.DEATH) {
+                throw new DeviceFailure(
+                        "the simulated device " + (fault == Fault.DEATH ? "is lost" : "has failed")
+                                + " at a prompt that begins with token " + in.tokenId(token),
+                        fault == Fault.ERROR);
+            }
+            if (fault == Fault.SLOW) {
+                LockSupport.parkNanos(SLOW_NANOS);
+            }
+        }
+    }
+
+    /** Whether a row, by the first token that the step computes of it, has logits that are not finite. */
+    boolean spoils(StepInputs in, int row) {
+        int token = in.rowStart(row);
+        return !byFirstToken.isEmpty()
+                && in.position(token) == 0
+                && byFirstToken.get(in.tokenId(token)) == Fault.NAN;
+    }
+}
