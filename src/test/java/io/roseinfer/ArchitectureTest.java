@@ -61,9 +61,11 @@ class ArchitectureTest {
             List.of("server.http"),
             List.of("server", "bench.load"),
             List.of("bench"),
+            List.of("bench.http"),
             List.of("bench.report"),
             List.of("cli.terminal"),
             List.of("cli.flags"),
+            List.of("cli.bench"),
             List.of("cli"));
 
     private static final int PACKAGE_CLASSES = 25;

@@ -15,6 +15,7 @@ import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.Shapes;
+import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import java.util.ArrayList;
@@ -33,7 +34,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
-final class BenchModelCommand implements io.roseinfer.cli.Command {
+final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
     private static final double NANOS_PER_MILLI = 1e6;
 
     @Mixin

@@ -22,6 +22,7 @@ import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.StepCostFlags;
 import io.roseinfer.cli.flags.WorkloadFlags;
+import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.model.ModelSpec;
@@ -46,7 +47,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
-final class BenchSchedulerCommand implements io.roseinfer.cli.Command {
+final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     private static final List<String> ON_SIM_ALONE = List.of("--running", "--waiting", "--steps");
 
     private static final Set<String> ON_SIM = Set.of(

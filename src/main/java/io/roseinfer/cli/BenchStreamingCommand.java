@@ -22,6 +22,7 @@ import io.roseinfer.cli.flags.SamplingFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.WorkloadFlags;
+import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.model.ModelSpec;
@@ -45,7 +46,7 @@ import picocli.CommandLine.Option;
         showDefaultValues = true,
         sortOptions = false,
         footer = "%nroseinfer bench scheduler --help and roseinfer bench model --help show the other benchmarks.")
-final class BenchStreamingCommand implements io.roseinfer.cli.Command {
+final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     /** Steps per run that a timeline can have; the records of as many take 14 MB. */
     private static final int TIMELINE_STEPS = 1 << 17;
 

@@ -1,6 +1,8 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.bench.BenchServeCommand;
+import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -27,7 +29,8 @@ final class Cli {
     private static final List<Subcommand> BENCHMARKS = List.of(
             new Subcommand("streaming", BenchStreamingCommand::new),
             new Subcommand("scheduler", BenchSchedulerCommand::new),
-            new Subcommand("model", BenchModelCommand::new));
+            new Subcommand("model", BenchModelCommand::new),
+            new Subcommand("serve", BenchServeCommand::new));
 
     private static final List<Subcommand> COMMANDS = List.of(
             new Subcommand("bench", BenchCommand::new, BENCHMARKS),

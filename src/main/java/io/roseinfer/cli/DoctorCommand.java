@@ -15,6 +15,7 @@ import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.terminal.Downloads;
 import io.roseinfer.cli.terminal.MemoryTable;
+import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.hub.download.HubSettings;
 import java.lang.management.ManagementFactory;
@@ -36,7 +37,7 @@ import picocli.CommandLine.Model.CommandSpec;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
-final class DoctorCommand implements io.roseinfer.cli.Command {
+final class DoctorCommand implements io.roseinfer.cli.terminal.Command {
     private static final double GIB = 1L << 30;
 
     @Mixin

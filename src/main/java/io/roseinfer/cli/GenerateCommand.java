@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
-final class GenerateCommand implements io.roseinfer.cli.Command {
+final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     @ArgGroup(multiplicity = "1")
     private PromptChoice prompt = new PromptChoice();
 

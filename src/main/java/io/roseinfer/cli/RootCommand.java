@@ -19,6 +19,7 @@ import picocli.CommandLine.ScopeType;
             "4:the device asked for cannot be used",
             "5:out of memory",
             "7:the engine died",
+            "8:a benchmark has run and does not count",
             "130:interrupted",
             "141:nobody reads standard output any more"
         })

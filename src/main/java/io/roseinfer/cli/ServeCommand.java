@@ -28,7 +28,7 @@ import picocli.CommandLine.Model.CommandSpec;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
-final class ServeCommand implements io.roseinfer.cli.Command {
+final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     /** Of what lies between socket and engine; the model takes its own time. */
     private static final long MOST_WARM_UP_NANOS = 600_000_000;
 

@@ -172,7 +172,7 @@ class UsageTest {
         Outcome outcome = CliRunner.run("bench", "sheduler");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
-                .contains("'sheduler'; did you mean scheduler?")
+                .contains("'sheduler'; did you mean scheduler or serve?")
                 .hasLineCount(1);
     }
 

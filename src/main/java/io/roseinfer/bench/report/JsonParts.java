@@ -3,6 +3,8 @@ package io.roseinfer.bench.report;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.metrics.Summary;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -14,6 +16,11 @@ final class JsonParts {
 
     static ObjectNode object() {
         return MAPPER.createObjectNode();
+    }
+
+    /** Any value of records, lists, maps, numbers and text. */
+    static JsonNode value(@Nullable Object value) {
+        return MAPPER.valueToTree(value);
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.roseinfer.cli.flags;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +31,9 @@ final class FlagValues {
         return switch (value) {
             case null -> null;
             case Optional<?> optional -> plain(optional.orElse(null));
+            case List<?> list -> list;
             case Ranges.Numbers numbers -> numbers.values();
+            case Double number when number.isInfinite() -> "inf";
             case Number number -> number;
             case Boolean flag -> flag;
             case Enum<?> choice -> Choices.word(choice);

@@ -10,7 +10,8 @@ import picocli.CommandLine.Model.OptionSpec;
 public final class GivenFlags {
     private GivenFlags() {}
 
-    static boolean has(CommandSpec command, String flag) {
+    /** Whether it stood there. */
+    public static boolean has(CommandSpec command, String flag) {
         return command.commandLine().getParseResult().hasMatchedOption(flag);
     }
 

@@ -54,6 +54,12 @@ public final class Ranges {
         }
     }
 
+    static final class PromptLength extends Whole {
+        PromptLength() {
+            super(1, Limits.PROMPT_CHARS);
+        }
+    }
+
     static final class Port extends Whole {
         Port() {
             super(0, 65_535);
@@ -96,6 +102,42 @@ public final class Ranges {
             double value = number(text).doubleValue();
             if (value < 0 || value > LONGEST_MILLIS) {
                 throw new TypeConversionException("'" + text + "' is not between 0 and 3600000");
+            }
+            return value;
+        }
+    }
+
+    /** A positive number, or {@code inf}. */
+    static final class PositiveOrInfinite implements ITypeConverter<Double> {
+        @Override
+        public Double convert(String text) {
+            double value = text.equals("inf") ? Double.POSITIVE_INFINITY : number(text).doubleValue();
+            if (!(value > 0)) {
+                throw new TypeConversionException("'" + text + "' is not above 0, nor inf");
+            }
+            return value;
+        }
+    }
+
+    /** A positive, finite number. */
+    public static final class PositiveNumber implements ITypeConverter<Double> {
+        @Override
+        public Double convert(String text) {
+            double value = number(text).doubleValue();
+            if (!(value > 0) || Double.isInfinite(value)) {
+                throw new TypeConversionException("'" + text + "' is not a number above 0");
+            }
+            return value;
+        }
+    }
+
+    /** A share that may be nothing and is less than all. */
+    static final class BelowOne implements ITypeConverter<Double> {
+        @Override
+        public Double convert(String text) {
+            double value = number(text).doubleValue();
+            if (value < 0 || value >= 1) {
+                throw new TypeConversionException("'" + text + "' is not 0 or more and below 1");
             }
             return value;
         }

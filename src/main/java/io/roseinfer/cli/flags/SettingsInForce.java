@@ -19,6 +19,11 @@ public final class SettingsInForce {
         this.engine = engine;
     }
 
+    /** Every flag by its name in a results file, where the model is somebody else's. */
+    public static Map<String, @Nullable Object> flags(CommandSpec command) {
+        return FlagValues.of(command);
+    }
+
     /** Every flag by its name in a results file, where no model is loaded: {@code sim}, and what the command line says. */
     public static Map<String, @Nullable Object> withoutModel(CommandSpec command, EngineOptions engine) {
         Map<String, @Nullable Object> settings = FlagValues.of(command);

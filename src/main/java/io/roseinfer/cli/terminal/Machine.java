@@ -1,9 +1,8 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.terminal;
 
 import io.roseinfer.LoadedModel;
 import io.roseinfer.backend.cpu.CpuFeatures;
 import io.roseinfer.bench.report.Environment;
-import io.roseinfer.cli.terminal.Terminal;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -15,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Facts about this machine that need no driver: from the JVM and from the kernel's files. */
-final class Machine {
+public final class Machine {
     private static final Pattern CPU_NAME = Pattern.compile("(?m)^model name\\s*:\\s*(.+)$");
     private static final Pattern GPU_NAME = Pattern.compile("(?m)^Model:\\s*(.+)$");
     private static final Pattern DRIVER_VERSION = Pattern.compile("\\b(\\d{3}\\.\\d+(?:\\.\\d+)?)\\b");
@@ -25,21 +24,21 @@ final class Machine {
     /**
      * @param proc where the kernel's files are, {@code /proc}
      */
-    Machine(Path proc) {
+    public Machine(Path proc) {
         this.proc = proc;
     }
 
-    static Machine here() {
+    public static Machine here() {
         return new Machine(Path.of("/proc"));
     }
 
     /** The environment section of a results file. */
-    Environment environment(LoadedModel loaded, Terminal terminal) {
+    public Environment environment(LoadedModel loaded, Terminal terminal) {
         return environment(loaded.gpu(), loaded.warmUpNanos(), terminal);
     }
 
     /** The same of a benchmark without a model. */
-    Environment environment(Terminal terminal) {
+    public Environment environment(Terminal terminal) {
         return environment(Optional.empty(), 0, terminal);
     }
 
@@ -54,23 +53,23 @@ final class Machine {
                 warmUpNanos);
     }
 
-    static String jdk() {
+    public static String jdk() {
         return Runtime.version() + " " + System.getProperty("java.vm.name");
     }
 
     /** The processor's own name, or at least its architecture. */
-    String cpu() {
+    public String cpu() {
         return find(proc.resolve("cpuinfo"), CPU_NAME).orElseGet(() -> System.getProperty("os.arch", "unknown"));
     }
 
     /** Empty where the CPU kernels are scalar. */
-    static OptionalInt vectorBits() {
+    public static OptionalInt vectorBits() {
         CpuFeatures features = CpuFeatures.detect();
         return features.vectorUsable() ? OptionalInt.of(features.vectorBits()) : OptionalInt.empty();
     }
 
     /** The first NVIDIA GPU. */
-    Optional<String> gpu() {
+    public Optional<String> gpu() {
         Path gpus = proc.resolve("driver/nvidia/gpus");
         if (!Files.isDirectory(gpus)) {
             return Optional.empty();
@@ -86,7 +85,7 @@ final class Machine {
     }
 
     /** The version of the NVIDIA kernel driver. */
-    Optional<String> driver() {
+    public Optional<String> driver() {
         return find(proc.resolve("driver/nvidia/version"), DRIVER_VERSION);
     }
 

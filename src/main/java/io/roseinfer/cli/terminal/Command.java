@@ -1,10 +1,9 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.terminal;
 
-import io.roseinfer.cli.terminal.Terminal;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** A command that has been parsed and can run. */
-interface Command {
+public interface Command {
     /**
      * Runs to the end.
      *

@@ -1,4 +1,4 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.terminal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,119 @@
+package io.roseinfer.bench.http;
+
+import io.roseinfer.base.Quoted;
+import java.nio.charset.StandardCharsets;
+
+/** Reads the answer to one call. Knows neither sockets nor clocks. */
+final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
+    /** Bytes that are kept of an answer that is no stream. */
+    private static final int KEPT_BYTES = 4096;
+
+    private static final byte[] DONE = "[DONE]".getBytes(StandardCharsets.US_ASCII);
+
+    private final HttpFraming framing = new HttpFraming(this);
+    private final EventStream events = new EventStream(this);
+    private final CompletionEvent event = new CompletionEvent();
+    private final StringBuilder text = new StringBuilder();
+    private final Call call;
+    private int status;
+    private boolean isStream;
+    private boolean done;
+    private boolean ended;
+
+    AnswerReader(Call call) {
+        this.call = call;
+        events.reset();
+    }
+
+    /** Whether the call's answer is complete, or can no longer become so. */
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** Whether the connection can carry another call. */
+    boolean isReusable() {
+        return ended && !framing.isWithin() && !framing.closes();
+    }
+
+    /** Takes bytes that were read at {@code nanos}. */
+    void feed(byte[] bytes, int from, int to, long nanos) {
+        try {
+            framing.feed(bytes, from, to, nanos);
+        } catch (HttpFraming.Malformed e) {
+            broken("the answer is not HTTP: " + e.getMessage(), nanos);
+        }
+    }
+
+    /** The connection has ended. */
+    void endOfInput(long nanos) {
+        if (!framing.endOfInput(nanos)) {
+            broken(
+                    status == 0
+                            ? "the connection was closed before an answer came"
+                            : "the connection was closed within the answer",
+                    nanos);
+        }
+    }
+
+    /** Gives the call up. */
+    void broken(String why, long nanos) {
+        if (!ended) {
+            call.fail(why);
+            call.endNanos = nanos;
+            ended = true;
+        }
+    }
+
+    @Override
+    public void head(int code, String contentType) {
+        status = code;
+        isStream = code == 200 && contentType.startsWith("text/event-stream");
+    }
+
+    @Override
+    public void body(byte[] bytes, int from, int to, long nanos) {
+        if (isStream) {
+            events.feed(bytes, from, to, nanos);
+        } else if (text.length() < KEPT_BYTES) {
+            int until = Math.min(to, from + KEPT_BYTES - text.length());
+            text.append(new String(bytes, from, until - from, StandardCharsets.ISO_8859_1));
+        }
+    }
+
+    @Override
+    public void event(byte[] data, int length, long nanos) {
+        if (done || (length == DONE.length && isDone(data))) {
+            done = true;
+            return;
+        }
+        event.read(data, length);
+        if (event.error.isEmpty()) {
+            call.add(event, nanos);
+        } else {
+            call.fail(event.error);
+        }
+    }
+
+    private static boolean isDone(byte... data) {
+        for (int i = 0; i < DONE.length; i++) {
+            if (data[i] != DONE[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public void end(long nanos) {
+        if (!isStream) {
+            call.fail(
+                    status == 200
+                            ? "the answer is no event stream"
+                            : "status " + status + ": " + Quoted.name(text.toString().strip()));
+        } else if (!done) {
+            call.fail("the stream ended without [DONE]");
+        }
+        call.endNanos = nanos;
+        ended = true;
+    }
+}

@@ -1,0 +1,199 @@
+package io.roseinfer.bench.http;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+/**
+ * What became of one request. Times are nanoseconds of the run's clock.
+ *
+ * @param id its index in the load
+ * @param promptTokens token ids that were sent, or -1 for text
+ * @param askedTokens most tokens that were asked for
+ * @param times when it was sent and answered
+ * @param arrivals when tokens came, and how many
+ * @param usage what the server says it counted
+ * @param error why it failed; empty if it did not
+ */
+public record CallResult(
+        int id,
+        int promptTokens,
+        int askedTokens,
+        Times times,
+        Arrived arrivals,
+        Usage usage,
+        Optional<String> error) {
+
+    /**
+     * The times of a request.
+     *
+     * @param dueNanos when it was to be sent
+     * @param readyNanos when nothing held it back but the client itself: later than due if a bound on concurrency made it wait
+     * @param sentNanos just before its first byte was written
+     * @param lastChoiceNanos when the last event with a choice came
+     * @param endNanos when the last byte came
+     */
+    public record Times(long dueNanos, long readyNanos, long sentNanos, long lastChoiceNanos, long endNanos) {}
+
+    /** How it is known which event brought how many tokens. */
+    public enum Counted {
+        /** Events list the token ids. */
+        IDS,
+        /** Events say how many tokens there have been so far. */
+        RUNNING_USAGE,
+        /** There are as many events as tokens by the final usage, so each has one. */
+        TOTAL,
+        /** Nobody knows; the total alone may be known. */
+        NOT
+    }
+
+    /**
+     * The events that brought tokens.
+     *
+     * @param counted how the counts are known
+     * @param nanos when each event came
+     * @param tokens how many each had; empty if not counted
+     */
+    public record Arrived(Counted counted, List<Long> nanos, List<Integer> tokens) {
+        public Arrived {
+            nanos = List.copyOf(nanos);
+            tokens = List.copyOf(tokens);
+        }
+
+        int sum() {
+            return tokens.stream().mapToInt(Integer::intValue).sum();
+        }
+    }
+
+    /** What the server counted, -1 where it does not say. */
+    public record Usage(int promptTokens, int completionTokens, int totalTokens) {}
+
+    /** Sums up a call that has ended. */
+    static CallResult of(Call call) {
+        return new CallResult(
+                call.id,
+                call.request.promptTokens(),
+                call.request.outputTokens(),
+                new Times(call.dueNanos, call.readyNanos, call.sentNanos, call.lastChoiceNanos, call.endNanos),
+                arrived(call),
+                new Usage(call.promptTokens, call.completionTokens, call.totalTokens),
+                call.error.isEmpty() ? Optional.empty() : Optional.of(call.error));
+    }
+
+    private static Arrived arrived(Call call) {
+        int n = call.events;
+        int[] ids = Arrays.copyOf(call.eventIds, n);
+        int[] usage = Arrays.copyOf(call.eventUsage, n);
+        if (Arrays.stream(ids).anyMatch(count -> count >= 0)) {
+            return counted(call, Counted.IDS, i -> Math.max(0, ids[i]));
+        }
+        if (n > 0 && Arrays.stream(usage).allMatch(count -> count >= 0)) {
+            return counted(call, Counted.RUNNING_USAGE, i -> Math.max(0, usage[i] - (i > 0 ? usage[i - 1] : 0)));
+        }
+        int texts = (int) IntStream.range(0, n).filter(i -> call.eventText[i]).count();
+        if (call.completionTokens == texts) {
+            return counted(call, Counted.TOTAL, i -> call.eventText[i] ? 1 : 0);
+        }
+        List<Long> nanos = IntStream.range(0, n)
+                .filter(i -> call.eventText[i])
+                .mapToObj(i -> call.eventNanos[i])
+                .toList();
+        return new Arrived(Counted.NOT, nanos, List.of());
+    }
+
+    private static Arrived counted(Call call, Counted by, java.util.function.IntUnaryOperator tokens) {
+        List<Integer> with = IntStream.range(0, call.events)
+                .filter(i -> tokens.applyAsInt(i) > 0)
+                .boxed()
+                .toList();
+        return new Arrived(
+                by,
+                with.stream().map(i -> call.eventNanos[i]).toList(),
+                with.stream().map(tokens::applyAsInt).toList());
+    }
+
+    /** Whether it was answered to its end. */
+    public boolean isComplete() {
+        return error.isEmpty();
+    }
+
+    /** Tokens that were generated: by ids if there are any, by usage otherwise; 0 if nobody has counted. */
+    public int tokens() {
+        return arrivals.counted() == Counted.IDS ? arrivals.sum() : Math.max(0, usage.completionTokens());
+    }
+
+    /** Tokens of the prompt: those sent, or what the server counted of a text. */
+    public int inputTokens() {
+        return promptTokens >= 0 ? promptTokens : Math.max(0, usage.promptTokens());
+    }
+
+    /** From a time to the first token. */
+    private OptionalDouble firstTokenFrom(long nanos) {
+        return arrivals.nanos().isEmpty()
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(arrivals.nanos().getFirst() - nanos);
+    }
+
+    /** Time to first token, from when the request was sent, in nanoseconds. */
+    public OptionalDouble ttftNanos() {
+        return firstTokenFrom(times.sentNanos());
+    }
+
+    /** The same from when it was to be sent. */
+    public OptionalDouble ttftFromDueNanos() {
+        return firstTokenFrom(times.dueNanos());
+    }
+
+    /** Time per output token after the first: (last − first) / (tokens − 1); empty with fewer than two. */
+    public OptionalDouble tpotNanos() {
+        return tokens() < 2 || arrivals.nanos().isEmpty()
+                ? OptionalDouble.empty()
+                : OptionalDouble.of((double) (arrivals.nanos().getLast() - arrivals.nanos().getFirst()) / (tokens() - 1));
+    }
+
+    /**
+     * Time between tokens. A gap before an event of k tokens counts as k gaps of a k-th: so much time went by for each. The tokens that
+     * came together with the first have none.
+     */
+    public double[] gapNanos() {
+        if (arrivals.counted() == Counted.NOT) {
+            return new double[0];
+        }
+        return IntStream.range(1, arrivals.nanos().size())
+                .boxed()
+                .flatMapToDouble(i -> {
+                    int tokens = arrivals.tokens().get(i);
+                    double gap = arrivals.nanos().get(i) - arrivals.nanos().get(i - 1);
+                    return DoubleStream.generate(() -> gap / tokens).limit(tokens);
+                })
+                .toArray();
+    }
+
+    /** From when it was sent until the last event with a choice. */
+    public double latencyNanos() {
+        return (double) times.lastChoiceNanos() - times.sentNanos();
+    }
+
+    /** The same from when it was to be sent. */
+    public double latencyFromDueNanos() {
+        return (double) times.lastChoiceNanos() - times.dueNanos();
+    }
+
+    /** How much later it was sent than it could have been. */
+    public long lagNanos() {
+        return times.sentNanos() - times.readyNanos();
+    }
+
+    /** How long a bound on concurrency held it back. */
+    public long heldNanos() {
+        return times.readyNanos() - times.dueNanos();
+    }
+
+    LongStream arrivalNanos() {
+        return arrivals.nanos().stream().mapToLong(Long::longValue);
+    }
+}

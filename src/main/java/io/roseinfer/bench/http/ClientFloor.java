@@ -1,0 +1,52 @@
+package io.roseinfer.bench.http;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.bench.Pacer;
+import io.roseinfer.bench.load.Arrivals;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.RandomPrompts;
+import io.roseinfer.metrics.Summary;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * What the client measures where there is nothing to measure: against {@link NullServer}, which shares its processors. Nothing below
+ * these figures can be seen in a result.
+ *
+ * @param tokenEventsPerSecond events with a token, read, stamped and counted, of 32 streams at a time
+ * @param lagMillis how late requests were sent at 1,000 a second
+ * @param ttftMillis time to first token at that rate
+ */
+public record ClientFloor(double tokenEventsPerSecond, Summary lagMillis, Summary ttftMillis) {
+    private static final Duration SILENCE = Duration.ofSeconds(30);
+    private static final int STREAMS = 32;
+    private static final double RATE = 1000;
+
+    /** Measures for about a second, which warms the client up as well. */
+    public static ClientFloor measure(int readers, Clock clock) {
+        Endpoint.Ask ask = new Endpoint.Ask(0, true, true);
+        try (NullServer server = NullServer.start();
+                HttpTarget target = new HttpTarget(
+                        new Endpoint(server.uri(), Endpoint.Kind.COMPLETIONS, "null", Optional.empty(), ask),
+                        readers,
+                        clock,
+                        "floor")) {
+            Pacer pacer = Pacer.precise(clock);
+            LoadRun bounded = new LoadRun(target, STREAMS, SILENCE, clock, pacer);
+            LoadResult unusedWarmUp = bounded.run(load(2 * STREAMS, 200, Double.POSITIVE_INFINITY));
+            LoadResult burst = bounded.run(load(2 * STREAMS, 400, Double.POSITIVE_INFINITY));
+            LoadResult paced =
+                    new LoadRun(target, LoadRun.UNBOUNDED, SILENCE, clock, pacer).run(load(300, 4, RATE));
+            return new ClientFloor(
+                    burst.outputTokens() / burst.seconds(),
+                    Summary.of(LatencyTable.lag(paced)),
+                    Summary.of(LatencyTable.fromSent(paced).getOrDefault("ttft", new double[0])));
+        }
+    }
+
+    private static OfferedLoad load(int requests, int tokens, double rate) {
+        return OfferedLoad.of(
+                new RandomPrompts(16, tokens, 0, 0, 256, 0).requests(requests),
+                new Arrivals(rate, Double.POSITIVE_INFINITY, 0));
+    }
+}

@@ -1,0 +1,156 @@
+package io.roseinfer.bench.http;
+
+import io.roseinfer.base.Quoted;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What counts in the data of one event of {@code /v1/completions} or {@code /v1/chat/completions}. One object is filled again and again.
+ */
+final class CompletionEvent {
+    /** Nothing was said. */
+    static final int UNKNOWN = -1;
+
+    private static final JsonMapper MAPPER = new JsonMapper();
+
+    /** Whether the event has a choice, and whether that has text and a reason for the end. */
+    boolean hasChoice;
+
+    boolean hasText;
+    boolean hasFinish;
+    /** Token ids of the choices, or {@link #UNKNOWN}. */
+    int ids;
+    /** Tokens by {@code usage}, so far or in all, or {@link #UNKNOWN}. */
+    int promptTokens;
+
+    int completionTokens;
+    int totalTokens;
+    /** What the server says has failed; empty if nothing. */
+    String error = "";
+
+    /** Reads the data of an event. What is not JSON, or no object, is an error as well. */
+    void read(byte[] json, int length) {
+        hasChoice = false;
+        hasText = false;
+        hasFinish = false;
+        ids = UNKNOWN;
+        promptTokens = UNKNOWN;
+        completionTokens = UNKNOWN;
+        totalTokens = UNKNOWN;
+        error = "";
+        try (JsonParser in = MAPPER.createParser(json, 0, length)) {
+            if (in.nextToken() != JsonToken.START_OBJECT) {
+                error = "an event is no JSON object";
+                return;
+            }
+            while (in.nextToken() == JsonToken.PROPERTY_NAME) {
+                String name = in.currentName();
+                JsonToken value = in.nextToken();
+                switch (name) {
+                    case "choices" -> choices(in, value);
+                    case "usage" -> usage(in, value);
+                    case "error" -> error(in, value);
+                    default -> skip(in);
+                }
+            }
+        } catch (JacksonException e) {
+            error = "an event is no JSON: " + e.getOriginalMessage();
+        }
+    }
+
+    private static void skip(JsonParser in) {
+        JsonParser unused = in.skipChildren();
+    }
+
+    private void choices(JsonParser in, JsonToken value) {
+        if (value != JsonToken.START_ARRAY) {
+            skip(in);
+            return;
+        }
+        while (in.nextToken() == JsonToken.START_OBJECT) {
+            hasChoice = true;
+            while (in.nextToken() == JsonToken.PROPERTY_NAME) {
+                choiceField(in, in.currentName(), in.nextToken());
+            }
+        }
+    }
+
+    private void choiceField(JsonParser in, String name, JsonToken value) {
+        switch (name) {
+            case "text" -> hasText |= value == JsonToken.VALUE_STRING && in.getStringLength() > 0;
+            case "delta" -> delta(in, value);
+            case "finish_reason" -> hasFinish |= value == JsonToken.VALUE_STRING;
+            case "token_ids" -> tokenIds(in, value);
+            default -> skip(in);
+        }
+    }
+
+    private void delta(JsonParser in, JsonToken value) {
+        if (value != JsonToken.START_OBJECT) {
+            skip(in);
+            return;
+        }
+        while (in.nextToken() == JsonToken.PROPERTY_NAME) {
+            String name = in.currentName();
+            JsonToken token = in.nextToken();
+            if (name.equals("content") || name.equals("reasoning") || name.equals("reasoning_content")) {
+                hasText |= token == JsonToken.VALUE_STRING && in.getStringLength() > 0;
+            }
+            skip(in);
+        }
+    }
+
+    private void tokenIds(JsonParser in, JsonToken value) {
+        if (value != JsonToken.START_ARRAY) {
+            skip(in);
+            return;
+        }
+        ids = Math.max(0, ids);
+        while (in.nextToken() != JsonToken.END_ARRAY) {
+            ids++;
+            skip(in);
+        }
+    }
+
+    private void usage(JsonParser in, JsonToken value) {
+        if (value != JsonToken.START_OBJECT) {
+            skip(in);
+            return;
+        }
+        while (in.nextToken() == JsonToken.PROPERTY_NAME) {
+            String name = in.currentName();
+            boolean number = in.nextToken() == JsonToken.VALUE_NUMBER_INT;
+            switch (name) {
+                case "prompt_tokens" -> promptTokens = number ? in.getIntValue() : UNKNOWN;
+                case "completion_tokens" -> completionTokens = number ? in.getIntValue() : UNKNOWN;
+                case "total_tokens" -> totalTokens = number ? in.getIntValue() : UNKNOWN;
+                default -> skip(in);
+            }
+        }
+    }
+
+    /** Whatever it is but null, false or nothing: OpenAI's own clients throw on it. */
+    private void error(JsonParser in, JsonToken value) {
+        switch (value) {
+            case VALUE_NULL, VALUE_FALSE -> {
+                // No error.
+            }
+            case START_OBJECT -> {
+                error = "the server reports an error";
+                while (in.nextToken() == JsonToken.PROPERTY_NAME) {
+                    boolean message = in.currentName().equals("message");
+                    if (in.nextToken() == JsonToken.VALUE_STRING && message) {
+                        error = "the server says " + Quoted.name(in.getString());
+                    }
+                    skip(in);
+                }
+            }
+            default -> {
+                error = "the server says " + Quoted.name(String.valueOf(in.getString()));
+                skip(in);
+            }
+        }
+    }
+}

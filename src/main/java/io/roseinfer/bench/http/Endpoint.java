@@ -1,0 +1,160 @@
+package io.roseinfer.bench.http;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.engine.Prompt;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * An endpoint of OpenAI's API, and how it is asked.
+ *
+ * @param base {@code http://HOST:PORT}, perhaps with a path before {@code /v1}
+ * @param kind which of the two
+ * @param model what the server calls its model; empty names none
+ * @param apiKey sent as a bearer token
+ * @param ask what every request asks for
+ */
+public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKey, Ask ask) {
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** The two endpoints that stream tokens. */
+    public enum Kind {
+        COMPLETIONS("/v1/completions"),
+        CHAT("/v1/chat/completions");
+
+        private final String path;
+
+        Kind(String path) {
+            this.path = path;
+        }
+    }
+
+    /**
+     * What every request asks for beside its prompt and length.
+     *
+     * @param temperature 0 is greedy
+     * @param ignoreEos whether to generate on after the end of text
+     * @param chunkCounts whether each event is to say how many tokens it has, by ids and by usage
+     */
+    public record Ask(double temperature, boolean ignoreEos, boolean chunkCounts) {}
+
+    /** Reads {@code --base-url}. */
+    public static URI uri(String text) {
+        try {
+            URI uri = new URI(text);
+            if ("http".equals(uri.getScheme()) && uri.getHost() != null && uri.getRawQuery() == null) {
+                return uri;
+            }
+        } catch (URISyntaxException e) {
+            // Said below, in the same words.
+        }
+        throw new BadInput("--base-url is '" + text + "'; it must be http://HOST:PORT, as in http://127.0.0.1:8000"
+                + " (https is not spoken here: a run would measure it, too)");
+    }
+
+    /**
+     * The first model that a server says it has; empty if it says nothing. Asked before anything is measured, on a connection of its own.
+     */
+    public static String firstModel(URI base, Optional<String> apiKey) {
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(URI.create("http://" + base.getRawAuthority() + prefix(base) + "/v1/models"));
+        apiKey.ifPresent(key -> request.header("Authorization", "Bearer " + key));
+        try (HttpClient client =
+                HttpClient.newBuilder().connectTimeout(PATIENCE).build()) {
+            HttpResponse<byte[]> answer =
+                    client.send(request.timeout(PATIENCE).build(), HttpResponse.BodyHandlers.ofByteArray());
+            return StrictJson.parse(answer.body())
+                    .path("data")
+                    .path(0)
+                    .path("id")
+                    .asString("");
+        } catch (IOException | JacksonException unknown) {
+            return "";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "";
+        }
+    }
+
+    /** Where to connect to. */
+    InetSocketAddress address() {
+        return new InetSocketAddress(base.getHost(), base.getPort() < 0 ? 80 : base.getPort());
+    }
+
+    private static String prefix(URI base) {
+        String path = base.getRawPath() == null ? "" : base.getRawPath().replaceFirst("/+$", "");
+        return path.endsWith("/v1") ? path.substring(0, path.length() - "/v1".length()) : path;
+    }
+
+    /** A request as it goes over the wire. */
+    byte[] bytes(OfferedRequest request, String id) {
+        return post(prefix(base) + kind.path, body(request), id);
+    }
+
+    private byte[] post(String path, byte[] body, String id) {
+        String head = "POST " + path + " HTTP/1.1\r\nHost: " + base.getRawAuthority()
+                + "\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nX-Request-Id: " + id
+                + apiKey.map(key -> "\r\nAuthorization: Bearer " + key).orElse("") + "\r\nContent-Length: "
+                + body.length + "\r\n\r\n";
+        ByteArrayOutputStream all = new ByteArrayOutputStream(head.length() + body.length);
+        all.writeBytes(head.getBytes(StandardCharsets.US_ASCII));
+        all.writeBytes(body);
+        return all.toByteArray();
+    }
+
+    private byte[] body(OfferedRequest request) {
+        ObjectNode node = StrictJson.mapper().createObjectNode();
+        if (!model.isEmpty()) {
+            node.put("model", model);
+        }
+        switch (request.prompt()) {
+            case Prompt.Tokens tokens -> ids(node, tokens);
+            case Prompt.Text text -> text(node, text.text());
+        }
+        node.put("max_tokens", request.outputTokens())
+                .put("temperature", ask.temperature())
+                .put("stream", true);
+        ObjectNode options = node.putObject("stream_options").put("include_usage", true);
+        if (ask.ignoreEos()) {
+            node.put("ignore_eos", true);
+        }
+        if (ask.chunkCounts()) {
+            options.put("continuous_usage_stats", true);
+            node.put("return_token_ids", true);
+        }
+        return StrictJson.mapper().writeValueAsBytes(node);
+    }
+
+    private void ids(ObjectNode node, Prompt.Tokens tokens) {
+        if (kind == Kind.CHAT) {
+            throw new BadInput("--endpoint-type chat takes text, and these prompts are token ids; use --dataset jsonl or"
+                    + " sharegpt with text, or --endpoint-type completions");
+        }
+        ArrayNode list = node.putArray("prompt");
+        for (int id : tokens.ids()) {
+            list.add(id);
+        }
+    }
+
+    private void text(ObjectNode node, String text) {
+        if (kind == Kind.CHAT) {
+            node.putArray("messages").addObject().put("role", "user").put("content", text);
+        } else {
+            node.put("prompt", text);
+        }
+    }
+}

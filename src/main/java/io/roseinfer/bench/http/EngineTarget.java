@@ -1,0 +1,102 @@
+package io.roseinfer.bench.http;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException;
+import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.TokenStream;
+import io.roseinfer.sampling.SamplingParams;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/** An engine in this process. Tokens are stamped by the thread that reads their stream, where a client would have them. */
+public final class EngineTarget implements Target {
+    private final Engine engine;
+    private final Endpoint.Ask ask;
+    private final Clock clock;
+    private final Set<TokenStream> streams = ConcurrentHashMap.newKeySet();
+    private List<GenerationRequest> requests = List.of();
+    private volatile long lastNanos;
+
+    /** The engine is closed by who opened it. */
+    public EngineTarget(Engine engine, Endpoint.Ask ask, Clock clock) {
+        this.engine = engine;
+        this.ask = ask;
+        this.clock = clock;
+        this.lastNanos = clock.nanos();
+    }
+
+    @Override
+    public void prepare(List<OfferedRequest> offered, int mostAtOnce) {
+        requests = offered.stream().map(this::request).toList();
+    }
+
+    private GenerationRequest request(OfferedRequest offered) {
+        SamplingParams sampling = ask.temperature() == 0
+                ? SamplingParams.greedy()
+                : SamplingParams.random().withTemperature((float) ask.temperature());
+        return GenerationRequest.of(offered.prompt())
+                .withMaxNewTokens(offered.outputTokens())
+                .withSampling(sampling)
+                .withIgnoreEndOfText(ask.ignoreEos());
+    }
+
+    @Override
+    public void send(Call call, Consumer<Call> ended) {
+        call.sentNanos = clock.nanos();
+        try {
+            TokenStream stream = engine.submit(requests.get(call.id));
+            Thread unused = Thread.ofVirtual().name("roseinfer-bench-stream").start(() -> read(stream, call, ended));
+        } catch (RoseException refused) {
+            call.fail(refused.getMessage());
+            call.endNanos = clock.nanos();
+            ended.accept(call);
+        }
+    }
+
+    private void read(TokenStream stream, Call call, Consumer<Call> ended) {
+        streams.add(stream);
+        try (stream) {
+            while (stream.hasNext()) {
+                int unused = stream.next().id();
+                long nanos = clock.nanos();
+                lastNanos = nanos;
+                call.addTokens(nanos, 1);
+            }
+            Completion completion = stream.completion();
+            call.promptTokens = completion.promptIds().length;
+            call.completionTokens = completion.tokens().size();
+            call.totalTokens = call.promptTokens + call.completionTokens;
+        } catch (RoseException failed) {
+            call.fail(failed.getMessage());
+        } finally {
+            streams.remove(stream);
+            call.endNanos = clock.nanos();
+            ended.accept(call);
+        }
+    }
+
+    @Override
+    public long lastArrivalNanos() {
+        return lastNanos;
+    }
+
+    @Override
+    public void abort(String why) {
+        streams.forEach(TokenStream::close);
+    }
+
+    @Override
+    public int openedLate() {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        streams.forEach(TokenStream::close);
+    }
+}

@@ -1,0 +1,235 @@
+package io.roseinfer.bench.http;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Locale;
+
+/**
+ * The frame of HTTP/1.1 answers (RFC 9112): the head, and the body by its length, in chunks, or up to the connection's end. Bytes may
+ * come cut anywhere; each piece has the time at which it came.
+ */
+final class HttpFraming {
+    /** Longest line of a head or of a chunk's size. */
+    private static final int LINE_BYTES = 64 << 10;
+
+    /** Takes an answer apart. */
+    interface Sink {
+        /** A head has come. */
+        void head(int status, String contentType);
+
+        /** A piece of the body has come, which is valid during the call. */
+        void body(byte[] bytes, int from, int to, long nanos);
+
+        /** The body is complete. */
+        void end(long nanos);
+    }
+
+    /** An answer that is not HTTP as this client understands it. */
+    static final class Malformed extends RuntimeException {
+        Malformed(String message) {
+            super(message);
+        }
+    }
+
+    private enum State {
+        STATUS,
+        HEADER,
+        BODY_LENGTH,
+        BODY_TO_END,
+        CHUNK_SIZE,
+        CHUNK_DATA,
+        CHUNK_END,
+        TRAILER
+    }
+
+    private final Sink sink;
+    private State state = State.STATUS;
+    private byte[] line = new byte[256];
+    private int lineLength;
+    private int status;
+    private long left;
+    private boolean chunked;
+    private boolean hasLength;
+    private boolean closes;
+    private String contentType = "";
+
+    HttpFraming(Sink sink) {
+        this.sink = sink;
+    }
+
+    /** Whether an answer has begun and not ended. */
+    boolean isWithin() {
+        return state != State.STATUS || lineLength > 0;
+    }
+
+    /** Whether the server closes the connection behind the last answer. */
+    boolean closes() {
+        return closes;
+    }
+
+    /** Takes the next bytes of the connection, which came at {@code nanos}. */
+    void feed(byte[] bytes, int from, int to, long nanos) {
+        int at = from;
+        while (at < to) {
+            at = switch (state) {
+                case BODY_LENGTH, CHUNK_DATA -> data(bytes, at, to, nanos);
+                case BODY_TO_END -> rest(bytes, at, to, nanos);
+                default -> line(bytes, at, to, nanos);
+            };
+        }
+    }
+
+    /** The connection has ended; true if that ends an answer in due form. */
+    boolean endOfInput(long nanos) {
+        if (state != State.BODY_TO_END) {
+            return false;
+        }
+        end(nanos);
+        return true;
+    }
+
+    private int rest(byte[] bytes, int from, int to, long nanos) {
+        sink.body(bytes, from, to, nanos);
+        return to;
+    }
+
+    private int data(byte[] bytes, int from, int to, long nanos) {
+        int until = (int) Math.min(to, from + left);
+        sink.body(bytes, from, until, nanos);
+        left -= until - from;
+        if (left == 0) {
+            if (state == State.CHUNK_DATA) {
+                state = State.CHUNK_END;
+            } else {
+                end(nanos);
+            }
+        }
+        return until;
+    }
+
+    private int line(byte[] bytes, int from, int to, long nanos) {
+        for (int i = from; i < to; i++) {
+            if (bytes[i] == '\n') {
+                int length = lineLength > 0 && line[lineLength - 1] == '\r' ? lineLength - 1 : lineLength;
+                lineLength = 0;
+                if (state == State.CHUNK_SIZE) {
+                    chunk(length);
+                } else {
+                    textLine(new String(line, 0, length, StandardCharsets.ISO_8859_1), nanos);
+                }
+                return i + 1;
+            }
+            if (lineLength == line.length) {
+                line = Arrays.copyOf(line, 2 * line.length);
+            }
+            if (lineLength == LINE_BYTES) {
+                throw new Malformed("a line of its head is longer than " + LINE_BYTES + " bytes");
+            }
+            line[lineLength++] = bytes[i];
+        }
+        return to;
+    }
+
+    private void chunk(int length) {
+        long size = 0;
+        int digits = 0;
+        while (digits < length && line[digits] != ';' && line[digits] != ' ') {
+            int digit = Character.digit(line[digits], 16);
+            if (digit < 0 || digits > 14) {
+                throw new Malformed("a chunk's size is no number");
+            }
+            size = size << 4 | digit;
+            digits++;
+        }
+        if (digits == 0) {
+            throw new Malformed("a chunk has no size");
+        }
+        left = size;
+        state = size == 0 ? State.TRAILER : State.CHUNK_DATA;
+    }
+
+    private void textLine(String text, long nanos) {
+        switch (state) {
+            case STATUS -> statusLine(text);
+            case HEADER -> {
+                if (text.isEmpty()) {
+                    headEnded(nanos);
+                } else {
+                    header(text);
+                }
+            }
+            case CHUNK_END -> state = State.CHUNK_SIZE;
+            case TRAILER -> {
+                if (text.isEmpty()) {
+                    end(nanos);
+                }
+            }
+            default -> throw new Malformed("a line where none belongs");
+        }
+    }
+
+    private void statusLine(String text) {
+        if (text.length() < 12 || !text.startsWith("HTTP/1.")) {
+            throw new Malformed("it does not begin with HTTP/1.1 and a status");
+        }
+        try {
+            status = Integer.parseInt(text.substring(9, 12));
+        } catch (NumberFormatException e) {
+            throw new Malformed("its status is no number");
+        }
+        chunked = false;
+        hasLength = false;
+        closes = text.startsWith("HTTP/1.0");
+        contentType = "";
+        left = 0;
+        state = State.HEADER;
+    }
+
+    private void header(String text) {
+        int colon = text.indexOf(':');
+        if (colon <= 0) {
+            throw new Malformed("a header has no name");
+        }
+        String value = text.substring(colon + 1).strip();
+        switch (text.substring(0, colon).toLowerCase(Locale.ROOT)) {
+            case "content-length" -> {
+                try {
+                    left = Long.parseLong(value);
+                } catch (NumberFormatException e) {
+                    throw new Malformed("Content-Length is no number");
+                }
+                hasLength = true;
+            }
+            case "transfer-encoding" -> chunked = value.toLowerCase(Locale.ROOT).endsWith("chunked");
+            case "connection" -> closes |= value.equalsIgnoreCase("close");
+            case "content-type" -> contentType = value.toLowerCase(Locale.ROOT);
+            default -> {
+                // Says nothing about the frame.
+            }
+        }
+    }
+
+    private void headEnded(long nanos) {
+        if (status < 200) {
+            state = State.STATUS;
+            return;
+        }
+        sink.head(status, contentType);
+        if (chunked) {
+            state = State.CHUNK_SIZE;
+        } else if (hasLength || status == 204 || status == 304) {
+            state = State.BODY_LENGTH;
+            if (left == 0) {
+                end(nanos);
+            }
+        } else {
+            closes = true;
+            state = State.BODY_TO_END;
+        }
+    }
+
+    private void end(long nanos) {
+        state = State.STATUS;
+        sink.end(nanos);
+    }
+}

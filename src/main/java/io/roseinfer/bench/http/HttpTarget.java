@@ -1,0 +1,160 @@
+package io.roseinfer.bench.http;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.load.OfferedRequest;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A server, over connections that are opened beforehand: each carries one request at a time. */
+public final class HttpTarget implements Target {
+    /** Most connections that are opened beforehand; where more are in flight, the rest are opened as they are needed, and counted. */
+    private static final int MOST_PREOPENED = 1024;
+
+    private final Endpoint endpoint;
+    private final InetSocketAddress address;
+    private final Clock clock;
+    private final String runId;
+    private final List<Reader> readers = new ArrayList<>();
+    private final Deque<Connection> idle = new ConcurrentLinkedDeque<>();
+    private final AtomicInteger opened = new AtomicInteger();
+    private final AtomicInteger openedLate = new AtomicInteger();
+    private volatile CountDownLatch joining = new CountDownLatch(0);
+    private byte[][] wire = {};
+
+    /**
+     * A target without connections yet.
+     *
+     * @param readers threads that read, at least one
+     * @param runId begins every {@code X-Request-Id}
+     */
+    public HttpTarget(Endpoint endpoint, int readers, Clock clock, String runId) {
+        this.endpoint = endpoint;
+        this.address = endpoint.address();
+        this.clock = clock;
+        this.runId = runId;
+        for (int number = 0; number < readers; number++) {
+            this.readers.add(new Reader(number, clock, this::fit));
+        }
+    }
+
+    @Override
+    public void prepare(List<OfferedRequest> requests, int mostAtOnce) {
+        wire = new byte[requests.size()][];
+        for (int id = 0; id < wire.length; id++) {
+            wire[id] = endpoint.bytes(requests.get(id), runId + "-" + id);
+        }
+        openedLate.set(0);
+        idle.removeIf(connection -> !connection.isOpen());
+        int missing = Math.min(Math.min(requests.size(), mostAtOnce), MOST_PREOPENED) - idle.size();
+        if (missing > 0) {
+            joining = new CountDownLatch(missing);
+            for (int i = 0; i < missing; i++) {
+                register(open());
+            }
+            await(joining);
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** A connection can carry a call. The one used last is used next: its buffers are warm. */
+    private void fit(Connection connection) {
+        idle.push(connection);
+        joining.countDown();
+    }
+
+    private void register(Connection connection) {
+        readers.get(opened.getAndIncrement() % readers.size()).add(connection);
+    }
+
+    private Connection open() {
+        if (address.isUnresolved()) {
+            throw new BadInput("--base-url: the host " + address.getHostString() + " is not known");
+        }
+        try {
+            SocketChannel channel = SocketChannel.open(address);
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            channel.configureBlocking(false);
+            return new Connection(channel);
+        } catch (IOException e) {
+            throw new BadInput(
+                    "no connection to " + address.getHostString() + ":" + address.getPort() + ": " + e.getMessage()
+                            + "; start the server, or check --base-url",
+                    e);
+        }
+    }
+
+    @Override
+    public void send(Call call, Consumer<Call> ended) {
+        Connection connection = take();
+        call.sentNanos = clock.nanos();
+        if (connection == null) {
+            call.fail("no connection could be opened");
+            call.endNanos = call.sentNanos;
+            ended.accept(call);
+            return;
+        }
+        try {
+            connection.send(ByteBuffer.wrap(wire[call.id]), call, ended);
+        } catch (IOException e) {
+            connection.abort("the request could not be written: " + e.getMessage(), clock.nanos());
+        }
+    }
+
+    private @Nullable Connection take() {
+        Connection next = idle.poll();
+        while (next != null && !next.isOpen()) {
+            next = idle.poll();
+        }
+        if (next != null) {
+            return next;
+        }
+        openedLate.incrementAndGet();
+        try {
+            Connection late = open();
+            late.reserve();
+            register(late);
+            return late;
+        } catch (BadInput refused) {
+            return null;
+        }
+    }
+
+    @Override
+    public long lastArrivalNanos() {
+        return readers.stream().mapToLong(Reader::lastNanos).max().orElseThrow();
+    }
+
+    @Override
+    public void abort(String why) {
+        readers.forEach(reader -> reader.abort(why));
+    }
+
+    @Override
+    public int openedLate() {
+        return openedLate.get();
+    }
+
+    @Override
+    public void close() {
+        readers.forEach(Reader::close);
+    }
+}

@@ -1,0 +1,54 @@
+package io.roseinfer.bench.http;
+
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+import java.util.stream.DoubleStream;
+
+/** The samples of a run's latencies, in milliseconds, by the names that vLLM's results have for them, over the completed requests. */
+public final class LatencyTable {
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    private LatencyTable() {}
+
+    /** From when requests were sent: {@code ttft}, {@code tpot}, {@code itl} and {@code e2el}. */
+    public static Map<String, double[]> fromSent(LoadResult run) {
+        List<CallResult> calls = run.completed();
+        Map<String, double[]> table = new LinkedHashMap<>();
+        table.put("ttft", optional(calls, CallResult::ttftNanos));
+        table.put("tpot", optional(calls, CallResult::tpotNanos));
+        table.put("itl", millis(calls.stream().flatMapToDouble(call -> Arrays.stream(call.gapNanos()))));
+        table.put("e2el", millis(calls.stream().mapToDouble(CallResult::latencyNanos)));
+        return table;
+    }
+
+    /** From when requests were to be sent: {@code ttft_intended} and {@code e2el_intended}. */
+    public static Map<String, double[]> fromDue(LoadResult run) {
+        List<CallResult> calls = run.completed();
+        Map<String, double[]> table = new LinkedHashMap<>();
+        table.put("ttft_intended", optional(calls, CallResult::ttftFromDueNanos));
+        table.put("e2el_intended", millis(calls.stream().mapToDouble(CallResult::latencyFromDueNanos)));
+        return table;
+    }
+
+    /** How late the client sent, all requests. */
+    public static double[] lag(LoadResult run) {
+        return millis(run.calls().stream().mapToDouble(CallResult::lagNanos));
+    }
+
+    /** How long a bound on concurrency held requests back, all requests. */
+    public static double[] held(LoadResult run) {
+        return millis(run.calls().stream().mapToDouble(CallResult::heldNanos));
+    }
+
+    private static double[] optional(List<CallResult> calls, Function<CallResult, OptionalDouble> value) {
+        return millis(calls.stream().flatMapToDouble(call -> value.apply(call).stream()));
+    }
+
+    private static double[] millis(DoubleStream nanos) {
+        return nanos.map(value -> value / NANOS_PER_MILLI).toArray();
+    }
+}

@@ -1,0 +1,31 @@
+package io.roseinfer.bench.http;
+
+import io.roseinfer.bench.load.OfferedRequest;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Somewhere requests are answered. */
+public sealed interface Target extends AutoCloseable permits HttpTarget, EngineTarget {
+    /** Makes ready what can be made ready before anything is measured: bytes, connections. */
+    void prepare(List<OfferedRequest> requests, int mostAtOnce);
+
+    /**
+     * Sends the prepared request of a call and returns without waiting for an answer. Never throws for what the other side does: the
+     * call ends with an error then.
+     *
+     * @param ended is told once, by any thread, that the call has ended
+     */
+    void send(Call call, Consumer<Call> ended);
+
+    /** When something last came from the other side, by the clock of the run; only looked at by who waits for long. */
+    long lastArrivalNanos();
+
+    /** Gives up every call that has not ended. */
+    void abort(String why);
+
+    /** Connections that had to be opened while requests were due. */
+    int openedLate();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,78 @@
+package io.roseinfer.bench.load;
+
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.Prompt;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The data set {@code jsonl}: a line for each request with {@code prompt}, text or token ids, and {@code output_tokens} if they differ
+ * from the rest.
+ */
+public final class JsonlPrompts {
+    private JsonlPrompts() {}
+
+    /**
+     * The first requests of a file, all due at the start.
+     *
+     * @param most how many at most
+     * @param outputTokens of those that do not say
+     */
+    public static List<OfferedRequest> read(Path file, int most, int outputTokens) {
+        FileFailure.requireRegular(file);
+        List<OfferedRequest> requests = new ArrayList<>();
+        try (Stream<String> lines = Files.lines(file, StandardCharsets.UTF_8)) {
+            int number = 0;
+            for (String line : (Iterable<String>) lines::iterator) {
+                number++;
+                if (!line.isBlank() && requests.size() < most) {
+                    requests.add(request(line, FileFailure.shown(file) + " line " + number, outputTokens));
+                }
+            }
+        } catch (IOException | java.io.UncheckedIOException e) {
+            throw new BadInput(FileFailure.shown(file) + " cannot be read: " + e.getMessage(), e);
+        }
+        if (requests.isEmpty()) {
+            throw new BadInput(FileFailure.shown(file) + " has no line with a request");
+        }
+        return requests;
+    }
+
+    private static OfferedRequest request(String line, String where, int outputTokens) {
+        JsonNode node;
+        try {
+            node = StrictJson.parse(line.getBytes(StandardCharsets.UTF_8));
+        } catch (JacksonException e) {
+            throw new BadInput(where + " is not JSON: " + e.getOriginalMessage(), e);
+        }
+        JsonNode prompt = node.path("prompt");
+        JsonNode tokens = node.path("output_tokens");
+        if (!tokens.isMissingNode() && !(tokens.isInt() && tokens.intValue() > 0)) {
+            throw new BadInput(where + ": output_tokens is " + tokens + "; it must be a positive whole number");
+        }
+        return new OfferedRequest(0, prompt(prompt, where), tokens.isInt() ? tokens.intValue() : outputTokens);
+    }
+
+    private static Prompt prompt(JsonNode prompt, String where) {
+        if (prompt.isString()) {
+            return new Prompt.Text(prompt.stringValue());
+        }
+        boolean ids = prompt.isArray() && !prompt.isEmpty();
+        for (JsonNode id : prompt) {
+            ids &= id.isInt() && id.intValue() >= 0;
+        }
+        if (!ids) {
+            throw new BadInput(where + ": prompt must be text or a list of token ids, and not empty");
+        }
+        return new Prompt.Tokens(prompt.valueStream().mapToInt(JsonNode::intValue).toArray());
+    }
+}

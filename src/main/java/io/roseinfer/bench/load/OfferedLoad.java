@@ -1,0 +1,51 @@
+package io.roseinfer.bench.load;
+
+import io.roseinfer.base.Check;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Requests with times of their own, whatever becomes of those before them: an open loop.
+ *
+ * @param requests in the order they are due
+ * @param isScheduled whether their times mean anything; without it each is sent as soon as it may be
+ */
+public record OfferedLoad(List<OfferedRequest> requests, boolean isScheduled) {
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    public OfferedLoad {
+        requests = List.copyOf(requests);
+    }
+
+    /** The requests at the times of an arrival process, in place of their own. */
+    public static OfferedLoad of(List<OfferedRequest> requests, Arrivals arrivals) {
+        long[] due = arrivals.dueNanos(requests.size());
+        return new OfferedLoad(
+                IntStream.range(0, due.length)
+                        .mapToObj(i -> requests.get(i).withDueNanos(due[i]))
+                        .toList(),
+                !arrivals.isBurst());
+    }
+
+    /** The requests at their own times, those of a trace for instance, which go by so many times faster. */
+    public static OfferedLoad ofTrace(List<OfferedRequest> requests, double speed) {
+        Check.that(speed > 0, "a trace that stands still");
+        return new OfferedLoad(
+                requests.stream()
+                        .map(request -> request.withDueNanos(Math.round(request.dueNanos() / speed)))
+                        .toList(),
+                true);
+    }
+
+    /** Requests per second from the first to the last one's time; infinite where all are due at once. */
+    public double ratePerSecond() {
+        return requests.isEmpty()
+                ? 0
+                : rate(requests.size(), requests.getLast().dueNanos() - requests.getFirst().dueNanos());
+    }
+
+    /** How many per second so many requests are whose first and last are so far apart. */
+    public static double rate(int requests, long spanNanos) {
+        return spanNanos > 0 ? (requests - 1) / (spanNanos / NANOS_PER_SECOND) : Double.POSITIVE_INFINITY;
+    }
+}

@@ -1,0 +1,64 @@
+package io.roseinfer.bench.load;
+
+import io.roseinfer.base.Limits;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.engine.Prompt;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Prompts of random token ids, the data set {@code random}. Lengths are uniform in {@code [length · (1 − ratio), length · (1 + ratio)]}.
+ *
+ * @param inputTokens mean length of a prompt behind the prefix
+ * @param outputTokens mean of the tokens asked for
+ * @param rangeRatio how far lengths may be off, 0 up to 1, which is excluded
+ * @param prefixTokens ids that all prompts begin with
+ * @param vocabularySize ids are below it
+ * @param seed the same seed gives the same requests
+ */
+public record RandomPrompts(
+        int inputTokens, int outputTokens, double rangeRatio, int prefixTokens, int vocabularySize, long seed) {
+    private static final long LENGTHS = 2;
+    private static final long PREFIX = 3;
+    private static final long IDS = 4;
+
+    public RandomPrompts {
+        if (!(rangeRatio >= 0 && rangeRatio < 1)) {
+            throw new BadInput("--random-range-ratio is " + rangeRatio + "; it must be 0 or more and below 1");
+        }
+        if (inputTokens * (1 + rangeRatio) + prefixTokens > Limits.PROMPT_CHARS) {
+            throw new BadInput("--random-input-len and --random-prefix-len make prompts of "
+                    + (inputTokens + (long) prefixTokens) + " tokens; at most " + Limits.PROMPT_CHARS + " are read");
+        }
+    }
+
+    /** So many requests, all due at the start. */
+    public List<OfferedRequest> requests(int count) {
+        Draws lengths = new Draws(seed, LENGTHS);
+        return IntStream.range(0, count)
+                .mapToObj(i -> new OfferedRequest(
+                        0, new Prompt.Tokens(ids(i, length(inputTokens, lengths))), length(outputTokens, lengths)))
+                .toList();
+    }
+
+    private int length(int mean, Draws lengths) {
+        int least = Math.max(1, (int) Math.floor(mean * (1 - rangeRatio)));
+        return lengths.between(least, (int) Math.ceil(mean * (1 + rangeRatio)));
+    }
+
+    private int[] ids(int request, int length) {
+        long own = SplitMix64.at(SplitMix64.at(seed, IDS), request);
+        long shared = SplitMix64.at(seed, PREFIX);
+        int[] ids = new int[prefixTokens + length];
+        for (int i = 0; i < ids.length; i++) {
+            ids[i] = id(i < prefixTokens ? shared : own, i, vocabularySize);
+        }
+        return ids;
+    }
+
+    /** An id of a stream of ids. */
+    static int id(long key, int index, int vocabularySize) {
+        return (int) (SplitMix64.uniform(key, index) * vocabularySize);
+    }
+}

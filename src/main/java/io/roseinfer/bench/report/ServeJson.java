@@ -1,0 +1,226 @@
+package io.roseinfer.bench.report;
+
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.LatencyTable;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.metrics.Percentiles;
+import io.roseinfer.metrics.Summary;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The results file of {@code roseinfer bench serve}: on top the keys that {@code vllm bench serve --save-result --save-detailed} writes,
+ * with its units, and everything else in {@code roseinfer}.
+ *
+ * <pre>
+ * date, endpoint_type, backend, model_id, num_prompts, request_rate ("inf" without one), burstiness, max_concurrency (null without one)
+ * duration (s), completed, failed, total_input_tokens, total_output_tokens
+ * request_throughput, request_goodput (only with --goodput), output_throughput, total_token_throughput   per second of duration
+ * mean_, median_, std_, pNN_ with ttft_ms, tpot_ms, itl_ms, e2el_ms      null where there is no sample
+ * input_lens[], output_lens[], ttfts[] (s), itls[][] (s), start_times[] (s), errors[]      a value for each request
+ * roseinfer
+ *   schema, kind               1, "serve"
+ *   command[]                  the arguments of the command
+ *   settings, environment      as in {@link JsonReport}
+ *   validity                   {valid, reasons[], notes[]}
+ *   load                       {scheduled_rate, achieved_rate}, requests/s, infinite as "inf"; scheduled: whether requests had times
+ *   dispatch_lag_ms, client_queue_ms, ttft_intended_ms, e2el_intended_ms
+ *                              {count, p50, p95, p99, mean, max}; lag and queue of all requests, the others of the completed
+ *   client                     {cpu_s, gc_count, gc_ms, connections_opened_late}, of the process in the window
+ *   floor                      {token_events_s, dispatch_lag_ms, ttft_ms} against a server that only writes
+ *   data                       what a reader of traces clipped or left out, by name; empty without a trace
+ *   requests[]                 all of them; stamps are ns since the start
+ *     id, prompt_tokens (-1 for text), asked_tokens, due_ns, ready_ns, sent_ns, last_choice_ns, end_ns
+ *     counted                  ids, running_usage, total or not: how it is known what an event brought
+ *     event_ns[], event_tokens[]
+ *                              the events that brought tokens, and how many
+ *     usage                    [prompt, completion, total] as the server says, -1 where it does not
+ *     error                    null, or why it failed
+ * </pre>
+ */
+public final class ServeJson {
+    private static final int SCHEMA = 1;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double MILLIS_PER_SECOND = 1e3;
+
+    /**
+     * What the file says beside the run itself.
+     *
+     * @param head the first keys, by name
+     * @param command the arguments of the command
+     * @param settings all flags
+     * @param environment what it ran on
+     * @param percentiles which ones, 0 to 100
+     * @param goodput most milliseconds by metric; without one goodput is left out
+     * @param data what was left out of the data set
+     */
+    public record About(
+            Map<String, ?> head,
+            List<String> command,
+            Map<String, ?> settings,
+            Environment environment,
+            List<Double> percentiles,
+            Map<String, Double> goodput,
+            Map<String, ?> data) {}
+
+    private ServeJson() {}
+
+    /** The document. */
+    public static ObjectNode of(LoadResult run, Verdict verdict, ClientFloor floor, Instant date, About about) {
+        ObjectNode root = JsonParts.object().put("date", date.toString());
+        about.head().forEach((key, value) -> root.set(key, JsonParts.value(value)));
+        totals(root, run);
+        if (!about.goodput().isEmpty()) {
+            root.put("request_goodput", goodRequests(run, about.goodput()) / run.seconds());
+        }
+        LatencyTable.fromSent(run).forEach((metric, values) -> latencies(root, metric, about.percentiles(), values));
+        details(root, run);
+        ObjectNode own = JsonParts.document(SCHEMA, about.settings(), about.environment());
+        own.put("kind", "serve");
+        own.set("command", JsonParts.value(about.command()));
+        own.set("validity", validity(verdict));
+        ObjectNode load = own.putObject("load").put("scheduled", run.isScheduled());
+        load.set("scheduled_rate", JsonParts.value(finite(run.scheduledRate())));
+        load.set("achieved_rate", JsonParts.value(finite(run.achievedRate())));
+        own.set("dispatch_lag_ms", summary(LatencyTable.lag(run)));
+        own.set("client_queue_ms", summary(LatencyTable.held(run)));
+        LatencyTable.fromDue(run).forEach((metric, values) -> own.set(metric + "_ms", summary(values)));
+        own.set("client", client(run));
+        own.set("floor", floor(floor));
+        own.set("data", JsonParts.value(about.data()));
+        ArrayNode requests = own.putArray("requests");
+        run.calls().forEach(call -> requests.add(request(call, run.startNanos())));
+        root.set("roseinfer", own);
+        return root;
+    }
+
+    /** A percentile as vLLM's keys have it: no decimals if it has none. */
+    static String number(double percentile) {
+        return percentile == Math.rint(percentile) ? "" + (long) percentile : "" + percentile;
+    }
+
+    private static Object finite(double value) {
+        return Double.isFinite(value) ? (Object) value : "inf";
+    }
+
+    private static void totals(ObjectNode root, LoadResult run) {
+        int completed = run.completed().size();
+        double seconds = run.seconds();
+        root.put("duration", seconds)
+                .put("completed", completed)
+                .put("failed", run.calls().size() - completed)
+                .put("total_input_tokens", run.inputTokens())
+                .put("total_output_tokens", run.outputTokens())
+                .put("request_throughput", completed / seconds)
+                .put("output_throughput", run.outputTokens() / seconds)
+                .put("total_token_throughput", (run.inputTokens() + run.outputTokens()) / seconds);
+    }
+
+    /** Completed requests within every bound; one without a sample of a metric is within that bound. */
+    static long goodRequests(LoadResult run, Map<String, Double> bounds) {
+        return run.completed().stream()
+                .filter(call -> within(bounds, "ttft", call.ttftNanos())
+                        && within(bounds, "tpot", call.tpotNanos())
+                        && within(bounds, "e2el", OptionalDouble.of(call.latencyNanos())))
+                .count();
+    }
+
+    private static boolean within(Map<String, Double> bounds, String metric, OptionalDouble nanos) {
+        return nanos.orElse(0) <= bounds.getOrDefault(metric, Double.POSITIVE_INFINITY) * 1e6;
+    }
+
+    private static void latencies(ObjectNode root, String metric, List<Double> percentiles, double... values) {
+        String name = metric + "_ms";
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        if (sorted.length == 0) {
+            root.putNull("mean_" + name).putNull("median_" + name).putNull("std_" + name);
+        } else {
+            double mean = Summary.of(sorted).mean();
+            double square = Arrays.stream(sorted).map(x -> (x - mean) * (x - mean)).average().orElse(0);
+            root.put("mean_" + name, mean)
+                    .put("median_" + name, Percentiles.of(sorted, 50))
+                    .put("std_" + name, Math.sqrt(square));
+        }
+        for (double percentile : percentiles) {
+            String key = "p" + number(percentile) + "_" + name;
+            if (sorted.length == 0) {
+                root.putNull(key);
+            } else {
+                root.put(key, Percentiles.of(sorted, percentile));
+            }
+        }
+    }
+
+    private static void details(ObjectNode root, LoadResult run) {
+        list(root, "input_lens", run, CallResult::inputTokens);
+        list(root, "output_lens", run, CallResult::tokens);
+        list(root, "ttfts", run, call -> call.ttftNanos().orElse(0) / NANOS_PER_SECOND);
+        list(root, "itls", run, call -> Arrays.stream(call.gapNanos())
+                .map(nanos -> nanos / NANOS_PER_SECOND)
+                .toArray());
+        list(root, "start_times", run, call -> (call.times().sentNanos() - run.startNanos()) / NANOS_PER_SECOND);
+        list(root, "errors", run, call -> call.error().orElse(""));
+    }
+
+    private static void list(ObjectNode root, String name, LoadResult run, Function<CallResult, Object> value) {
+        root.set(name, JsonParts.value(run.calls().stream().map(value).toList()));
+    }
+
+    private static ObjectNode validity(Verdict verdict) {
+        ObjectNode node = JsonParts.object().put("valid", verdict.isValid());
+        node.set("reasons", JsonParts.value(verdict.reasons()));
+        node.set("notes", JsonParts.value(verdict.notes()));
+        return node;
+    }
+
+    private static ObjectNode summary(double... millis) {
+        return JsonParts.summary(Summary.of(millis));
+    }
+
+    private static ObjectNode client(LoadResult run) {
+        return JsonParts.object()
+                .put("cpu_s", run.cost().cpuNanos() / NANOS_PER_SECOND)
+                .put("gc_count", run.cost().collections())
+                .put("gc_ms", run.cost().collectionMillis())
+                .put("connections_opened_late", run.openedLate());
+    }
+
+    private static ObjectNode floor(ClientFloor floor) {
+        ObjectNode node = JsonParts.object().put("token_events_s", floor.tokenEventsPerSecond());
+        node.set("dispatch_lag_ms", JsonParts.summary(floor.lagMillis()));
+        node.set("ttft_ms", JsonParts.summary(floor.ttftMillis()));
+        return node;
+    }
+
+    private static ObjectNode request(CallResult call, long startNanos) {
+        CallResult.Times times = call.times();
+        ObjectNode node = JsonParts.object()
+                .put("id", call.id())
+                .put("prompt_tokens", call.promptTokens())
+                .put("asked_tokens", call.askedTokens())
+                .put("due_ns", times.dueNanos() - startNanos)
+                .put("ready_ns", times.readyNanos() - startNanos)
+                .put("sent_ns", times.sentNanos() - startNanos)
+                .put("last_choice_ns", Math.max(0, times.lastChoiceNanos() - startNanos))
+                .put("end_ns", times.endNanos() - startNanos)
+                .put("counted", call.arrivals().counted().name().toLowerCase(Locale.ROOT));
+        ArrayNode nanos = node.putArray("event_ns");
+        call.arrivals().nanos().forEach(stamp -> nanos.add(stamp - startNanos));
+        node.set("event_tokens", JsonParts.value(call.arrivals().tokens()));
+        node.putArray("usage")
+                .add(call.usage().promptTokens())
+                .add(call.usage().completionTokens())
+                .add(call.usage().totalTokens());
+        return node.put("error", call.error().orElse(null));
+    }
+}

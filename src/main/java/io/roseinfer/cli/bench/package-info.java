@@ -1,0 +1,11 @@
+/**
+ * The commands that measure servers and show what was measured: {@code bench serve}.
+ *
+ * <p>Invariant: a run that does not count ends with exit code 8 and says why, with its results printed and written all the same.
+ *
+ * <p>Why not beside the other commands: those measure this engine from within, these any engine from without.
+ */
+@NullMarked
+package io.roseinfer.cli.bench;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,129 @@
+package io.roseinfer.cli.flags;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.report.ResultFile;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** What is told of a run of {@code bench serve}, and what is asked of it. */
+public final class ServeResultFlags {
+    private static final List<String> METRICS = List.of("ttft", "tpot", "itl", "e2el");
+    private static final List<String> BOUNDED = List.of("ttft", "tpot", "e2el");
+
+    static final class Metrics implements ITypeConverter<List<String>> {
+        @Override
+        public List<String> convert(String text) {
+            List<String> metrics = List.of(text.split(",", -1));
+            if (!METRICS.containsAll(metrics)) {
+                throw new TypeConversionException("'" + text + "' is not a list of " + String.join(",", METRICS));
+            }
+            return metrics;
+        }
+    }
+
+    static final class PercentileList implements ITypeConverter<List<Double>> {
+        @Override
+        public List<Double> convert(String text) {
+            try {
+                List<Double> all =
+                        Arrays.stream(text.split(",", -1)).map(Double::valueOf).toList();
+                if (all.stream().allMatch(value -> value >= 0 && value <= 100)) {
+                    return all;
+                }
+            } catch (NumberFormatException notNumber) {
+                // Said below, in the same words.
+            }
+            throw new TypeConversionException("'" + text + "' is not a list of numbers from 0 to 100, as in 50,90,99");
+        }
+    }
+
+    @Option(
+            names = "--percentile-metrics",
+            paramLabel = "<M[,M...]>",
+            converter = Metrics.class,
+            description = "The latencies to print, of ttft, tpot, itl and e2el (default: ttft,tpot,itl).",
+            showDefaultValue = Visibility.NEVER)
+    private List<String> metrics = List.of("ttft", "tpot", "itl");
+
+    @Option(
+            names = "--metric-percentiles",
+            paramLabel = "<P[,P...]>",
+            converter = PercentileList.class,
+            description = "The percentiles of them (default: 99).",
+            showDefaultValue = Visibility.NEVER)
+    private List<Double> percentiles = List.of(99.0);
+
+    @Option(
+            names = "--goodput",
+            paramLabel = "<METRIC:MS>",
+            arity = "1..3",
+            description = "Count requests within all of these bounds as well, of ttft, tpot and e2el, as in ttft:200 tpot:50.",
+            showDefaultValue = Visibility.NEVER)
+    private List<String> goodput = List.of();
+
+    @Option(
+            names = {"--json", "--result-filename"},
+            paramLabel = "<FILE>",
+            description = "Write results and every request's stamps to a file; .gz and .zst compress it.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Path> json = Optional.empty();
+
+    @Option(
+            names = "--save-result",
+            description = "Write them to roseinfer-<R>qps.json, unless --result-filename names another file.")
+    private boolean saveResult;
+
+    @Option(
+            names = "--max-dispatch-lag-ms",
+            paramLabel = "<MS>",
+            converter = Ranges.PositiveNumber.class,
+            description = "A run is invalid if one request in a hundred was sent later than this, and than 1 %% of the median TTFT.")
+    private double mostLagMillis = 2;
+
+    public List<String> metrics() {
+        return metrics;
+    }
+
+    public List<Double> percentiles() {
+        return percentiles;
+    }
+
+    public double mostLagMillis() {
+        return mostLagMillis;
+    }
+
+    /** The bounds of goodput in milliseconds, by metric. */
+    public Map<String, Double> goodput() {
+        Map<String, Double> bounds = new LinkedHashMap<>();
+        for (String bound : goodput) {
+            String[] parts = bound.split(":", -1);
+            try {
+                if (parts.length == 2 && BOUNDED.contains(parts[0]) && Double.parseDouble(parts[1]) >= 0) {
+                    bounds.put(parts[0], Double.valueOf(parts[1]));
+                    continue;
+                }
+            } catch (NumberFormatException notNumber) {
+                // Said below, in the same words.
+            }
+            throw new BadInput("--goodput is '" + bound + "'; it must be ttft:MS, tpot:MS or e2el:MS, as in ttft:200");
+        }
+        return bounds;
+    }
+
+    /** The file for results, checked before a long run. */
+    public Optional<ResultFile> file(double requestRate) {
+        if (json.isEmpty() && saveResult) {
+            String rate = Double.isInfinite(requestRate) ? "inf" : Double.toString(requestRate);
+            return Optional.of(ResultFile.at("--save-result", Path.of("roseinfer-" + rate + "qps.json")));
+        }
+        return json.map(path -> ResultFile.at("--json", path));
+    }
+}

@@ -1,0 +1,221 @@
+package io.roseinfer.bench.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.bench.http.CallResult.Counted;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Answers with known times: every figure is exact, as time comes with the bytes. */
+class AnswerReaderTest {
+    /** Eight tokens: the first after 40 ms, the others 10 ms apart. */
+    private static Recorded eightTokens() {
+        Recorded answer = new Recorded().raw(39, Recorded.HEAD);
+        IntStream.range(0, 8).forEach(token -> answer.ids(40 + 10 * token, 1));
+        return answer.usage(111, 5, 8).done(112);
+    }
+
+    @Test
+    void a_stream_of_single_tokens_has_its_script_s_latencies() {
+        CallResult call = eightTokens().read();
+        assertThat(call.error()).isEmpty();
+        assertThat(call.tokens()).isEqualTo(8);
+        assertThat(call.ttftNanos()).hasValue(40e6);
+        assertThat(call.ttftFromDueNanos()).hasValue(43e6);
+        assertThat(call.tpotNanos()).hasValue(10e6);
+        assertThat(call.gapNanos()).hasSize(7).containsOnly(10e6);
+        assertThat(call.latencyNanos()).isEqualTo(110e6);
+        assertThat(call.latencyFromDueNanos()).isEqualTo(113e6);
+        assertThat(call.lagNanos()).isEqualTo(2_000_000);
+        assertThat(call.heldNanos()).isEqualTo(1_000_000);
+        assertThat(call.times().endNanos()).isEqualTo(Recorded.SENT + 112 * Recorded.MILLI);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 7, 64})
+    void bytes_cut_anywhere_read_the_same(int mostBytes) {
+        assertThat(eightTokens().read(Recorded.call(5, 8), mostBytes))
+                .isEqualTo(eightTokens().read());
+    }
+
+    /** The server makes a token every 10 ms and sends four at a time, the first at once. */
+    @Test
+    void four_tokens_an_event_change_no_figure() {
+        Recorded four = new Recorded().raw(39, Recorded.HEAD).ids(40, 1);
+        Recorded one = new Recorded().raw(39, Recorded.HEAD).ids(40, 1);
+        for (int event = 1; event <= 4; event++) {
+            four.ids(40 + 40 * event, 4);
+        }
+        for (int token = 1; token <= 16; token++) {
+            one.ids(40 + 10 * token, 1);
+        }
+        CallResult byFour = four.usage(201, 5, 17).done(201).read(Recorded.call(5, 17), Integer.MAX_VALUE);
+        CallResult byOne = one.usage(201, 5, 17).done(201).read(Recorded.call(5, 17), Integer.MAX_VALUE);
+        assertThat(byFour.tokens()).isEqualTo(byOne.tokens()).isEqualTo(17);
+        assertThat(byFour.ttftNanos()).isEqualTo(byOne.ttftNanos());
+        assertThat(byFour.tpotNanos()).isEqualTo(byOne.tpotNanos());
+        assertThat(byFour.gapNanos()).isEqualTo(byOne.gapNanos());
+    }
+
+    @Test
+    void events_that_come_together_share_a_time() {
+        CallResult call = new Recorded()
+                .raw(1, Recorded.HEAD)
+                .events(5, ("data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[1]}]}\n\n").repeat(8))
+                .usage(6, 5, 8)
+                .done(6)
+                .read();
+        assertThat(call.tokens()).isEqualTo(8);
+        assertThat(call.gapNanos()).hasSize(7).containsOnly(0);
+    }
+
+    @Test
+    void running_usage_counts_tokens_without_ids() {
+        Recorded answer = new Recorded().raw(1, Recorded.HEAD);
+        int[] soFar = {1, 4, 4, 8};
+        for (int i = 0; i < soFar.length; i++) {
+            answer.events(
+                    10 * (i + 1),
+                    "data: {\"choices\":[{\"text\":\"x\"}],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":" + soFar[i]
+                            + ",\"total_tokens\":" + (5 + soFar[i]) + "}}\n\n");
+        }
+        CallResult call = answer.usage(41, 5, 8).done(41).read();
+        assertThat(call.arrivals().counted()).isEqualTo(Counted.RUNNING_USAGE);
+        assertThat(call.arrivals().tokens()).containsExactly(1, 3, 4);
+        assertThat(Arrays.stream(call.gapNanos()).sum()).isEqualTo(30e6);
+        assertThat(call.gapNanos()).hasSize(7);
+    }
+
+    @Test
+    void as_many_events_as_tokens_are_one_token_each() {
+        Recorded answer = new Recorded().raw(1, Recorded.HEAD);
+        IntStream.range(0, 8).forEach(token -> answer.text(10 + token, token == 3 ? "" : "t"));
+        CallResult call = answer.events(17, "data: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"length\"}]}\n\n")
+                .usage(18, 5, 8)
+                .done(18)
+                .read();
+        assertThat(call.arrivals().counted()).isEqualTo(Counted.TOTAL);
+        assertThat(call.gapNanos()).hasSize(7).containsOnly(1e6);
+    }
+
+    @Test
+    void events_of_unknown_size_have_no_gaps_but_a_total() {
+        CallResult call = new Recorded()
+                .raw(1, Recorded.HEAD)
+                .text(10, "four tokens here ")
+                .text(80, "and four there")
+                .usage(81, 5, 8)
+                .done(81)
+                .read();
+        assertThat(call.arrivals().counted()).isEqualTo(Counted.NOT);
+        assertThat(call.tokens()).isEqualTo(8);
+        assertThat(call.ttftNanos()).hasValue(10e6);
+        assertThat(call.tpotNanos()).hasValue(10e6);
+        assertThat(call.gapNanos()).isEmpty();
+    }
+
+    @Test
+    void chat_s_role_is_no_token() {
+        CallResult call = new Recorded()
+                .raw(1, Recorded.HEAD)
+                .events(5, "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"token_ids\":[]}]}\n\n")
+                .events(9, "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"token_ids\":[7]}]}\n\n")
+                .usage(10, 5, 1)
+                .done(10)
+                .read();
+        assertThat(call.ttftNanos()).hasValue(9e6);
+        assertThat(call.tokens()).isEqualTo(1);
+    }
+
+    @Test
+    void comments_and_line_ends_of_any_kind_are_read_over() {
+        CallResult call = new Recorded()
+                .raw(1, Recorded.HEAD)
+                .events(2, ": keep-alive\n\n")
+                .events(9, "event: x\r\ndata:{\"choices\":[{\"text\":\"a\",\r\ndata: \"token_ids\":[1]}]}\r\n\r\n")
+                .usage(10, 5, 1)
+                .done(10)
+                .read();
+        assertThat(call.error()).isEmpty();
+        assertThat(call.ttftNanos()).hasValue(9e6);
+    }
+
+    @Test
+    void a_body_with_a_length_is_read_as_well() {
+        String body = "data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[1]}]}\n\ndata: [DONE]\n\n";
+        CallResult call = new Recorded()
+                .raw(3, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: " + body.length() + "\r\n\r\n")
+                .raw(4, body)
+                .read();
+        assertThat(call.error()).isEmpty();
+        assertThat(call.tokens()).isEqualTo(1);
+    }
+
+    @Test
+    void a_body_up_to_the_connection_s_end_is_complete_with_its_end_mark() {
+        CallResult call = new Recorded()
+                .raw(3, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+                .raw(4, "data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[1]}]}\n\ndata: [DONE]\n\n")
+                .cut()
+                .read();
+        assertThat(call.error()).isEmpty();
+    }
+
+    @Test
+    void a_cut_connection_fails_the_request() {
+        CallResult call =
+                new Recorded().raw(1, Recorded.HEAD).ids(5, 1).cut().read();
+        assertThat(call.isComplete()).isFalse();
+        assertThat(call.error()).hasValue("the connection was closed within the answer");
+    }
+
+    @Test
+    void a_connection_cut_before_the_answer_says_so() {
+        assertThat(new Recorded().raw(1, "").cut().read().error())
+                .hasValue("the connection was closed before an answer came");
+    }
+
+    @Test
+    void a_stream_that_ends_without_its_end_mark_has_failed() {
+        CallResult call =
+                new Recorded().raw(1, Recorded.HEAD).ids(5, 8).usage(6, 5, 8).raw(7, "0\r\n\r\n").read();
+        assertThat(call.error()).hasValue("the stream ended without [DONE]");
+    }
+
+    @Test
+    void an_error_in_the_stream_fails_the_request() {
+        CallResult call = new Recorded()
+                .raw(1, Recorded.HEAD)
+                .ids(5, 1)
+                .events(6, "data: {\"error\":{\"message\":\"out of blocks\",\"code\":500}}\n\n")
+                .done(7)
+                .read();
+        assertThat(call.error()).hasValue("the server says \"out of blocks\"");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "HTTP/1.1 429 Too Many Requests | status 429: \"busy\"",
+                "HTTP/1.1 200 OK | the answer is no event stream",
+                "HTTP/1.1 500 Oops | status 500: \"busy\""
+            })
+    void an_answer_that_is_no_stream_fails_the_request(String status, String error) {
+        CallResult call = new Recorded()
+                .raw(1, status + "\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nbusy")
+                .read();
+        assertThat(call.error()).hasValue(error);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"SSH-2.0-x\r\n", "HTTP/1.1 2x0 OK\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"})
+    void what_is_no_http_fails_the_request(String bytes) {
+        assertThat(new Recorded().raw(1, bytes).read().error())
+                .hasValueSatisfying(why -> assertThat(why).startsWith("the answer is not HTTP: "));
+    }
+}

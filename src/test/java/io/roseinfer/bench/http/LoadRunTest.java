@@ -1,0 +1,200 @@
+package io.roseinfer.bench.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.Pacer;
+import io.roseinfer.bench.load.Arrivals;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.bench.load.RandomPrompts;
+import io.roseinfer.engine.Prompt;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+
+/** The plumbing, on real sockets. What the figures come to is held where time is given, in AnswerReaderTest. */
+@Timeout(60)
+class LoadRunTest {
+    private static final Clock CLOCK = Clock.system();
+    private static final Pacer AT_ONCE = deadline -> {};
+    private static final Arrivals BURST = new Arrivals(Double.POSITIVE_INFINITY, 1, 0);
+
+    private static OfferedLoad load(int requests, int prompt, int output) {
+        return OfferedLoad.of(new RandomPrompts(prompt, output, 0, 0, 256, 0).requests(requests), BURST);
+    }
+
+    private static LoadResult run(FakeServer server, OfferedLoad load, int maxConcurrency) {
+        try (HttpTarget target = new HttpTarget(server.endpoint(), 2, CLOCK, "test")) {
+            return new LoadRun(target, maxConcurrency, Duration.ofSeconds(30), CLOCK, AT_ONCE).run(load);
+        }
+    }
+
+    @Test
+    void every_request_is_sent_once_and_answered() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+            OfferedLoad load = load(40, 7, 5);
+            LoadResult result = run(server, load, LoadRun.UNBOUNDED);
+            assertThat(result.completed()).hasSize(40);
+            assertThat(result.outputTokens()).isEqualTo(200);
+            assertThat(result.inputTokens()).isEqualTo(280);
+            assertThat(result.openedLate()).isZero();
+            assertThat(Verdict.of(result, 1e6, true).reasons()).isEmpty();
+            assertThat(server.bodies().stream().map(LoadRunTest::ids))
+                    .containsExactlyInAnyOrderElementsOf(load.requests().stream()
+                            .map(request -> List.of(ints(request)))
+                            .map(List::getFirst)
+                            .toList());
+        }
+    }
+
+    private static JsonNode json(String body) {
+        return StrictJson.parse(body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String ids(String body) {
+        return json(body).get("prompt").toString();
+    }
+
+    private static String ints(OfferedRequest request) {
+        return java.util.Arrays.toString(((Prompt.Tokens) request.prompt()).ids()).replace(" ", "");
+    }
+
+    @Test
+    void a_request_says_what_is_asked_and_who_asks() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+            LoadResult unused = run(server, load(1, 7, 5), 1);
+            JsonNode body = json(server.bodies().getFirst());
+            assertThat(body.get("model").asString()).isEqualTo("m");
+            assertThat(body.get("max_tokens").intValue()).isEqualTo(5);
+            assertThat(body.get("ignore_eos").booleanValue()).isTrue();
+            assertThat(body.get("stream").booleanValue()).isTrue();
+            assertThat(body.get("stream_options").get("include_usage").booleanValue()).isTrue();
+            assertThat(server.heads().getFirst())
+                    .startsWith("POST /v1/completions HTTP/1.1\n")
+                    .contains("\nX-Request-Id: test-0\n", "\nAuthorization: Bearer secret\n");
+        }
+    }
+
+    @Test
+    void no_more_requests_are_in_flight_than_allowed() throws IOException {
+        AtomicInteger now = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        CountDownLatch three = new CountDownLatch(3);
+        FakeServer.Script tokens = FakeServer.tokens(2, 7, 2);
+        FakeServer.Script counting = (number, out) -> {
+            most.accumulateAndGet(now.incrementAndGet(), Math::max);
+            three.countDown();
+            try {
+                three.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            now.decrementAndGet();
+            return tokens.answer(number, out);
+        };
+        try (FakeServer server = new FakeServer(counting)) {
+            assertThat(run(server, load(30, 7, 2), 3).completed()).hasSize(30);
+            assertThat(most).hasValue(3);
+        }
+    }
+
+    @Test
+    void a_request_whose_connection_is_cut_fails_and_the_others_go_on() throws IOException {
+        FakeServer.Script tokens = FakeServer.tokens(4, 7, 4);
+        FakeServer.Script cutting = (number, out) -> {
+            if (number % 5 == 0) {
+                out.write((Recorded.HEAD + "20\r\ndata: {\"cho").getBytes(StandardCharsets.US_ASCII));
+                return false;
+            }
+            return tokens.answer(number, out);
+        };
+        try (FakeServer server = new FakeServer(cutting)) {
+            LoadResult result = run(server, load(20, 7, 4), 2);
+            assertThat(result.completed()).hasSize(16);
+            assertThat(result.calls().stream().flatMap(call -> call.error().stream()))
+                    .hasSize(4)
+                    .containsOnly("the connection was closed within the answer");
+        }
+    }
+
+    @Test
+    void a_prompt_larger_than_the_socket_s_buffer_is_sent_whole() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(1, 3_000_000, 1))) {
+            LoadResult result = run(server, load(1, 3_000_000, 1), 1);
+            assertThat(result.calls().getFirst().error()).isEmpty();
+            assertThat(json(server.bodies().getFirst()).get("prompt").size()).isEqualTo(3_000_000);
+        }
+    }
+
+    @Test
+    void a_server_that_says_nothing_is_given_up() throws IOException {
+        CountDownLatch never = new CountDownLatch(1);
+        FakeServer.Script silent = (number, out) -> {
+            try {
+                never.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            return false;
+        };
+        try (FakeServer server = new FakeServer(silent);
+                HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
+            LoadResult result =
+                    new LoadRun(target, 2, Duration.ofMillis(1), CLOCK, AT_ONCE).run(load(2, 7, 4));
+            assertThat(result.calls()).allSatisfy(call -> assertThat(call.error())
+                    .hasValueSatisfying(why -> assertThat(why).startsWith("nothing came for")));
+        } finally {
+            never.countDown();
+        }
+    }
+
+    @Test
+    void a_server_that_is_not_there_is_told_at_once() throws IOException {
+        FakeServer gone = new FakeServer(FakeServer.tokens(1, 1, 1));
+        gone.close();
+        assertThatThrownBy(() -> run(gone, load(1, 7, 1), 1))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("start the server, or check --base-url");
+    }
+
+    @Test
+    void a_run_can_be_repeated_on_the_same_connections() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(3, 7, 3));
+                HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
+            LoadRun run = new LoadRun(target, 4, Duration.ofSeconds(30), CLOCK, AT_ONCE);
+            assertThat(run.run(load(10, 7, 3)).completed()).hasSize(10);
+            assertThat(run.run(load(10, 7, 3)).completed()).hasSize(10);
+            assertThat(target.openedLate()).isZero();
+        }
+    }
+
+    @Test
+    void the_null_server_answers_as_it_is_asked() {
+        try (NullServer server = NullServer.start();
+                HttpTarget target = new HttpTarget(
+                        new Endpoint(
+                                server.uri(),
+                                Endpoint.Kind.COMPLETIONS,
+                                "",
+                                java.util.Optional.empty(),
+                                new Endpoint.Ask(0, true, true)),
+                        1,
+                        CLOCK,
+                        "null")) {
+            LoadResult result =
+                    new LoadRun(target, 8, Duration.ofSeconds(30), CLOCK, AT_ONCE).run(load(20, 9, 11));
+            assertThat(result.outputTokens()).isEqualTo(220);
+            assertThat(Verdict.of(result, 1e6, true).reasons()).isEmpty();
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package io.roseinfer.bench.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.bench.http.CallResult.Arrived;
+import io.roseinfer.bench.http.CallResult.Counted;
+import io.roseinfer.bench.http.CallResult.Times;
+import io.roseinfer.bench.http.CallResult.Usage;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class VerdictTest {
+    private static final long MILLI = 1_000_000;
+
+    /** Request i is due at i · 10 ms, sent so much later, and answered with 4 tokens for 6. */
+    private static CallResult call(int id, double lagMillis, Usage usage) {
+        long due = id * 10 * MILLI;
+        long sent = due + Math.round(lagMillis * MILLI);
+        List<Long> nanos = List.of(sent + 20 * MILLI, sent + 21 * MILLI, sent + 22 * MILLI, sent + 23 * MILLI);
+        return new CallResult(
+                id,
+                6,
+                4,
+                new Times(due, due, sent, nanos.getLast(), nanos.getLast()),
+                new Arrived(Counted.IDS, nanos, List.of(1, 1, 1, 1)),
+                usage,
+                Optional.empty());
+    }
+
+    private static LoadResult run(int requests, IntFunction<CallResult> call) {
+        return new LoadResult(
+                0,
+                requests * 10 * MILLI,
+                true,
+                IntStream.range(0, requests).mapToObj(call).toList(),
+                new ClientCost(0, 0, 0),
+                0);
+    }
+
+    private static LoadResult punctual(Usage usage) {
+        return run(200, id -> call(id, 0.05, usage));
+    }
+
+    @Test
+    void a_punctual_client_and_an_honest_server_count() {
+        Verdict verdict = Verdict.of(punctual(new Usage(6, 4, 10)), 1, true);
+        assertThat(verdict.reasons()).isEmpty();
+        assertThat(verdict.notes()).isEmpty();
+        assertThat(verdict.isValid()).isTrue();
+    }
+
+    @Test
+    void a_late_client_makes_a_run_invalid() {
+        LoadResult run = run(200, id -> call(id, id % 20 == 0 ? 3 : 0.05, new Usage(6, 4, 10)));
+        assertThat(Verdict.of(run, 1, true).reasons())
+                .singleElement()
+                .asString()
+                .startsWith("the client was late: p99 of the dispatch lag is 3.000 ms");
+    }
+
+    @Test
+    void one_stall_makes_a_run_invalid() {
+        LoadResult run = run(200, id -> call(id, id == 77 ? 15 : 0.05, new Usage(6, 4, 10)));
+        assertThat(Verdict.of(run, 1, true).reasons())
+                .singleElement()
+                .asString()
+                .startsWith("the client stalled: a request was sent 15.000 ms late");
+    }
+
+    @Test
+    void lateness_that_adds_up_makes_a_run_invalid() {
+        LoadResult run = run(200, id -> call(id, id * 0.2, new Usage(6, 4, 10)));
+        assertThat(run.achievedRate()).isLessThan(0.99 * run.scheduledRate());
+        assertThat(Verdict.of(run, 1, true).reasons())
+                .singleElement()
+                .asString()
+                .startsWith("the client was late: p99 of the dispatch lag is 39.402 ms");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "7 | 4 | 11 | usage says the prompt has 7 tokens and 6 were sent",
+                "6 | 5 | 11 | usage says 5 tokens and it sent 4 ids",
+                "6 | 4 | 11 | usage adds 6 and 4 up to 11"
+            })
+    void wrong_usage_makes_a_run_invalid(int prompt, int completion, int total, String reason) {
+        assertThat(Verdict.of(punctual(new Usage(prompt, completion, total)), 1, true).reasons())
+                .containsExactly("the server's counts are wrong for 200 of 200 requests: request 0: " + reason);
+    }
+
+    @Test
+    void one_wrong_usage_among_many_makes_a_run_invalid() {
+        LoadResult run = run(200, id -> call(id, 0.05, id == 150 ? new Usage(5, 4, 9) : new Usage(6, 4, 10)));
+        assertThat(Verdict.of(run, 1, true).reasons())
+                .containsExactly("the server's counts are wrong for 1 of 200 requests: request 150:"
+                        + " usage says the prompt has 5 tokens and 6 were sent");
+    }
+
+    @Test
+    void a_completion_that_ends_early_is_wrong_only_if_its_length_was_fixed() {
+        LoadResult run = run(200, id -> {
+            CallResult whole = call(id, 0.05, new Usage(6, 4, 10));
+            return new CallResult(id, 6, 5, whole.times(), whole.arrivals(), whole.usage(), whole.error());
+        });
+        assertThat(Verdict.of(run, 1, false).isValid()).isTrue();
+        assertThat(Verdict.of(run, 1, true).reasons()).singleElement().asString().contains("it sent 4 tokens, and 5");
+    }
+
+    @Test
+    void failed_requests_are_told_and_left_out() {
+        LoadResult run = run(200, id -> {
+            CallResult whole = call(id, 0.05, new Usage(6, 4, 10));
+            return id % 2 == 0
+                    ? whole
+                    : new CallResult(
+                            id, 6, 4, whole.times(), whole.arrivals(), new Usage(9, 9, 9), Optional.of("cut"));
+        });
+        Verdict verdict = Verdict.of(run, 1, true);
+        assertThat(verdict.isValid()).isTrue();
+        assertThat(verdict.notes()).containsExactly("100 of 200 requests failed, the first one because cut");
+        assertThat(LatencyTable.fromSent(run).get("ttft")).hasSize(100);
+    }
+
+    @Test
+    void a_wait_under_a_bound_on_concurrency_is_not_the_client_s_lateness() {
+        LoadResult run = run(200, id -> {
+            CallResult whole = call(id, 50, new Usage(6, 4, 10));
+            Times times = whole.times();
+            Times held = new Times(
+                    times.dueNanos(), times.sentNanos(), times.sentNanos(), times.lastChoiceNanos(), times.endNanos());
+            return new CallResult(id, 6, 4, held, whole.arrivals(), whole.usage(), whole.error());
+        });
+        Verdict verdict = Verdict.of(run, 1, true);
+        assertThat(verdict.isValid()).isTrue();
+        assertThat(verdict.notes()).singleElement().asString().startsWith("200 requests waited in the client");
+        assertThat(LatencyTable.fromDue(run).get("ttft_intended")).containsOnly(70);
+    }
+}

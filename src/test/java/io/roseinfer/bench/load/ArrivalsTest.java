@@ -1,0 +1,107 @@
+package io.roseinfer.bench.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.roseinfer.base.RoseException.BadInput;
+import java.util.Arrays;
+import java.util.function.DoubleUnaryOperator;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Seeds are fixed, so a statistic is the same in every run. */
+class ArrivalsTest {
+    private static final int MANY = 20_001;
+
+    private static double[] gapSeconds(Arrivals arrivals) {
+        long[] due = arrivals.dueNanos(MANY);
+        return IntStream.range(1, due.length)
+                .mapToDouble(i -> (due[i] - due[i - 1]) / 1e9)
+                .toArray();
+    }
+
+    /** The largest distance of a sample's distribution from another one, times the root of its size (Kolmogorov and Smirnov). */
+    private static double distance(double[] sample, DoubleUnaryOperator distribution) {
+        double[] sorted = sample.clone();
+        Arrays.sort(sorted);
+        double worst = 0;
+        for (int i = 0; i < sorted.length; i++) {
+            double expected = distribution.applyAsDouble(sorted[i]);
+            worst = Math.max(worst, Math.max(expected - (double) i / sorted.length, (i + 1.0) / sorted.length - expected));
+        }
+        return worst * Math.sqrt(sorted.length);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1, 2, 3, 4})
+    void burstiness_1_is_a_poisson_process(long seed) {
+        double[] gaps = gapSeconds(new Arrivals(250, 1, seed));
+        assertThat(distance(gaps, x -> 1 - Math.exp(-250 * x))).as("at the 0.1 % level").isLessThan(1.95);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.25, 0", "0.5, 1", "2, 2", "8, 3"})
+    void gaps_have_the_mean_and_the_variance_of_their_gamma_distribution(double burstiness, long seed) {
+        double[] gaps = gapSeconds(new Arrivals(100, burstiness, seed));
+        double mean = Arrays.stream(gaps).average().orElseThrow();
+        double variance = Arrays.stream(gaps).map(x -> (x - mean) * (x - mean)).average().orElseThrow();
+        assertThat(mean * 100).isCloseTo(1, within(5 / Math.sqrt(burstiness * MANY)));
+        assertThat(variance * 1e4 * burstiness).isCloseTo(1, within(0.15));
+    }
+
+    /** A gamma distribution of shape 2 is that of the sum of two exponential times. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1, 2})
+    void gaps_of_shape_2_are_gamma_distributed(long seed) {
+        double[] gaps = gapSeconds(new Arrivals(50, 2, seed));
+        assertThat(distance(gaps, x -> 1 - (1 + 100 * x) * Math.exp(-100 * x))).isLessThan(1.95);
+    }
+
+    @Test
+    void gaps_do_not_depend_on_the_gap_before() {
+        double[] gaps = gapSeconds(new Arrivals(1, 1, 5));
+        double covariance = IntStream.range(1, gaps.length)
+                .mapToDouble(i -> (gaps[i] - 1) * (gaps[i - 1] - 1))
+                .average()
+                .orElseThrow();
+        assertThat(covariance).isCloseTo(0, within(4 / Math.sqrt(MANY)));
+    }
+
+    @Test
+    void infinite_burstiness_is_constant_and_does_not_drift() {
+        long[] due = new Arrivals(3, Double.POSITIVE_INFINITY, 0).dueNanos(MANY);
+        assertThat(IntStream.range(0, MANY)).allMatch(i -> due[i] == Math.round(i / 3.0 * 1e9));
+    }
+
+    @Test
+    void an_infinite_rate_has_all_arrive_at_once() {
+        Arrivals burst = new Arrivals(Double.POSITIVE_INFINITY, 1, 0);
+        assertThat(burst.dueNanos(100)).containsOnly(0);
+        assertThat(burst.isBurst()).isTrue();
+    }
+
+    @Test
+    void a_seed_gives_the_same_times_whatever_their_number_and_another_seed_others() {
+        long[] many = new Arrivals(10, 1, 7).dueNanos(1000);
+        assertThat(new Arrivals(10, 1, 7).dueNanos(100)).isEqualTo(Arrays.copyOf(many, 100));
+        assertThat(new Arrivals(10, 1, 8).dueNanos(100)).isNotEqualTo(Arrays.copyOf(many, 100));
+    }
+
+    /** The first times of a seed, which results of older versions were measured with. */
+    @Test
+    void a_seed_gives_the_same_times_in_every_version() {
+        assertThat(new Arrivals(100, 1, 0).dueNanos(4)).containsExactly(0, 7544153, 9671034, 28388494);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1", "-1, 1", "NaN, 1", "1, 0", "1, NaN"})
+    void a_rate_or_a_burstiness_that_is_not_positive_is_refused(double rate, double burstiness) {
+        assertThatThrownBy(() -> new Arrivals(rate, burstiness, 0))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("it must be positive");
+    }
+}

@@ -1,0 +1,165 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.http.FakeServer;
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+
+@Timeout(120)
+class BenchServeCommandTest {
+    /** So that a busy machine cannot fail a test that is about something else. */
+    private static final String PATIENT = "--max-dispatch-lag-ms=600000";
+
+    @TempDir
+    private Path directory;
+
+    private Outcome bench(Path json, String... flags) {
+        List<String> args = new ArrayList<>(List.of(
+                "bench",
+                "serve",
+                "--num-prompts",
+                "12",
+                "--random-input-len",
+                "7",
+                "--random-output-len",
+                "5",
+                "--ignore-eos",
+                PATIENT,
+                "--json",
+                json.toString()));
+        args.addAll(List.of(flags));
+        return CliRunner.run(args.toArray(String[]::new));
+    }
+
+    private Path file() {
+        return directory.resolve("result.json");
+    }
+
+    private JsonNode result() throws IOException {
+        return StrictJson.parse(Files.readAllBytes(file()));
+    }
+
+    @Test
+    void results_have_vllm_s_keys_and_our_block() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+            Outcome outcome = bench(
+                    file(),
+                    "--base-url",
+                    server.uri().toString(),
+                    "--model=m",
+                    "--metric-percentiles=50,99.9",
+                    "--goodput=ttft:60000");
+            assertThat(outcome.code()).as(outcome.err()).isZero();
+            assertThat(outcome.out()).contains("Serving Benchmark Result", "Successful requests:", "Valid: yes");
+            JsonNode result = result();
+            assertThat(result.propertyNames())
+                    .contains(
+                            "duration",
+                            "completed",
+                            "total_input_tokens",
+                            "total_output_tokens",
+                            "request_throughput",
+                            "request_goodput",
+                            "output_throughput",
+                            "total_token_throughput",
+                            "mean_ttft_ms",
+                            "median_tpot_ms",
+                            "std_itl_ms",
+                            "p50_e2el_ms",
+                            "p99.9_ttft_ms");
+            assertThat(result.get("completed").intValue()).isEqualTo(12);
+            assertThat(result.get("total_output_tokens").intValue()).isEqualTo(60);
+            assertThat(result.get("request_goodput").doubleValue())
+                    .isEqualTo(result.get("request_throughput").doubleValue());
+            JsonNode own = result.get("roseinfer");
+            assertThat(own.get("validity").get("valid").booleanValue()).isTrue();
+            assertThat(own.get("floor").get("token_events_s").doubleValue()).isPositive();
+            assertThat(own.get("requests")).hasSize(12);
+            assertThat(own.get("command").get(1).asString()).isEqualTo("serve");
+        }
+    }
+
+    @Test
+    void wrong_usage_ends_with_code_8_and_its_results_written() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 6))) {
+            Outcome outcome = bench(file(), "--base-url", server.uri().toString(), "--model=m");
+            assertThat(outcome.code()).isEqualTo(8);
+            assertThat(outcome.out()).contains("Valid: NO");
+            assertThat(outcome.err())
+                    .contains("the run does not count: the server's counts are wrong for 12 of 12 requests");
+            assertThat(result().get("roseinfer").get("validity").get("reasons")).hasSize(1);
+        }
+    }
+
+    @Test
+    void the_same_seed_sends_the_same_requests_and_a_warm_up_others() throws IOException {
+        List<List<String>> sent = new ArrayList<>();
+        for (int run = 0; run < 2; run++) {
+            try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+                Outcome outcome = bench(
+                        file(),
+                        "--base-url",
+                        server.uri().toString(),
+                        "--model=m",
+                        "--max-concurrency=1",
+                        "--warmup-requests=12",
+                        "--seed=5");
+                assertThat(outcome.code()).as(outcome.err()).isZero();
+                sent.add(server.bodies());
+            }
+        }
+        assertThat(sent.get(0)).hasSize(24).doesNotHaveDuplicates().isEqualTo(sent.get(1));
+    }
+
+    @Test
+    void an_engine_in_this_process_is_measured_without_a_server() throws IOException {
+        Outcome outcome = bench(
+                file(), "--backend=engine", "--device=sim", "--model=random:gpt2", "--request-rate=2000");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(result().get("total_output_tokens").intValue()).isEqualTo(60);
+        assertThat(result().get("roseinfer").get("settings").get("device").asString()).isEqualTo("sim");
+    }
+
+    @Test
+    void the_client_alone_is_measured_against_nobody() throws IOException {
+        Outcome outcome = bench(file(), "--backend=null", "--request-rate=1000", "--burstiness=0.5");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(result().get("completed").intValue()).isEqualTo(12);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "--base-url=https://x | --base-url is 'https://x'; it must be http://HOST:PORT",
+                "--dataset=jsonl | --dataset jsonl is read from a file; name it with --dataset-path FILE",
+                "--goodput=ttft | --goodput is 'ttft'; it must be ttft:MS",
+                "--burstiness=2 | --burstiness shapes the gaps of --request-rate, which is inf",
+                "--request-rate=0 | '0' is not above 0, nor inf",
+                "--endpoint-type=chat | --endpoint-type chat takes text, and these prompts are token ids",
+                "--percentile-metrics=foo | 'foo' is not a list of ttft,tpot,itl,e2el"
+            })
+    void wrong_flags_are_told_in_one_line(String flag, String message) throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(1, 1, 1))) {
+            String url = flag.startsWith("--base-url") ? flag : "--base-url=" + server.uri();
+            Outcome outcome = flag.equals(url)
+                    ? CliRunner.run("bench", "serve", flag)
+                    : CliRunner.run("bench", "serve", url, "--model=m", flag);
+            assertThat(outcome.code()).isEqualTo(2);
+            assertThat(outcome.err()).contains(message);
+        }
+    }
+}
