@@ -5,6 +5,8 @@ import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.StreamingBenchmark;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.bench.load.Workload;
 import io.roseinfer.bench.report.Environment;
@@ -13,7 +15,9 @@ import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.RunsReport;
 import io.roseinfer.bench.report.StreamingReport;
 import io.roseinfer.bench.report.TimelineTrace;
+import io.roseinfer.cli.flags.ArrivalFlags;
 import io.roseinfer.cli.flags.Choices;
+import io.roseinfer.cli.flags.DatasetFlags;
 import io.roseinfer.cli.flags.DeliveryFlags;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.ModelFlags;
@@ -25,6 +29,8 @@ import io.roseinfer.cli.flags.WorkloadFlags;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.nio.file.Path;
@@ -32,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Visibility;
@@ -79,6 +86,12 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             converter = Choices.Schedule.class,
             description = "relative waits after each submit; absolute submits request i at start + i * interval.")
     private SubmitSchedule.Mode submitSchedule = SubmitSchedule.Mode.RELATIVE;
+
+    @Mixin
+    private DatasetFlags dataset = new DatasetFlags();
+
+    @Mixin
+    private ArrivalFlags arrivals = new ArrivalFlags();
 
     @Mixin
     private DeliveryFlags delivery = new DeliveryFlags();
@@ -137,14 +150,15 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             throw new BadInput("--json and --timeline both name " + json.get() + "; give each a file of its own");
         }
         tellWithoutEffect(command, terminal);
-        SubmitSchedule schedule = new SubmitSchedule(submitSchedule, submitIntervalMillis);
-        Function<ModelSpec, Workload> requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
+        Function<ModelSpec, OfferedWorkload> requests = requests(command, terminal);
         EngineOptions options = withTimeline(delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal)));
         try (LoadedModel loaded = model.load(options, terminal)) {
             loaded.warmUp(terminal.clock());
             ModelFlags.Features features = model.features(loaded, terminal);
             SettingsInForce settings = new SettingsInForce(loaded, options);
-            Workload prepared = prepared(requests.apply(loaded.spec()), loaded);
+            OfferedWorkload offered = requests.apply(loaded.spec());
+            SubmitSchedule schedule = offered.schedule();
+            Workload prepared = prepared(offered.workload(), loaded);
             Map<String, @Nullable Object> flags = settings.all(command, model, features);
             Environment environment = Machine.here().environment(loaded, terminal);
             String line = settings.line(scheduler.admissionPolicy(), word(schedule)) + "\n" + WarmUpLine.of(loaded);
@@ -171,6 +185,49 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         return 0;
     }
 
+    /** Requests, and when they are submitted. */
+    private record OfferedWorkload(Workload workload, SubmitSchedule schedule) {}
+
+    /** The requests for a model; what is wrong with flags or files is refused before one is loaded. */
+    private Function<ModelSpec, OfferedWorkload> requests(CommandSpec command, Terminal terminal) {
+        boolean timed = GivenFlags.has(command, "--dataset") || GivenFlags.has(command, "--request-rate");
+        if (timed
+                && (GivenFlags.has(command, "--submit-interval-ms") || GivenFlags.has(command, "--submit-schedule"))) {
+            throw new BadInput("--dataset and --request-rate say when requests come; leave --submit-interval-ms and"
+                    + " --submit-schedule out");
+        }
+        if (GivenFlags.has(command, "--dataset")) {
+            return fromDataset(command, terminal);
+        }
+        arrivals.requireConsistent(false, command);
+        SubmitSchedule schedule = timed
+                ? SubmitSchedule.at(arrivals.arrivals(sampling.seed()).dueNanos(workload.numRequests()))
+                : new SubmitSchedule(submitSchedule, submitIntervalMillis);
+        Function<ModelSpec, Workload> requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
+        return spec -> new OfferedWorkload(requests.apply(spec), schedule);
+    }
+
+    private Function<ModelSpec, OfferedWorkload> fromDataset(CommandSpec command, Terminal terminal) {
+        for (String flag : List.of("--prompt", "--prompt-ids", "--prompt-tokens", "--max-new-tokens")) {
+            GivenFlags.tellWithoutEffect(command, flag, "--dataset has prompts and lengths of its own", terminal);
+        }
+        arrivals.requireConsistent(dataset.dataset().hasTimes(), command);
+        IntFunction<DatasetFlags.Requests> read =
+                dataset.read(workload.numRequests(), sampling.seed(), arrivals.burstiness());
+        GenerationRequest template = workload.template(maxNewTokens, sampling.params(terminal));
+        return spec -> {
+            DatasetFlags.Requests data = read.apply(spec.contextLength());
+            if (!data.changes().isEmpty()) {
+                terminal.note(data.changes());
+            }
+            OfferedLoad load = arrivals.load(data, sampling.seed());
+            long[] due = load.requests().stream()
+                    .mapToLong(OfferedRequest::dueNanos)
+                    .toArray();
+            return new OfferedWorkload(Workload.of(load, template), SubmitSchedule.at(due));
+        };
+    }
+
     private void tellWithoutEffect(CommandSpec command, Terminal terminal) {
         if (pretok || workload.isTokenIds()) {
             GivenFlags.tellWithoutEffect(
@@ -179,7 +236,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         if (pretok && workload.isTokenIds()) {
             terminal.note("--pretok has no effect: the prompts are token ids");
         }
-        if (submitIntervalMillis == 0) {
+        if (submitIntervalMillis == 0 && !GivenFlags.has(command, "--request-rate")) {
             GivenFlags.tellWithoutEffect(
                     command, "--submit-schedule", "without --submit-interval-ms requests come in one burst", terminal);
         }
@@ -204,7 +261,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     }
 
     private Workload prepared(Workload requests, LoadedModel loaded) {
-        if (workload.isTokenIds()) {
+        if (requests.requests().stream().allMatch(request -> request.prompt() instanceof Prompt.Tokens)) {
             return requests;
         }
         Tokenizer tokenizer = TextPrompts.tokenizer(loaded);

@@ -63,6 +63,13 @@ public record Workload(List<GenerationRequest> requests) {
                 .toList());
     }
 
+    /** The requests of a load, each like {@code template} but for its prompt and length. */
+    public static Workload of(OfferedLoad load, GenerationRequest template) {
+        return new Workload(load.requests().stream()
+                .map(request -> template.withPrompt(request.prompt()).withMaxNewTokens(request.outputTokens()))
+                .toList());
+    }
+
     private static int[] repeated(int[] ids, int count) {
         int[] all = new int[ids.length * count];
         Arrays.setAll(all, i -> ids[i % ids.length]);

@@ -156,15 +156,21 @@ public final class BenchServeCommand implements Command {
     private SchedulerFlags scheduler = new SchedulerFlags();
 
     /** What is the same whatever answers. */
-    private record Plan(OfferedLoad load, ClientFloor floor, Optional<ResultFile> file, CommandSpec command, Terminal terminal) {}
+    private record Plan(OfferedLoad load, Map<String, Long> data, ClientFloor floor, Optional<ResultFile> file, CommandSpec command, Terminal terminal) {}
 
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         Optional<ResultFile> file = results.file(arrivals.requestRate());
         Map<String, Double> unusedBounds = results.goodput();
-        OfferedLoad load = arrivals.load(dataset.requests(numPrompts, seed), seed, command);
+        arrivals.requireConsistent(dataset.dataset().hasTimes(), command);
+        DatasetFlags.Requests data =
+                dataset.read(numPrompts, seed, arrivals.burstiness()).apply(Integer.MAX_VALUE);
+        OfferedLoad load = arrivals.load(data, seed);
+        if (!data.changes().isEmpty()) {
+            terminal.note(data.changes());
+        }
         ClientFloor floor = ClientFloor.measure(readers(), terminal.clock());
-        Plan plan = new Plan(load, floor, file, command, terminal);
+        Plan plan = new Plan(load, data.counts(), floor, file, command, terminal);
         return switch (endpoint.backend()) {
             case HTTP -> server(plan);
             case ENGINE -> engine(plan);
@@ -246,7 +252,7 @@ public final class BenchServeCommand implements Command {
                 environment,
                 results.percentiles(),
                 results.goodput(),
-                Map.of());
+                plan.data());
         plan.file()
                 .ifPresent(to -> to.write(ServeJson.of(
                         result, verdict, plan.floor(), InstantSource.system().instant(), about)));

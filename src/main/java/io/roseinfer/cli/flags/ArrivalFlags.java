@@ -3,8 +3,6 @@ package io.roseinfer.cli.flags;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.load.Arrivals;
 import io.roseinfer.bench.load.OfferedLoad;
-import io.roseinfer.bench.load.OfferedRequest;
-import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
@@ -26,6 +24,13 @@ public final class ArrivalFlags {
                             + " 1/R s.")
     private double burstiness = 1;
 
+    @Option(
+            names = "--trace-speed",
+            paramLabel = "<X>",
+            converter = Ranges.PositiveNumber.class,
+            description = "How many times faster than recorded a trace goes by, unless --request-rate sets its times.")
+    private double traceSpeed = 1;
+
     /** Requests per second; infinite without the flag. */
     public double requestRate() {
         return requestRate;
@@ -35,11 +40,31 @@ public final class ArrivalFlags {
         return burstiness;
     }
 
-    /** The requests at times of their own. */
-    public OfferedLoad load(List<OfferedRequest> requests, long seed, CommandSpec command) {
-        if (Double.isInfinite(requestRate) && GivenFlags.has(command, "--burstiness")) {
+    /** The process that {@code --request-rate} and {@code --burstiness} describe. */
+    public Arrivals arrivals(long seed) {
+        return new Arrivals(requestRate, burstiness, seed);
+    }
+
+    /**
+     * Refuses flags that would do nothing.
+     *
+     * @param hasTimes whether the requests have times of their own
+     */
+    public void requireConsistent(boolean hasTimes, CommandSpec command) {
+        boolean rated = !Double.isInfinite(requestRate);
+        if (GivenFlags.has(command, "--trace-speed") && (rated || !hasTimes)) {
+            throw new BadInput("--trace-speed scales the times of a trace; "
+                    + (rated ? "--request-rate takes their place, so leave one out" : "these requests have none"));
+        }
+        if (GivenFlags.has(command, "--burstiness") && !rated && !hasTimes) {
             throw new BadInput("--burstiness shapes the gaps of --request-rate, which is inf; give a rate");
         }
-        return OfferedLoad.of(requests, new Arrivals(requestRate, burstiness, seed));
+    }
+
+    /** The requests at times: those of {@code --request-rate}, or their own if they have some and no rate is given. */
+    public OfferedLoad load(DatasetFlags.Requests data, long seed) {
+        return data.hasTimes() && Double.isInfinite(requestRate)
+                ? OfferedLoad.ofTrace(data.requests(), traceSpeed)
+                : OfferedLoad.of(data.requests(), arrivals(seed));
     }
 }

@@ -4,9 +4,14 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.load.JsonlPrompts;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.load.RandomPrompts;
+import io.roseinfer.bench.load.SyntheticTrace;
+import io.roseinfer.bench.load.Trace;
+import io.roseinfer.bench.load.TraceFormat;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
@@ -15,7 +20,36 @@ public final class DatasetFlags {
     /** Where requests come from. */
     public enum Dataset {
         RANDOM,
-        JSONL
+        JSONL,
+        SYNTHETIC,
+        MOONCAKE,
+        BAILIAN,
+        AZURE,
+        BURSTGPT,
+        SHAREGPT;
+
+        /** Whether its requests have times of their own. */
+        public boolean hasTimes() {
+            return switch (this) {
+                case RANDOM, JSONL, SHAREGPT -> false;
+                case SYNTHETIC, MOONCAKE, BAILIAN, AZURE, BURSTGPT -> true;
+            };
+        }
+    }
+
+    /**
+     * What came of a data set.
+     *
+     * @param requests in their order
+     * @param hasTimes whether they have times of their own
+     * @param counts what was clipped and left out, by name; empty where nothing can be
+     * @param changes the same in one line; empty if nothing was
+     */
+    public record Requests(
+            List<OfferedRequest> requests, boolean hasTimes, Map<String, Long> counts, String changes) {
+        private static Requests of(List<OfferedRequest> requests) {
+            return new Requests(requests, false, Map.of(), "");
+        }
     }
 
     static final class Kind extends Choices.Choice<Dataset> {
@@ -29,8 +63,9 @@ public final class DatasetFlags {
             paramLabel = "<KIND>",
             converter = Kind.class,
             description = {
-                "random makes prompts of random token ids; jsonl reads a line for each request, with prompt (text or ids)",
-                "and perhaps output_tokens."
+                "random makes prompts of random token ids; synthetic makes conversations that share system prompts;",
+                "jsonl reads a line for each request, with prompt (text or ids) and perhaps output_tokens;",
+                "mooncake, bailian, azure, burstgpt and sharegpt read those traces."
             })
     private Dataset dataset = Dataset.RANDOM;
 
@@ -76,22 +111,48 @@ public final class DatasetFlags {
             description = "Random token ids are below this; every model of byte-level BPE has 256.")
     private int vocabularySize = 256;
 
+    @Option(
+            names = "--clip-to",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Clip a trace's requests to prompts and completions of N tokens together; how many were is told.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> clipTo = Optional.empty();
+
     public Dataset dataset() {
         return dataset;
     }
 
-    /** So many requests, all due at the start; a file may have fewer. */
-    public List<OfferedRequest> requests(int count, long seed) {
+    /**
+     * Reads or makes up so many requests; a file may have fewer. Their prompts are made when the context is known, beyond which they are
+     * clipped.
+     */
+    public IntFunction<Requests> read(int count, long seed, double burstiness) {
         return switch (dataset) {
-            case RANDOM -> random(count, seed);
-            case JSONL -> JsonlPrompts.read(file(), count, outputLength);
+            case RANDOM -> fixed(new RandomPrompts(
+                            inputLength, outputLength, rangeRatio, prefixLength, vocabularySize, seed)
+                    .requests(count));
+            case JSONL -> fixed(JsonlPrompts.read(file(), count, outputLength));
+            case SYNTHETIC ->
+                replay(new SyntheticTrace(inputLength, outputLength, burstiness, seed).trace(count), seed);
+            case MOONCAKE -> replay(TraceFormat.MOONCAKE.read(file(), count), seed);
+            case BAILIAN -> replay(TraceFormat.BAILIAN.read(file(), count), seed);
+            case AZURE -> replay(TraceFormat.AZURE.read(file(), count), seed);
+            case BURSTGPT -> replay(TraceFormat.BURSTGPT.read(file(), count), seed);
+            case SHAREGPT -> replay(TraceFormat.SHAREGPT.read(file(), count), seed);
         };
     }
 
-    /** So many made-up requests of the lengths that the flags say, which share no id with those of another seed. */
-    public List<OfferedRequest> random(int count, long seed) {
-        return new RandomPrompts(inputLength, outputLength, rangeRatio, prefixLength, vocabularySize, seed)
-                .requests(count);
+    private static IntFunction<Requests> fixed(List<OfferedRequest> requests) {
+        return context -> Requests.of(requests);
+    }
+
+    private IntFunction<Requests> replay(Trace trace, long seed) {
+        return context -> {
+            int most = Math.min(context, clipTo.orElse(context));
+            Trace.Replay replay = trace.replay(new Trace.Terms(outputLength, most, vocabularySize, seed));
+            return new Requests(replay.requests(), trace.hasTimes(), replay.counts(), replay.changes());
+        };
     }
 
     private Path file() {

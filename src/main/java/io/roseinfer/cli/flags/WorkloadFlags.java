@@ -66,6 +66,19 @@ public final class WorkloadFlags {
         return promptIds.isPresent() || promptTokens.isPresent();
     }
 
+    /** Requests of one run. */
+    public int numRequests() {
+        return numRequests;
+    }
+
+    /** What every request is like but for its prompt. */
+    public GenerationRequest template(int maxNewTokens, SamplingParams sampling) {
+        return GenerationRequest.of(prompt)
+                .withMaxNewTokens(maxNewTokens)
+                .withSampling(sampling)
+                .withIgnoreEndOfText(noStopOnEos);
+    }
+
     /**
      * The requests of one run, all of the same sampling and length of completion.
      *
@@ -73,10 +86,7 @@ public final class WorkloadFlags {
      */
     public Function<ModelSpec, Workload> workload(int maxNewTokens, SamplingParams sampling, CommandSpec command) {
         requireOnePrompt(command);
-        GenerationRequest template = GenerationRequest.of(prompt)
-                .withMaxNewTokens(maxNewTokens)
-                .withSampling(sampling)
-                .withIgnoreEndOfText(noStopOnEos);
+        GenerationRequest template = template(maxNewTokens, sampling);
         if (promptTokens.isPresent()) {
             List<Integer> lengths = promptTokens.get().values();
             return spec ->

@@ -65,7 +65,7 @@ class AnswerReaderTest {
     void events_that_come_together_share_a_time() {
         CallResult call = new Recorded()
                 .raw(1, Recorded.HEAD)
-                .events(5, ("data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[1]}]}\n\n").repeat(8))
+                .events(5, "data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[1]}]}\n\n".repeat(8))
                 .usage(6, 5, 8)
                 .done(6)
                 .read();

@@ -1,0 +1,79 @@
+package io.roseinfer.bench.load;
+
+import io.roseinfer.base.SplitMix64;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A trace of conversations for who has no recorded one. Each begins with one of 16 system prompts of 256 tokens, the k-th of which is
+ * picked with a probability proportional to 1/k (Zipf); a turn's prompt is all that was said before and a new question. Conversations
+ * begin in a gamma process and have 4 turns in the mean, with 8 s between two. There is 1 request a second in the mean.
+ *
+ * @param questionTokens mean tokens of a question, exponentially distributed
+ * @param answerTokens mean tokens of an answer
+ * @param burstiness of the conversations' beginnings, as in {@link Arrivals}
+ * @param seed the same seed gives the same trace
+ */
+public record SyntheticTrace(int questionTokens, int answerTokens, double burstiness, long seed) {
+    private static final int BLOCK = 16;
+    private static final int SYSTEM_PROMPTS = 16;
+    private static final int SYSTEM_BLOCKS = 16;
+    private static final double MEAN_TURNS = 4;
+    private static final double THINK_SECONDS = 8;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final long PURPOSE = 7;
+
+    /** The first so many requests. */
+    public Trace trace(int requests) {
+        List<TraceEntry> entries = new ArrayList<>();
+        // The last conversation begins behind as many first turns as are kept, so none that would come before it is missing.
+        long[] begins = new Arrivals(1 / MEAN_TURNS, burstiness, seed).dueNanos(requests + 1);
+        for (int session = 0; session < requests + 1; session++) {
+            conversation(session, begins[session], requests, entries);
+        }
+        Trace all = Trace.of(entries, true, 0);
+        return new Trace(all.entries().subList(0, requests), true, 0);
+    }
+
+    private void conversation(int session, long beginNanos, int most, List<TraceEntry> entries) {
+        Draws draws = new Draws(SplitMix64.at(seed, session), PURPOSE);
+        List<Long> blocks = new ArrayList<>();
+        long system = zipf(draws);
+        for (int block = 0; block < SYSTEM_BLOCKS; block++) {
+            blocks.add(system * SYSTEM_BLOCKS + block);
+        }
+        int tokens = SYSTEM_BLOCKS * BLOCK;
+        double nanos = beginNanos;
+        boolean more = true;
+        for (int turn = 0; more && turn < most; turn++) {
+            int input = tokens + length(questionTokens, draws);
+            int output = length(answerTokens, draws);
+            while (blocks.size() * BLOCK < input) {
+                blocks.add(SplitMix64.at(SplitMix64.at(seed, session), blocks.size()));
+            }
+            entries.add(new TraceEntry((long) nanos, input, output, blocks, BLOCK, Optional.empty()));
+            tokens = input + output;
+            nanos += THINK_SECONDS * NANOS_PER_SECOND * draws.exponential();
+            more = draws.uniform() < 1 - 1 / MEAN_TURNS;
+        }
+    }
+
+    private static int length(int mean, Draws draws) {
+        return 1 + (int) Math.min(20.0 * mean, draws.exponential() * (mean - 1));
+    }
+
+    private static int zipf(Draws draws) {
+        double total = 0;
+        for (int k = 1; k <= SYSTEM_PROMPTS; k++) {
+            total += 1.0 / k;
+        }
+        double left = draws.uniform() * total;
+        int k = 1;
+        while (k < SYSTEM_PROMPTS && left >= 1.0 / k) {
+            left -= 1.0 / k;
+            k++;
+        }
+        return k - 1;
+    }
+}

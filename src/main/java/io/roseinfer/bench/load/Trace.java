@@ -1,0 +1,129 @@
+package io.roseinfer.bench.load;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.engine.Prompt;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A recorded load.
+ *
+ * @param entries in the order of their times, of which the first is 0
+ * @param hasTimes whether the times mean anything
+ * @param leftOut requests that were recorded and cannot be repeated: they had failed, or have no prompt
+ */
+public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
+    private static final long UNIQUE = 5;
+    private static final long BLOCK = 6;
+
+    public Trace {
+        entries = List.copyOf(entries);
+    }
+
+    /** Entries in any order and with times from any origin. */
+    static Trace of(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
+        List<TraceEntry> sorted = new ArrayList<>(entries);
+        sorted.sort(Comparator.comparingLong(TraceEntry::offsetNanos));
+        long first = sorted.isEmpty() ? 0 : sorted.getFirst().offsetNanos();
+        return new Trace(
+                sorted.stream()
+                        .map(entry -> entry.withOffsetNanos(entry.offsetNanos() - first))
+                        .toList(),
+                hasTimes,
+                leftOut);
+    }
+
+    /**
+     * What becomes of a trace's requests.
+     *
+     * @param outputTokens of those that do not say how many
+     * @param context most tokens of prompt and completion together; longer ones are clipped, prompts at their end
+     * @param vocabularySize made-up ids are below it
+     * @param seed of made-up ids; equal blocks stay equal under any seed
+     */
+    public record Terms(int outputTokens, int context, int vocabularySize, long seed) {
+        public Terms {
+            if (context < 2) {
+                throw new BadInput("--clip-to is " + context + "; a prompt and a completion need 2 tokens or more");
+            }
+        }
+    }
+
+    /**
+     * Requests, and what was changed about them.
+     *
+     * @param requests at the trace's times
+     * @param counts by name: {@code requests}, {@code left_out}, {@code clipped_prompts}, {@code clipped_prompt_tokens},
+     *     {@code clipped_outputs}, {@code clipped_output_tokens}
+     */
+    public record Replay(List<OfferedRequest> requests, Map<String, Long> counts) {
+        public Replay {
+            requests = List.copyOf(requests);
+            counts = Map.copyOf(counts);
+        }
+
+        /** What was clipped and left out, in one line; empty if nothing was. */
+        public String changes() {
+            List<String> parts = new ArrayList<>();
+            add(parts, "left_out", " recorded requests had failed or were empty and are left out");
+            add(parts, "clipped_prompts", " prompts are clipped, by " + count("clipped_prompt_tokens") + " tokens in all");
+            add(parts, "clipped_outputs", " completions are clipped, by " + count("clipped_output_tokens") + " tokens in all");
+            return String.join("; ", parts);
+        }
+
+        private void add(List<String> parts, String name, String text) {
+            if (count(name) > 0) {
+                parts.add(count(name) + text);
+            }
+        }
+
+        private long count(String name) {
+            return counts.getOrDefault(name, 0L);
+        }
+    }
+
+    /** Requests of the entries: ids made of the blocks' hashes, so that what was shared is shared again. */
+    public Replay replay(Terms terms) {
+        Map<String, Long> counts = new LinkedHashMap<>();
+        counts.put("requests", (long) entries.size());
+        counts.put("left_out", (long) leftOut);
+        List<OfferedRequest> requests = new ArrayList<>();
+        for (int i = 0; i < entries.size(); i++) {
+            TraceEntry entry = entries.get(i);
+            int input = Math.min(entry.inputTokens(), terms.context() - 1);
+            clipped(counts, "prompt", entry.inputTokens() - input);
+            int asked = entry.outputTokens() > 0 ? entry.outputTokens() : terms.outputTokens();
+            int output = Math.min(asked, terms.context() - input);
+            clipped(counts, "output", asked - output);
+            requests.add(new OfferedRequest(entry.offsetNanos(), prompt(entry, i, input, terms), output));
+        }
+        return new Replay(requests, counts);
+    }
+
+    private static void clipped(Map<String, Long> counts, String what, int tokens) {
+        if (tokens > 0) {
+            counts.merge("clipped_" + what + "s", 1L, Long::sum);
+            counts.merge("clipped_" + what + "_tokens", (long) tokens, Long::sum);
+        }
+    }
+
+    private static Prompt prompt(TraceEntry entry, int index, int tokens, Terms terms) {
+        if (entry.text().isPresent()) {
+            return new Prompt.Text(entry.text().get());
+        }
+        long unique = SplitMix64.at(SplitMix64.at(terms.seed(), UNIQUE), index);
+        long blocks = SplitMix64.at(terms.seed(), BLOCK);
+        int[] ids = new int[tokens];
+        for (int i = 0; i < tokens; i++) {
+            int block = i / entry.blockSize();
+            boolean known = block < entry.blockHashes().size();
+            long key = known ? SplitMix64.at(blocks, entry.blockHashes().get(block)) : unique;
+            ids[i] = RandomPrompts.id(key, known ? i % entry.blockSize() : i, terms.vocabularySize());
+        }
+        return new Prompt.Tokens(ids);
+    }
+}
