@@ -44,9 +44,9 @@ record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter s
             warnings.add(file + ": add_prefix_space is " + inFile + ", but " + prefixSpace
                     + " by tokenizer_config.json, which counts for GPT2Tokenizer");
         }
-        if (splitter == WordSplitter.WHOLE_TEXT) {
+        if (splitter.equals(WordSplitter.WHOLE_TEXT)) {
             warnings.add(file + ": use_regex is false, but GPT2Tokenizer always cuts text into words");
-        } else if (splitter != WordRules.GPT2) {
+        } else if (!splitter.equals(WordRules.GPT2)) {
             warnings.add(file + ": pre_tokenizer cuts text otherwise than GPT-2, but GPT2Tokenizer cuts it as GPT-2 does");
         }
         return ofGpt2(prefixSpace);

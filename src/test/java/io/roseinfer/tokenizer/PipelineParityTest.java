@@ -36,7 +36,7 @@ class PipelineParityTest {
                     + " 1E2AE 1E2EC-1E2EF 1E4EC-1E4EF 1E5EE-1E5EF";
 
     /** A tokenizer file under a name. */
-    private record Pipeline(String name, String json) {
+    record Pipeline(String name, String json) {
         @Override
         public String toString() {
             return name;
@@ -242,7 +242,10 @@ class PipelineParityTest {
 
         private void close() {
             if (first >= 0) {
-                text.append(text.isEmpty() ? "" : " ").append(String.format(first == last ? "%X" : "%X-%X", first, last));
+                text.append(text.isEmpty() ? "" : " ").append(String.format("%X", first));
+                if (last > first) {
+                    text.append(String.format("-%X", last));
+                }
             }
         }
 

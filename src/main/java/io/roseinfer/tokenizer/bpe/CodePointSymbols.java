@@ -1,6 +1,7 @@
 package io.roseinfer.tokenizer.bpe;
 
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Map;
 
 /**
@@ -9,9 +10,8 @@ import java.util.Map;
  */
 public final class CodePointSymbols implements Symbols {
     private static final int PAGE = 256;
-    private static final int[] EMPTY_PAGE = emptyPage();
 
-    /** Ids by code point, {@value #PAGE} in a page; most pages are the empty one. */
+    /** Ids by code point, {@value #PAGE} in a page; most pages are one that is empty. */
     private final int[][] pages = new int[(Character.MAX_CODE_POINT + 1) / PAGE][];
 
     private final int[] byteIds;
@@ -26,10 +26,12 @@ public final class CodePointSymbols implements Symbols {
     public CodePointSymbols(Map<Integer, Integer> ids, int[] byteIds, Unknown unknown) {
         this.byteIds = byteIds.clone();
         this.unknown = unknown;
-        Arrays.fill(pages, EMPTY_PAGE);
+        Arrays.fill(pages, emptyPage());
+        BitSet filled = new BitSet();
         ids.forEach((codePoint, id) -> {
             int page = codePoint / PAGE;
-            if (pages[page] == EMPTY_PAGE) {
+            if (!filled.get(page)) {
+                filled.set(page);
                 pages[page] = emptyPage();
             }
             pages[page][codePoint % PAGE] = id;
@@ -76,8 +78,8 @@ public final class CodePointSymbols implements Symbols {
         if (length == 1) {
             return codePoint;
         }
-        int bits = codePoint >> 6 * (length - 1 - i);
+        int bits = codePoint >> (6 * (length - 1 - i));
         // The lead byte begins with as many ones as there are bytes, and a zero.
-        return i == 0 ? (0xf00 >> length & 0xff) | bits : 0x80 | (bits & 0x3f);
+        return i == 0 ? ((0xf00 >> length) & 0xff) | bits : 0x80 | (bits & 0x3f);
     }
 }

@@ -47,7 +47,7 @@ public final class WordTable {
             hash = 31 * hash + text.charAt(i);
         }
         int mask = words.length - 1;
-        int slot = (hash * MULTIPLIER >>> 7) & mask;
+        int slot = ((hash * MULTIPLIER) >>> 7) & mask;
         while (!words[slot].isEmpty() && !isAt(slot, text, start, end)) {
             slot = (slot + 1) & mask;
         }
