@@ -211,8 +211,7 @@ public final class Roseinfer {
                         .open(
                                 hub.id(),
                                 config -> ModelFiles.requireSupported(settings.model(), config),
-                                directory ->
-                                        ModelFiles.openDirectory(settings.model(), directory, ModelHub::isIntact));
+                                directory -> ModelFiles.openDirectory(settings.model(), directory, ModelHub::isIntact));
             case ModelRef.Builtin builtin -> ModelFiles.openBuiltin(builtin.name());
             case ModelRef.RandomShape random -> ModelFiles.random(random.shape(), RANDOM_WEIGHTS_SEED);
             case ModelRef.RandomConfig random ->

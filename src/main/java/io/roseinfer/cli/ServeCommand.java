@@ -48,8 +48,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         try (LoadedModel loaded = model.load(engine, terminal)) {
             model.features(loaded, terminal);
             warmUp(loaded, engine, terminal);
-            return serve(
-                    loaded, engine, options.withModel(options.model().withChat(loaded.chat())), terminal);
+            return serve(loaded, engine, options.withModel(options.model().withChat(loaded.chat())), terminal);
         }
     }
 

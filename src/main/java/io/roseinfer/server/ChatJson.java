@@ -70,7 +70,8 @@ final class ChatJson extends CompletionJson {
     private ObjectNode entry(int id, float logprob) {
         ObjectNode entry =
                 StrictJson.mapper().createObjectNode().put("token", text(id)).put("logprob", finite(logprob));
-        byte[] bytes = tokenizer.map(words -> words.bytes(id)).orElseGet(() -> text(id).getBytes(StandardCharsets.UTF_8));
+        byte[] bytes =
+                tokenizer.map(words -> words.bytes(id)).orElseGet(() -> text(id).getBytes(StandardCharsets.UTF_8));
         ArrayNode list = entry.putArray("bytes");
         for (byte one : bytes) {
             list.add(Byte.toUnsignedInt(one));

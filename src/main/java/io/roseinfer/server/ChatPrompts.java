@@ -39,8 +39,8 @@ final class ChatPrompts {
         ChatTemplate writer = template.orElseThrow(() -> ApiError.badField(
                 MESSAGES,
                 "the model has no chat template, so a conversation cannot be made a prompt; use /v1/completions"));
-        Tokenizer words = tokenizer.orElseThrow(() ->
-                ApiError.badField(MESSAGES, "the model has no tokenizer, so a conversation cannot be read"));
+        Tokenizer words = tokenizer.orElseThrow(
+                () -> ApiError.badField(MESSAGES, "the model has no tokenizer, so a conversation cannot be read"));
         ArrayNode messages = messages(fields);
         boolean continues = fields.flag("continue_final_message");
         boolean begins = fields.flag("add_generation_prompt", !continues);
@@ -75,7 +75,8 @@ final class ChatPrompts {
         Optional<JsonNode> tools = fields.find("tools");
         Optional<String> choice = fields.find("tool_choice").map(node -> node.isString() ? node.stringValue() : "");
         boolean some = tools.filter(node -> !node.isArray() || !node.isEmpty()).isPresent();
-        if (choice.isPresent() && !(choice.get().equals("none") || (some && choice.get().equals("auto")))) {
+        if (choice.isPresent()
+                && !(choice.get().equals("none") || (some && choice.get().equals("auto")))) {
             throw ApiError.badField("tool_choice", "tool_choice must be none, or auto where tools are given");
         }
         if (!some) {
@@ -135,7 +136,9 @@ final class ChatPrompts {
         StringJoiner text = new StringJoiner("\n");
         for (JsonNode part : content) {
             JsonNode type = part.path("type");
-            if (!type.isString() || !type.stringValue().equals("text") || !part.path("text").isString()) {
+            if (!type.isString()
+                    || !type.stringValue().equals("text")
+                    || !part.path("text").isString()) {
                 String seen = type.isString() ? " of type " + Quoted.name(type.stringValue()) : "";
                 throw ApiError.badField(where, where + " has a part" + seen + "; only parts of type text are served");
             }
@@ -146,7 +149,8 @@ final class ChatPrompts {
 
     /** A call's arguments are JSON in a string, and templates expect what is in it. */
     private static void readArguments(JsonNode call) {
-        if (call.path("function") instanceof ObjectNode function && function.path("arguments").isString()) {
+        if (call.path("function") instanceof ObjectNode function
+                && function.path("arguments").isString()) {
             String arguments = function.get("arguments").stringValue();
             try {
                 function.set("arguments", StrictJson.parse(arguments.getBytes(StandardCharsets.UTF_8)));
@@ -166,6 +170,8 @@ final class ChatPrompts {
                     "the chat template does not write the last message as it is, so it cannot be continued");
         }
         String kept = last.stripLeading();
-        return prompt.substring(0, at + (prompt.startsWith(kept, at) ? kept.length() : last.strip().length()));
+        return prompt.substring(
+                0,
+                at + (prompt.startsWith(kept, at) ? kept.length() : last.strip().length()));
     }
 }

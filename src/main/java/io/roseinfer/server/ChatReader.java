@@ -1,8 +1,8 @@
 package io.roseinfer.server;
 
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.server.ServerOptions.ServedModel;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.server.ServerOptions.ServedModel;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.time.Duration;
 import java.util.List;
@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 /** Reads the body of {@code /v1/chat/completions}: as a completion, whose prompt is a conversation. */
 final class ChatReader extends CompletionReader {
     /** Beside those of a completion; a conversation's tools are read where the conversation is. */
-    private static final List<String> UNSUPPORTED =
-            List.of("echo", "functions", "function_call", "documents", "chat_template", "audio", "prediction", "modalities");
+    private static final List<String> UNSUPPORTED = List.of(
+            "echo", "functions", "function_call", "documents", "chat_template", "audio", "prediction", "modalities");
 
     private final ServedModel model;
     private final ModelSpec spec;

@@ -4,9 +4,9 @@ import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.server.ServerOptions.ServedModel;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.server.CompletionCall.Output;
+import io.roseinfer.server.ServerOptions.ServedModel;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.math.BigDecimal;
@@ -264,7 +264,8 @@ sealed class CompletionReader permits ChatReader {
             if (id >= spec.vocabularySize()) {
                 throw ApiError.badField(
                         promptField(),
-                        "the prompt has token id " + id + "; ids of this model are 0 to " + (spec.vocabularySize() - 1));
+                        "the prompt has token id " + id + "; ids of this model are 0 to "
+                                + (spec.vocabularySize() - 1));
             }
         }
         if (ids.length >= spec.contextLength()) {

@@ -20,12 +20,7 @@ final class Completions implements Endpoint {
     private final Door door;
     private final ServerMetrics metrics;
 
-    Completions(
-            Engine engine,
-            CompletionReader reader,
-            InstantSource time,
-            Door door,
-            ServerMetrics metrics) {
+    Completions(Engine engine, CompletionReader reader, InstantSource time, Door door, ServerMetrics metrics) {
         this.engine = engine;
         this.reader = reader;
         this.time = time;
@@ -117,8 +112,8 @@ final class Completions implements Endpoint {
             CompletionCall call,
             CompletionJson json) {
         String front = call.output().echo() ? json.text(prompt) : "";
-        ObjectNode choice = json.addChoice(
-                answer, index, front + completion.text().orElse(""));
+        ObjectNode choice =
+                json.addChoice(answer, index, front + completion.text().orElse(""));
         if (call.request().sampling().logprobs() >= 0) {
             int unused = json.logprobs(choice, completion.tokens(), 0);
         }

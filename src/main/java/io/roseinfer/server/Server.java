@@ -78,8 +78,8 @@ public final class Server implements AutoCloseable {
         TokenEndpoints tokens = new TokenEndpoints(options.modelName(), engine.spec(), engine.tokenizer(), chat);
         CompletionReader reader =
                 new CompletionReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout());
-        ChatReader chatReader = new ChatReader(
-                options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout(), chat);
+        ChatReader chatReader =
+                new ChatReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout(), chat);
         return Map.of(
                 "/v1/completions",
                 new Route(POST, false, new Completions(engine, reader, time, door, metrics)),

@@ -42,7 +42,13 @@ public record ServerOptions(
     /** On loopback and a free port, without a key or a timeout. */
     public static ServerOptions of(String modelName, String version) {
         return new ServerOptions(
-                "127.0.0.1", 0, ServedModel.named(modelName), version, Optional.empty(), Optional.empty(), HttpLimits.defaults());
+                "127.0.0.1",
+                0,
+                ServedModel.named(modelName),
+                version,
+                Optional.empty(),
+                Optional.empty(),
+                HttpLimits.defaults());
     }
 
     /** What clients call the model. */

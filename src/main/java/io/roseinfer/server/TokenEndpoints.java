@@ -50,7 +50,8 @@ final class TokenEndpoints {
                 fields.string("prompt").orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; give text"));
         boolean around = fields.flag("add_special_tokens", true);
         return Fields.checked(
-                "prompt", () -> around ? tokenizer().encodePrompt(prompt) : tokenizer().encode(prompt));
+                "prompt",
+                () -> around ? tokenizer().encodePrompt(prompt) : tokenizer().encode(prompt));
     }
 
     void detokenize(Exchange exchange) {

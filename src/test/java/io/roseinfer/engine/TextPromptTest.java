@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TextPromptTest {
     private static final String PROMPT = "the fox";
     private static final Tokenizer LLAMA2 = llama2();
-    private static final ModelSpec SPEC = SpecBuilder.named("words").vocabulary(1000).build();
+    private static final ModelSpec SPEC =
+            SpecBuilder.named("words").vocabulary(1000).build();
 
     private static Tokenizer llama2() {
         try (InputStream in = TextPromptTest.class.getResourceAsStream("/tokenizer/llama2.json")) {
@@ -52,21 +53,27 @@ class TextPromptTest {
     @Test
     void prompt_of_text_begins_with_the_token_that_its_tokenizer_puts_there() {
         Completion completion = complete(GenerationRequest.of(PROMPT).withMaxNewTokens(1));
-        assertThat(completion.promptIds()).isEqualTo(LLAMA2.encodePrompt(PROMPT)).startsWith(1);
+        assertThat(completion.promptIds())
+                .isEqualTo(LLAMA2.encodePrompt(PROMPT))
+                .startsWith(1);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "a stop string that does not come"})
     void prompt_and_completion_are_together_the_text_of_all_ids(String stop) {
         for (int seed = 0; seed < 40; seed++) {
-            GenerationRequest request =
-                    GenerationRequest.of(PROMPT).withMaxNewTokens(6).withSeed(seed).withIgnoreEndOfText(true);
+            GenerationRequest request = GenerationRequest.of(PROMPT)
+                    .withMaxNewTokens(6)
+                    .withSeed(seed)
+                    .withIgnoreEndOfText(true);
             Completion completion = complete(stop.isEmpty() ? request : request.withStop(stop));
             int[] ids = IntStream.concat(
                             IntStream.of(completion.promptIds()),
                             completion.tokens().stream().mapToInt(GeneratedToken::id))
                     .toArray();
-            assertThat(PROMPT + completion.text().orElseThrow()).as("seed %d", seed).isEqualTo(text(ids));
+            assertThat(PROMPT + completion.text().orElseThrow())
+                    .as("seed %d", seed)
+                    .isEqualTo(text(ids));
         }
     }
 }

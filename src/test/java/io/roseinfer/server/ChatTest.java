@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.StrictJson;
-import io.roseinfer.server.ServerOptions.ServedModel;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.server.ServerOptions.ServedModel;
 import io.roseinfer.server.http.RawClient.Answer;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
 import java.io.IOException;
@@ -28,8 +28,7 @@ import tools.jackson.databind.node.ObjectNode;
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @TestInstance(Lifecycle.PER_CLASS)
 class ChatTest {
-    private static final String TEMPLATE =
-            """
+    private static final String TEMPLATE = """
             {%- if messages[0].role == 'critic' %}{{ raise_exception('no critics') }}{% endif %}
             {%- for m in messages %}{{ eos_token ~ m.role ~ ': ' ~ m.content }}{% if m.tool_calls %}{{ m.tool_calls[0].function.arguments.x }}{% endif %}{% endfor %}
             {%- if tools %}{{ tools | tojson }}{% endif %}{{ mood }}
@@ -42,7 +41,8 @@ class ChatTest {
 
     private static ServerOptions options(String template) {
         ChatTemplate chat = ChatTemplate.parse(template, "test", Map.of("eos_token", "<|endoftext|>"));
-        return TestServer.options().withModel(ServedModel.named(TestServer.MODEL).withChat(Optional.of(chat)));
+        return TestServer.options()
+                .withModel(ServedModel.named(TestServer.MODEL).withChat(Optional.of(chat)));
     }
 
     @AfterAll
@@ -68,7 +68,9 @@ class ChatTest {
     private int[] prompt(ObjectNode body) throws IOException {
         Answer answer = chat(body.put("return_token_ids", true));
         assertThat(answer.status()).as(answer.body()).isEqualTo(200);
-        return choice(TestServer.json(answer)).get("prompt_token_ids").valueStream()
+        return choice(TestServer.json(answer))
+                .get("prompt_token_ids")
+                .valueStream()
                 .mapToInt(JsonNode::intValue)
                 .toArray();
     }
@@ -106,23 +108,33 @@ class ChatTest {
 
     @Test
     void a_stream_is_the_same_text_between_the_role_and_the_usage() throws IOException {
-        String plain = choice(TestServer.json(chat(body(HELLO)))).get("message").get("content").stringValue();
+        String plain = choice(TestServer.json(chat(body(HELLO))))
+                .get("message")
+                .get("content")
+                .stringValue();
         ObjectNode body = body(HELLO).put("stream", true);
         body.putObject("stream_options").put("include_usage", true);
         List<String> events = TestServer.events(chat(body).body());
         assertThat(events.getLast()).isEqualTo("[DONE]");
-        List<JsonNode> chunks = events.subList(0, events.size() - 1).stream().map(TestServer::json).toList();
-        assertThat(chunks).allSatisfy(chunk -> assertThat(chunk.get("object").stringValue()).isEqualTo("chat.completion.chunk"));
-        assertThat(choice(chunks.getFirst()).get("delta").toString()).isEqualTo("{\"role\":\"assistant\",\"content\":\"\"}");
+        List<JsonNode> chunks = events.subList(0, events.size() - 1).stream()
+                .map(TestServer::json)
+                .toList();
+        assertThat(chunks)
+                .allSatisfy(
+                        chunk -> assertThat(chunk.get("object").stringValue()).isEqualTo("chat.completion.chunk"));
+        assertThat(choice(chunks.getFirst()).get("delta").toString())
+                .isEqualTo("{\"role\":\"assistant\",\"content\":\"\"}");
         StringBuilder text = new StringBuilder();
         for (JsonNode chunk : chunks.subList(1, chunks.size() - 1)) {
             assertThat(choice(chunk).get("delta").propertyNames()).containsExactly("content");
             text.append(choice(chunk).get("delta").get("content").stringValue());
         }
         assertThat(text).hasToString(plain);
-        assertThat(choice(chunks.get(chunks.size() - 2)).get("finish_reason").stringValue()).isEqualTo("length");
+        assertThat(choice(chunks.get(chunks.size() - 2)).get("finish_reason").stringValue())
+                .isEqualTo("length");
         assertThat(chunks.getLast().get("choices")).isEmpty();
-        assertThat(chunks.getLast().get("usage").get("completion_tokens").intValue()).isEqualTo(12);
+        assertThat(chunks.getLast().get("usage").get("completion_tokens").intValue())
+                .isEqualTo(12);
     }
 
     /** The role is told with the first token: what fails before has a status of its own. */
@@ -142,7 +154,8 @@ class ChatTest {
     @Test
     void each_of_several_choices_begins_with_its_role() throws IOException {
         List<String> events = TestServer.events(
-                chat(body(HELLO).put("n", 3).put("temperature", 1).put("stream", true)).body());
+                chat(body(HELLO).put("n", 3).put("temperature", 1).put("stream", true))
+                        .body());
         for (int choice = 0; choice < 3; choice++) {
             int index = choice;
             List<JsonNode> own = events.subList(0, events.size() - 1).stream()
@@ -150,14 +163,15 @@ class ChatTest {
                     .filter(event -> event.get("index").intValue() == index)
                     .toList();
             assertThat(own.getFirst().get("delta").has("role")).isTrue();
-            assertThat(own.stream().filter(event -> event.get("delta").has("role"))).hasSize(1);
+            assertThat(own.stream().filter(event -> event.get("delta").has("role")))
+                    .hasSize(1);
         }
     }
 
     @Test
     void log_probabilities_have_the_form_of_a_chat() throws IOException {
-        JsonNode content = choice(TestServer.json(chat(
-                        body(HELLO).put("logprobs", true).put("top_logprobs", 2))))
+        JsonNode content = choice(
+                        TestServer.json(chat(body(HELLO).put("logprobs", true).put("top_logprobs", 2))))
                 .get("logprobs")
                 .get("content");
         assertThat(content).hasSize(12);
@@ -214,20 +228,23 @@ class ChatTest {
 
     @Test
     void tools_are_refused_where_the_template_does_not_use_them() throws IOException {
-        try (TestServer plain =
-                new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options("{{ messages[0].content }}"))) {
+        try (TestServer plain = new TestServer(
+                TestServer.engineOptions(), SimOptions.defaults(), options("{{ messages[0].content }}"))) {
             ObjectNode body = body(HELLO);
             body.putArray("tools").addObject().put("type", "function");
             Answer answer = plain.post("/v1/chat/completions", body.toString());
             assertThat(answer.status()).isEqualTo(400);
-            assertThat(TestServer.json(answer).get("error").get("param").stringValue()).isEqualTo("tools");
+            assertThat(TestServer.json(answer).get("error").get("param").stringValue())
+                    .isEqualTo("tools");
         }
     }
 
     @Test
     void the_last_message_can_be_continued() throws IOException {
-        String messages = "[{\"role\":\"user\",\"content\":\"Hi\"},{\"role\":\"assistant\",\"content\":\"Once upon \"}]";
-        assertThat(promptText(body(messages).put("continue_final_message", true))).endsWith("assistant: Once upon ");
+        String messages =
+                "[{\"role\":\"user\",\"content\":\"Hi\"},{\"role\":\"assistant\",\"content\":\"Once upon \"}]";
+        assertThat(promptText(body(messages).put("continue_final_message", true)))
+                .endsWith("assistant: Once upon ");
     }
 
     @Test
@@ -238,36 +255,38 @@ class ChatTest {
     @Test
     void a_conversation_can_be_counted() throws IOException {
         JsonNode counted = TestServer.json(server.post("/tokenize", "{\"messages\":" + HELLO + "}"));
-        assertThat(counted.get("tokens").valueStream().mapToInt(JsonNode::intValue)).containsExactly(
-                IntStream.of(prompt(body(HELLO))).boxed().toArray(Integer[]::new));
+        assertThat(counted.get("tokens").valueStream().mapToInt(JsonNode::intValue))
+                .containsExactly(IntStream.of(prompt(body(HELLO))).boxed().toArray(Integer[]::new));
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '§', value = {
-        "{} § messages § missing",
-        "{\"messages\":[]} § messages § at least one",
-        "{\"messages\":\"hi\"} § messages § list",
-        "{\"messages\":[5]} § messages[0] § object",
-        "{\"messages\":[{\"content\":\"a\"}]} § messages[0].role § string",
-        "{\"messages\":[{\"role\":5,\"content\":\"a\"}]} § messages[0].role § string",
-        "{\"messages\":[{\"role\":\"user\",\"content\":5}]} § messages[0].content § text parts",
-        "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]} § messages[0].content § image_url",
-        "{\"messages\":[{\"role\":\"user\",\"content\":[5]}]} § messages[0].content § part",
-        "{\"messages\":[{\"role\":\"critic\",\"content\":\"a\"}]} § messages § no critics",
-        "{\"messages\":[{\"role\":\"user\",\"content\":\"\\ud800\"}]} § messages § surrogate",
-        "{\"messages\":HELLO,\"chat_template_kwargs\":5} § chat_template_kwargs § object",
-        "{\"messages\":HELLO,\"chat_template\":\"x\"} § chat_template § not supported",
-        "{\"messages\":HELLO,\"top_logprobs\":2} § top_logprobs § logprobs",
-        "{\"messages\":HELLO,\"logprobs\":2} § logprobs § true or false",
-        "{\"messages\":HELLO,\"logprobs\":true,\"top_logprobs\":21} § top_logprobs § 20",
-        "{\"messages\":HELLO,\"tool_choice\":\"auto\"} § tool_choice § tools",
-        "{\"messages\":HELLO,\"tools\":[{}],\"tool_choice\":\"required\"} § tool_choice § auto",
-        "{\"messages\":HELLO,\"tools\":[5]} § tools § objects",
-        "{\"messages\":HELLO,\"max_completion_tokens\":0} § max_completion_tokens § 1",
-        "{\"messages\":HELLO,\"continue_final_message\":true,\"add_generation_prompt\":true} § continue_final_message § add_generation_prompt",
-        "{\"messages\":HELLO,\"echo\":true} § echo § not supported",
-        "{\"messages\":HELLO,\"response_format\":{\"type\":\"json_object\"}} § response_format § not supported"
-    })
+    @CsvSource(
+            delimiter = '§',
+            value = {
+                "{} § messages § missing",
+                "{\"messages\":[]} § messages § at least one",
+                "{\"messages\":\"hi\"} § messages § list",
+                "{\"messages\":[5]} § messages[0] § object",
+                "{\"messages\":[{\"content\":\"a\"}]} § messages[0].role § string",
+                "{\"messages\":[{\"role\":5,\"content\":\"a\"}]} § messages[0].role § string",
+                "{\"messages\":[{\"role\":\"user\",\"content\":5}]} § messages[0].content § text parts",
+                "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]} § messages[0].content § image_url",
+                "{\"messages\":[{\"role\":\"user\",\"content\":[5]}]} § messages[0].content § part",
+                "{\"messages\":[{\"role\":\"critic\",\"content\":\"a\"}]} § messages § no critics",
+                "{\"messages\":[{\"role\":\"user\",\"content\":\"\\ud800\"}]} § messages § surrogate",
+                "{\"messages\":HELLO,\"chat_template_kwargs\":5} § chat_template_kwargs § object",
+                "{\"messages\":HELLO,\"chat_template\":\"x\"} § chat_template § not supported",
+                "{\"messages\":HELLO,\"top_logprobs\":2} § top_logprobs § logprobs",
+                "{\"messages\":HELLO,\"logprobs\":2} § logprobs § true or false",
+                "{\"messages\":HELLO,\"logprobs\":true,\"top_logprobs\":21} § top_logprobs § 20",
+                "{\"messages\":HELLO,\"tool_choice\":\"auto\"} § tool_choice § tools",
+                "{\"messages\":HELLO,\"tools\":[{}],\"tool_choice\":\"required\"} § tool_choice § auto",
+                "{\"messages\":HELLO,\"tools\":[5]} § tools § objects",
+                "{\"messages\":HELLO,\"max_completion_tokens\":0} § max_completion_tokens § 1",
+                "{\"messages\":HELLO,\"continue_final_message\":true,\"add_generation_prompt\":true} § continue_final_message § add_generation_prompt",
+                "{\"messages\":HELLO,\"echo\":true} § echo § not supported",
+                "{\"messages\":HELLO,\"response_format\":{\"type\":\"json_object\"}} § response_format § not supported"
+            })
     void what_is_wrong_is_named(String body, String param, String named) throws IOException {
         Answer answer = server.post("/v1/chat/completions", body.replace("HELLO", HELLO));
         assertThat(answer.status()).isEqualTo(400);
@@ -281,6 +300,7 @@ class ChatTest {
         String messages = "[{\"role\":\"user\",\"content\":\"" + "z".repeat(4000) + "\"}]";
         Answer answer = chat(body(messages));
         assertThat(answer.status()).isEqualTo(400);
-        assertThat(TestServer.json(answer).get("error").get("message").stringValue()).contains("context");
+        assertThat(TestServer.json(answer).get("error").get("message").stringValue())
+                .contains("context");
     }
 }

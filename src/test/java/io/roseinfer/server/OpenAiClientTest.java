@@ -89,7 +89,8 @@ class OpenAiClientTest {
 
     private static String expectedAnswer(TestServer server) {
         return server.engine
-                .generate(GenerationRequest.of("Tell a story.\nOnce upon a time").withMaxNewTokens(20))
+                .generate(
+                        GenerationRequest.of("Tell a story.\nOnce upon a time").withMaxNewTokens(20))
                 .text()
                 .orElseThrow();
     }
@@ -112,7 +113,8 @@ class OpenAiClientTest {
             try (StreamResponse<ChatCompletionChunk> stream =
                     client.chat().completions().createStreaming(chatParams())) {
                 String text = stream.stream()
-                        .map(event -> event.choices().getFirst().delta().content().orElse(""))
+                        .map(event ->
+                                event.choices().getFirst().delta().content().orElse(""))
                         .collect(Collectors.joining());
                 assertThat(text).isEqualTo(expectedAnswer(server));
             }

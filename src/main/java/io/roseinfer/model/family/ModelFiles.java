@@ -80,7 +80,8 @@ public record ModelFiles(
         if (Files.exists(generation)) {
             model = model.withGeneration(generation.toString(), read(generation), warnings);
         }
-        TokenizerChoice choice = TokenizerChoice.ofDirectory(model.family, directory, model.spec.vocabularySize(), isIntact);
+        TokenizerChoice choice =
+                TokenizerChoice.ofDirectory(model.family, directory, model.spec.vocabularySize(), isIntact);
         warnings.addAll(choice.warnings());
         Optional<ChatTemplate> chat = chat(directory, warnings);
         return checked(model.endingAlso(choice.tokenizer()), Checkpoint.open(directory), choice.tokenizer(), warnings)
@@ -182,11 +183,13 @@ public record ModelFiles(
         /** With the tokenizer's own end of text besides those of the files, as vLLM has it: chat models end their turns with it. */
         Configured endingAlso(Optional<Tokenizer> tokenizer) {
             List<Integer> ids = new ArrayList<>(spec.endOfText());
-            tokenizer.map(Tokenizer::endOfText).ifPresent(end -> end.ifPresent(id -> {
-                if (id < spec.vocabularySize() && !ids.contains(id)) {
-                    ids.add(id);
-                }
-            }));
+            tokenizer
+                    .map(Tokenizer::endOfText)
+                    .ifPresent(end -> end.ifPresent(id -> {
+                        if (id < spec.vocabularySize() && !ids.contains(id)) {
+                            ids.add(id);
+                        }
+                    }));
             return new Configured(family, spec.withEndOfText(ids));
         }
     }

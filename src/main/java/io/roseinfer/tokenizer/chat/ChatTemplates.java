@@ -64,7 +64,8 @@ public final class ChatTemplates {
         }
         String chosen = byName.get("default");
         if (chosen == null) {
-            throw new BadModel(where + " has the templates " + Quoted.names(byName.keySet()) + ", but none named \"default\"");
+            throw new BadModel(
+                    where + " has the templates " + Quoted.names(byName.keySet()) + ", but none named \"default\"");
         }
         return Optional.of(ChatTemplate.parse(chosen, Optional.ofNullable(byName.get("tool_use")), where, tokens));
     }

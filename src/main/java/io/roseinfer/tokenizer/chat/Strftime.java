@@ -6,30 +6,30 @@ import java.time.LocalDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** C's {@code strftime} in its own locale, as far as templates use it: fields of the date and the time of day. */
 final class Strftime {
+    private static final Pattern FIELD = Pattern.compile("%(-?)(.?)", Pattern.DOTALL);
+
     private Strftime() {}
 
     /** The time in a format such as {@code %d %b %Y}. */
     static String format(LocalDateTime time, String format) {
+        Matcher fields = FIELD.matcher(format);
         StringBuilder out = new StringBuilder();
-        for (int at = 0; at < format.length(); at++) {
-            char c = format.charAt(at);
-            if (c != '%') {
-                out.append(c);
-                continue;
-            }
-            at++;
-            boolean unpadded = at < format.length() && format.charAt(at) == '-';
-            at += unpadded ? 1 : 0;
-            char field = at < format.length() ? format.charAt(at) : '\0';
-            String text = field(time, field)
+        while (fields.find()) {
+            String letter = fields.group(2);
+            String text = field(time, letter.isEmpty() ? '\0' : letter.charAt(0))
                     .orElseThrow(() -> new BadInput("the chat template asks for the time in the format "
-                            + Quoted.name(format) + "; supported are %a %A %b %B %d %e %H %I %j %m %M %p %S %y %Y %F %T"));
-            out.append(unpadded && text.length() > 1 && "0 ".indexOf(text.charAt(0)) >= 0 ? text.substring(1) : text);
+                            + Quoted.name(format)
+                            + "; supported are %a %A %b %B %d %e %H %I %j %m %M %p %S %y %Y %F %T"));
+            boolean padded = text.length() > 1 && "0 ".indexOf(text.charAt(0)) >= 0;
+            boolean unpad = !fields.group(1).isEmpty() && padded;
+            fields.appendReplacement(out, Matcher.quoteReplacement(unpad ? text.substring(1) : text));
         }
-        return out.toString();
+        return fields.appendTail(out).toString();
     }
 
     private static Optional<String> field(LocalDateTime time, char field) {

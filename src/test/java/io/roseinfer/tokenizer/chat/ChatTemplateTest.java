@@ -44,7 +44,9 @@ final class ChatTemplateTest {
 
     private static Map<String, String> tokens() {
         Map<String, String> tokens = new HashMap<>();
-        GOLDENS.get("tokens").properties().forEach(entry -> tokens.put(entry.getKey(), entry.getValue().stringValue()));
+        GOLDENS.get("tokens")
+                .properties()
+                .forEach(entry -> tokens.put(entry.getKey(), entry.getValue().stringValue()));
         return tokens;
     }
 
@@ -64,32 +66,34 @@ final class ChatTemplateTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '§', value = {
-        "{% include 'x' %} § \"include\"",
-        "{% import 'x' as y %} § \"import\"",
-        "{% call f() %}{% endcall %} § \"call\"",
-        "{% autoescape true %}{% endautoescape %} § \"autoescape\"",
-        "{% for x in y recursive %}{% endfor %} § recursive",
-        "{{ x|urlize }} § \"urlize\"",
-        "{{ x|map('xmlattr') }} § \"xmlattr\"",
-        "{{ x is weird }} § \"weird\"",
-        "{{ x|selectattr('a', 'weird') }} § \"weird\"",
-        "{{ x.__class__() }} § \"__class__\"",
-        "{{ x.encode() }} § \"encode\"",
-        "{{ cycler('a') }} § \"cycler\"",
-        "{{ f(*x) }} § \"*\"",
-        "{% break %} § outside",
-        "{{ x § \"}}\"",
-        "{{ x ] }} § \"]\"",
-        "{# x § \"#}\"",
-        "{% if x %} § endif",
-        "{% endif %} § \"endif\"",
-        "{{ 99999999999999999999 }} § 64 bits",
-        "{{ \"\\N{DASH}\" }} § by name"
-    })
+    @CsvSource(
+            delimiter = '§',
+            value = {
+                "{% include 'x' %} § \"include\"",
+                "{% import 'x' as y %} § \"import\"",
+                "{% call f() %}{% endcall %} § \"call\"",
+                "{% autoescape true %}{% endautoescape %} § \"autoescape\"",
+                "{% for x in y recursive %}{% endfor %} § recursive",
+                "{{ x|urlize }} § \"urlize\"",
+                "{{ x|map('xmlattr') }} § \"xmlattr\"",
+                "{{ x is weird }} § \"weird\"",
+                "{{ x|selectattr('a', 'weird') }} § \"weird\"",
+                "{{ x.__class__() }} § \"__class__\"",
+                "{{ x.encode() }} § \"encode\"",
+                "{{ cycler('a') }} § \"cycler\"",
+                "{{ f(*x) }} § \"*\"",
+                "{% break %} § outside",
+                "{{ x § \"}}\"",
+                "{{ x ] }} § \"]\"",
+                "{# x § \"#}\"",
+                "{% if x %} § endif",
+                "{% endif %} § \"endif\"",
+                "{{ 99999999999999999999 }} § 64 bits",
+                "{{ \"\\N{DASH}\" }} § by name"
+            })
     void what_it_does_not_know_is_refused_at_load(String source, String named) {
-        BadModel refused =
-                assertThrows(BadModel.class, () -> ChatTemplate.parse("a\n\n" + source, "chat_template.jinja", Map.of()));
+        BadModel refused = assertThrows(
+                BadModel.class, () -> ChatTemplate.parse("a\n\n" + source, "chat_template.jinja", Map.of()));
         assertTrue(refused.getMessage().contains(named.replace("\"", "\\\"")), refused.getMessage());
         assertTrue(refused.getMessage().startsWith("chat_template.jinja, line 3: "), refused.getMessage());
     }
@@ -127,13 +131,17 @@ final class ChatTemplateTest {
 
     @Test
     void nothing_of_the_program_can_be_reached() {
-        assertEquals("", render("{{ messages.class }}{{ messages.getClass }}{{ (''.__class__) }}{{ messages['__class__'] }}"));
+        assertEquals(
+                "",
+                render("{{ messages.class }}{{ messages.getClass }}{{ (''.__class__) }}{{ messages['__class__'] }}"));
     }
 
     @Test
     void a_template_says_whether_it_uses_tools() {
-        assertTrue(ChatTemplate.parse("{% if tools %}x{% endif %}", "test", Map.of()).usesTools());
-        assertFalse(ChatTemplate.parse("{{ messages[0].tools_used }}", "test", Map.of()).usesTools());
+        assertTrue(ChatTemplate.parse("{% if tools %}x{% endif %}", "test", Map.of())
+                .usesTools());
+        assertFalse(ChatTemplate.parse("{{ messages[0].tools_used }}", "test", Map.of())
+                .usesTools());
     }
 
     @ParameterizedTest

@@ -27,9 +27,7 @@ final class ChatTemplatesTest {
     }
 
     private String rendered() {
-        return ChatTemplates.fromDirectory(directory)
-                .orElseThrow()
-                .render(Conversation.of(NOBODY, LocalDateTime.MIN));
+        return ChatTemplates.fromDirectory(directory).orElseThrow().render(Conversation.of(NOBODY, LocalDateTime.MIN));
     }
 
     @Test

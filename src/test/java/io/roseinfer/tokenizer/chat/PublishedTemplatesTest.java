@@ -35,9 +35,12 @@ final class PublishedTemplatesTest {
     private static Stream<DynamicTest> cases(String name, Path file, JsonNode golden) {
         String source;
         try {
-            source = StrictJson.parse(Files.readAllBytes(file)).get("chat_template").stringValue();
+            source = StrictJson.parse(Files.readAllBytes(file))
+                    .get("chat_template")
+                    .stringValue();
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(source.getBytes(StandardCharsets.UTF_8));
-            assertEquals(golden.get("sha256").stringValue(), HexFormat.of().formatHex(digest), file + " is another version");
+            assertEquals(
+                    golden.get("sha256").stringValue(), HexFormat.of().formatHex(digest), file + " is another version");
         } catch (Exception e) {
             throw new AssertionError(file.toString(), e);
         }

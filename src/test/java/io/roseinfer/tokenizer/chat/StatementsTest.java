@@ -30,7 +30,8 @@ final class StatementsTest {
             return DynamicTest.dynamicTest(
                     source,
                     () -> ChatGoldens.assertAgrees(
-                            golden, () -> ChatTemplate.parse(source, "test", Map.of()).render(nobody)));
+                            golden,
+                            () -> ChatTemplate.parse(source, "test", Map.of()).render(nobody)));
         });
     }
 

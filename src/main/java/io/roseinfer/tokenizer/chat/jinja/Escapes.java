@@ -56,7 +56,8 @@ final class Escapes {
                 // Told below.
             }
         }
-        throw new TemplateError(line, "a string has \"\\\" with fewer than " + digits + " hexadecimal digits of a character");
+        throw new TemplateError(
+                line, "a string has \"\\\" with fewer than " + digits + " hexadecimal digits of a character");
     }
 
     private static int octal(String literal, int at, StringBuilder text) {

@@ -1,8 +1,8 @@
 package io.roseinfer.tokenizer.chat.jinja;
 
-import io.roseinfer.tokenizer.chat.jinja.Value.Given;
 import io.roseinfer.tokenizer.chat.jinja.Value.Dict;
 import io.roseinfer.tokenizer.chat.jinja.Value.Function;
+import io.roseinfer.tokenizer.chat.jinja.Value.Given;
 import io.roseinfer.tokenizer.chat.jinja.Value.Int;
 import io.roseinfer.tokenizer.chat.jinja.Value.Items;
 import io.roseinfer.tokenizer.chat.jinja.Value.Namespace;
@@ -62,8 +62,12 @@ final class Globals {
         List<Optional<Value>> bound = given.bind("start", "stop", "step");
         long first = Numbers.whole(given.required(bound, 0, "a bound"), "the bound of range");
         long start = bound.get(1).isPresent() ? first : 0;
-        long stop = bound.get(1).map(value -> Numbers.whole(value, "the bound of range")).orElse(first);
-        long step = bound.get(2).map(value -> Numbers.whole(value, "the step of range")).orElse(1L);
+        long stop = bound.get(1)
+                .map(value -> Numbers.whole(value, "the bound of range"))
+                .orElse(first);
+        long step = bound.get(2)
+                .map(value -> Numbers.whole(value, "the step of range"))
+                .orElse(1L);
         if (step == 0) {
             throw new TemplateError("the step of range is 0");
         }
@@ -81,7 +85,8 @@ final class Globals {
     private static Map<String, Value> fields(Given given) {
         Map<String, Value> fields = new LinkedHashMap<>();
         if (given.positional().size() > 1) {
-            throw new TemplateError(given.callee() + " takes at most 1 argument, not " + given.positional().size());
+            throw new TemplateError(given.callee() + " takes at most 1 argument, not "
+                    + given.positional().size());
         }
         for (Value source : given.positional()) {
             for (Value pair : source instanceof Dict dict ? Methods.pairs(dict) : Operators.iterate(source)) {

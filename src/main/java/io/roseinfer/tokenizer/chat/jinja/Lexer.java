@@ -56,7 +56,8 @@ final class Lexer {
     private static final Pattern OPENING = Pattern.compile("\\{[{%#]");
     private static final Pattern RAW = Pattern.compile("\\s*raw\\s*(-?)%\\}");
     private static final Pattern END_RAW = Pattern.compile("\\{%([-+]?)\\s*endraw\\s*([-+]?)%\\}");
-    private static final Pattern FLOAT = Pattern.compile("(?<!\\.)[\\d_]*\\d(?:(?:\\.[\\d_]*\\d)?[eE][+-]?[\\d_]*\\d|\\.[\\d_]*\\d)");
+    private static final Pattern FLOAT =
+            Pattern.compile("(?<!\\.)[\\d_]*\\d(?:(?:\\.[\\d_]*\\d)?[eE][+-]?[\\d_]*\\d|\\.[\\d_]*\\d)");
     private static final Pattern INTEGER = Pattern.compile("0[bB][01_]+|0[oO][0-7_]+|0[xX][\\da-fA-F_]+|\\d[\\d_]*");
     private static final Pattern NAME = Pattern.compile("[\\p{L}_][\\p{L}\\p{N}_]*");
     private static final Pattern OPERATOR = Pattern.compile("//|\\*\\*|==|!=|>=|<=|[-+/*%~\\[\\](){}><=.:|,;]");

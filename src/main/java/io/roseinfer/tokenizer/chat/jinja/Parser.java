@@ -1,10 +1,10 @@
 package io.roseinfer.tokenizer.chat.jinja;
 
 import io.roseinfer.tokenizer.chat.jinja.Lexer.Token;
+import io.roseinfer.tokenizer.chat.jinja.Lexer.Token.Kind;
 import io.roseinfer.tokenizer.chat.jinja.Statement.Branch;
 import io.roseinfer.tokenizer.chat.jinja.Statement.Parameter;
 import io.roseinfer.tokenizer.chat.jinja.Statement.Target;
-import io.roseinfer.tokenizer.chat.jinja.Lexer.Token.Kind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -39,7 +39,8 @@ final class Parser {
                     tokens.expect(Kind.OUTPUT_END, "\"}}\"");
                 }
                 case BLOCK_BEGIN -> {
-                    if (tokens.peek().kind() == Kind.NAME && ends.contains(tokens.peek().text())) {
+                    if (tokens.peek().kind() == Kind.NAME
+                            && ends.contains(tokens.peek().text())) {
                         tokens.leave();
                         return statements;
                     }
@@ -47,7 +48,8 @@ final class Parser {
                 }
                 default -> {
                     if (!ends.isEmpty()) {
-                        throw new TemplateError(token.line(), "the template ends within a block; " + ends + " is missing");
+                        throw new TemplateError(
+                                token.line(), "the template ends within a block; " + ends + " is missing");
                     }
                     tokens.leave();
                     return statements;
@@ -70,7 +72,9 @@ final class Parser {
     }
 
     private Statement block(int line) {
-        String name = tokens.peek().kind() == Kind.NAME ? tokens.peek().text() : tokens.peek().shown();
+        String name = tokens.peek().kind() == Kind.NAME
+                ? tokens.peek().text()
+                : tokens.peek().shown();
         Token unused = tokens.next();
         return switch (name) {
             case "if" -> branches(line);
@@ -143,8 +147,7 @@ final class Parser {
         tokens.expect("(");
         while (!tokens.accept(")")) {
             String parameter = tokens.name();
-            Optional<Expression> absent =
-                    tokens.accept("=") ? Optional.of(expressions.expression()) : Optional.empty();
+            Optional<Expression> absent = tokens.accept("=") ? Optional.of(expressions.expression()) : Optional.empty();
             parameters.add(new Parameter(parameter, absent));
             if (!tokens.peek().isOperator(")")) {
                 tokens.expect(",");

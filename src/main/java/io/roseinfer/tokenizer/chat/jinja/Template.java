@@ -48,7 +48,8 @@ public final class Template {
             variables.forEach((name, value) -> scope.set(name, PythonJson.read(value)));
             return interpreter.run(statements, scope.inner());
         } catch (Globals.Raised raised) {
-            throw new BadInput("the chat template refuses this conversation: " + Quoted.escape(raised.message()), raised);
+            throw new BadInput(
+                    "the chat template refuses this conversation: " + Quoted.escape(raised.message()), raised);
         } catch (TemplateError | ArithmeticException error) {
             String reason = error instanceof TemplateError known ? known.message() : "a number is beyond 64 bits";
             throw new BadInput(

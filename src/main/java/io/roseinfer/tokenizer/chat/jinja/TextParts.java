@@ -97,7 +97,8 @@ final class TextParts {
     }
 
     static Value splitLines(String self, Given given) {
-        boolean keepEnds = given.bind("keepends").getFirst().map(Operators::truth).orElse(false);
+        boolean keepEnds =
+                given.bind("keepends").getFirst().map(Operators::truth).orElse(false);
         return texts(lines(self, keepEnds));
     }
 
@@ -125,9 +126,7 @@ final class TextParts {
         }
         Text empty = new Text("");
         if (at < 0) {
-            return fromRight
-                    ? Items.tuple(empty, empty, new Text(self))
-                    : Items.tuple(new Text(self), empty, empty);
+            return fromRight ? Items.tuple(empty, empty, new Text(self)) : Items.tuple(new Text(self), empty, empty);
         }
         return Items.tuple(
                 new Text(self.substring(0, at)),
@@ -194,7 +193,8 @@ final class TextParts {
 
     /** {@code isupper} and {@code islower}: letters with a case are there, and all have that one. */
     static boolean isCased(String self, boolean upper) {
-        boolean some = self.codePoints().anyMatch(point -> upper ? Character.isUpperCase(point) : Character.isLowerCase(point));
+        boolean some = self.codePoints()
+                .anyMatch(point -> upper ? Character.isUpperCase(point) : Character.isLowerCase(point));
         return some
                 && self.codePoints()
                         .noneMatch(point -> Character.isTitleCase(point)

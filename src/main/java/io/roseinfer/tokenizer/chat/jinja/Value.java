@@ -133,7 +133,8 @@ sealed interface Value {
         /** The values by the names of the callee's parameters, in their order; too many or others are refused. */
         List<Optional<Value>> bind(String... parameters) {
             if (positional.size() > parameters.length) {
-                throw new TemplateError(callee + " takes at most " + parameters.length + " arguments, not " + positional.size());
+                throw new TemplateError(
+                        callee + " takes at most " + parameters.length + " arguments, not " + positional.size());
             }
             List<Optional<Value>> bound = new ArrayList<>();
             for (int i = 0; i < parameters.length; i++) {
