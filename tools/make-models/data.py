@@ -26,13 +26,13 @@ def generate(seed: int, count: int) -> list[tuple[str, str]]:
         return [document for shard in pool.map(_shard, shards) for document in shard]
 
 
-def train_tokenizer(texts, vocab: int) -> Tokenizer:
+def train_tokenizer(texts, vocab: int, special=(END_OF_TEXT,)) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
     trainer = trainers.BpeTrainer(
-        vocab_size=vocab, special_tokens=[END_OF_TEXT], initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()), show_progress=False
+        vocab_size=vocab, special_tokens=list(special), initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()), show_progress=False
     )
     tokenizer.train_from_iterator(texts, trainer)
     return tokenizer

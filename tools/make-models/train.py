@@ -35,14 +35,15 @@ def options():
     parser.add_argument("--batch", type=int, default=256, help="windows of 512 tokens per step")
     parser.add_argument("--learning-rate", type=float, default=2e-3)
     parser.add_argument("--round-from", type=float, default=0.6, help="fraction of the steps after which weights are rounded")
-    parser.add_argument("--minutes", type=float, default=1e9, help="give up the remaining steps after this time")
+    parser.add_argument("--minutes", type=float, default=1e9, help="end the training, and its schedule, after this time if not after --steps")
     return parser.parse_args()
 
 
 class Windows:
-    """Random windows of the training stream: half of them begin where a document begins, half of them anywhere."""
+    """Random windows of the training stream: a share of them begins where a document begins, the others anywhere."""
 
-    def __init__(self, ids, starts, length, device, seed):
+    def __init__(self, ids, starts, length, device, seed, aligned=0.5):
+        self.aligned = aligned
         self.ids = torch.from_numpy(ids.astype("int32")).to(device)
         self.starts = torch.from_numpy(starts[starts < len(ids) - length - 1]).to(device)
         self.offsets = torch.arange(length + 1, device=device)
@@ -50,9 +51,9 @@ class Windows:
         self.generator = torch.Generator(device).manual_seed(seed)
 
     def draw(self, count):
-        device, half = self.ids.device, count // 2
-        anywhere = torch.randint(self.limit, (count - half,), device=device, generator=self.generator)
-        aligned = self.starts[torch.randint(len(self.starts), (half,), device=device, generator=self.generator)]
+        device, share = self.ids.device, int(count * self.aligned)
+        anywhere = torch.randint(self.limit, (count - share,), device=device, generator=self.generator)
+        aligned = self.starts[torch.randint(len(self.starts), (share,), device=device, generator=self.generator)]
         return self.split(self.ids[torch.cat([anywhere, aligned])[:, None] + self.offsets])
 
     @staticmethod
@@ -83,12 +84,14 @@ def perplexity(model, ids, length, device) -> float:
     return math.exp(total / tokens)
 
 
-def learning_rate(step, opts):
+def learning_rate(step, progress, opts):
+    """Linear warm-up by steps, then a cosine over the rest of the run; `progress` is how much of the run is over, from 0 to 1."""
     warmup = min(300, opts.steps // 10 + 1)
     if step < warmup:
         return opts.learning_rate * (step + 1) / warmup
-    progress = (step - warmup) / max(1, opts.steps - warmup)
-    return opts.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * progress)))
+    warm = warmup / (opts.steps + 1)
+    rest = max(0.0, (progress - warm) / (1 - warm))
+    return opts.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * rest)))
 
 
 def optimizer_for(model, device):
@@ -98,16 +101,17 @@ def optimizer_for(model, device):
     return torch.optim.AdamW(groups, lr=1.0, betas=(0.9, 0.95), eps=1e-8, fused=device == "cuda")
 
 
-def train(model, windows, opts, device, log):
-    compiled = torch.compile(model) if device == "cuda" else model
+def train(model, compiled, windows, opts, device, log):
+    """Trains for `opts.steps` steps or `opts.minutes`, whichever ends first; the schedule follows the one that is ahead."""
     optimizer, grid, began = optimizer_for(model, device), None, time.monotonic()
     for step in range(opts.steps):
-        if time.monotonic() - began > 60 * opts.minutes:
+        progress = max(step / opts.steps, (time.monotonic() - began) / (60 * opts.minutes))
+        if progress >= 1:
             log(f"stopped by --minutes at step {step}")
             break
         for group in optimizer.param_groups:
-            group["lr"] = learning_rate(step, opts)
-        if grid is None and step >= opts.round_from * opts.steps:
+            group["lr"] = learning_rate(step, progress, opts)
+        if grid is None and progress >= opts.round_from:
             grid = Grid(model)
         inputs, targets = windows.draw(opts.batch)
         if grid is None:
@@ -143,15 +147,13 @@ def generate(model, tokenizer, prompt, count, device, temperature=0.0, top_k=40,
     return tokenizer.decode(ids)
 
 
-def export(model, tokenizer, out):
+def export(model, tokenizer, out, config, generation):
     """The model as a Hugging Face directory; the weights are expected to be exact in BF16 already."""
     state = {name: p.detach().cpu() for name, p in model.named_parameters()}
     narrow = {name: p.bfloat16().contiguous() for name, p in state.items()}
     assert all(torch.equal(narrow[name].float(), state[name]) for name in state), "weights must be exact in BF16"
     save_file(narrow, out / "model.safetensors", metadata={"format": "pt"})
-    end = tokenizer.token_to_id(data.END_OF_TEXT)
-    (out / "config.json").write_text(json.dumps(model.config(end), indent=2) + "\n")
-    generation = {"bos_token_id": end, "eos_token_id": end}
+    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     (out / "generation_config.json").write_text(json.dumps(generation, indent=2) + "\n")
     tokenizer.save(str(out / "tokenizer.json"))
 
@@ -187,13 +189,15 @@ def main():
     model = Gpt2(Shape(tokenizer.get_vocab_size(), width=opts.width, heads=opts.width // 64, layers=opts.layers)).to(device)
     log(f"{sum(p.numel() for p in model.parameters())} parameters")
     windows = Windows(ids, starts, model.shape.positions, device, opts.seed)
-    grid = train(model, windows, opts, device, log)
+    compiled = torch.compile(model) if device == "cuda" else model
+    grid = train(model, compiled, windows, opts, device, log)
     model.eval()
     report = {"perplexity_exact": perplexity(model, held_out_ids, model.shape.positions, device)}
     with Rounded(model, grid):
         report["perplexity_rounded"] = perplexity(model, held_out_ids, model.shape.positions, device)
         log(json.dumps(report))
-        export(model, tokenizer, opts.out)
+        end = tokenizer.token_to_id(data.END_OF_TEXT)
+        export(model, tokenizer, opts.out, model.config(end), {"bos_token_id": end, "eos_token_id": end})
         write_samples(model, tokenizer, device, opts.out)
     report |= {"held_out_tokens": len(held_out_ids), "training_tokens": len(ids), "characters": size, "torch": torch.__version__,
                "device": torch.cuda.get_device_name() if device == "cuda" else "cpu", "options": {k: str(v) for k, v in vars(opts).items()}}  # fmt: skip
