@@ -19,8 +19,9 @@ def main():
     packed = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(weights)
     assert zstandard.ZstdDecompressor().decompress(packed) == weights
     (target / "model.safetensors.zst").write_bytes(packed)
-    for name in ("config.json", "generation_config.json", "tokenizer.json"):
-        shutil.copyfile(source / name, target / name)
+    for name in ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"):
+        if (source / name).exists():
+            shutil.copyfile(source / name, target / name)
     for file in sorted(target.iterdir()):
         print(f"{file.stat().st_size:>9} {file.name}")
 
