@@ -171,7 +171,8 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
 
     private SchedulerBenchmark benchmark(
             LoadedModel loaded, Workload requests, EngineOptions options, Terminal terminal) {
-        Workload ids = workload.isTokenIds() ? requests : requests.pretokenized(TextPrompts.tokenizer(loaded)::encodePrompt);
+        Workload ids =
+                workload.isTokenIds() ? requests : requests.pretokenized(TextPrompts.tokenizer(loaded)::encodePrompt);
         return new SchedulerBenchmark(
                 loaded.runner(), options.scheduler(), ids, sampling.seed(), terminal.clock(), loaded.profiler());
     }

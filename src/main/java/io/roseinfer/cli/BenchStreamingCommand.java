@@ -221,9 +221,8 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
                 terminal.note(data.changes());
             }
             OfferedLoad load = arrivals.load(data, sampling.seed());
-            long[] due = load.requests().stream()
-                    .mapToLong(OfferedRequest::dueNanos)
-                    .toArray();
+            long[] due =
+                    load.requests().stream().mapToLong(OfferedRequest::dueNanos).toArray();
             return new OfferedWorkload(Workload.of(load, template), SubmitSchedule.at(due));
         };
     }

@@ -137,7 +137,8 @@ public sealed interface ModelRef {
                 .findFirst()
                 .map(moved -> moved.bare() + " or ")
                 .orElse("");
-        return "allowed are a directory, a hub id such as " + bareId + "owner/name, one at a branch, tag or commit as owner/name@revision, builtin:"
+        return "allowed are a directory, a hub id such as " + bareId
+                + "owner/name, one at a branch, tag or commit as owner/name@revision, builtin:"
                 + String.join(", builtin:", BUILTIN_NAMES) + ", random:"
                 + String.join(", random:", known.randomShapes())
                 + " and random:PATH of a config.json";

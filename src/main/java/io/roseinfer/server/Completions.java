@@ -37,8 +37,8 @@ final class Completions implements Endpoint {
         try (OpenStreams streams = new OpenStreams()) {
             exchange.response().whenGone(streams::close);
             submit(exchange, call, streams);
-            CompletionJson json = reader.json(
-                    exchange.requestId(), time.instant().getEpochSecond(), call.output().stream());
+            CompletionJson json =
+                    reader.json(exchange.requestId(), time.instant().getEpochSecond(), call.output().stream());
             if (call.output().stream()) {
                 new CompletionEvents(exchange, call, json, metrics).stream(streams);
             } else {
@@ -58,9 +58,9 @@ final class Completions implements Endpoint {
 
     private void submit(Exchange exchange, CompletionCall call, OpenStreams streams) {
         for (int choice = 0; choice < call.choices(); choice++) {
-            GenerationRequest request =
-                    call.request().withPrompt(new Prompt.Tokens(call.prompts().get(choice / call.n())))
-                            .withTag(origin(exchange, call, choice));
+            GenerationRequest request = call.request()
+                    .withPrompt(new Prompt.Tokens(call.prompts().get(choice / call.n())))
+                    .withTag(origin(exchange, call, choice));
             int sibling = choice % call.n();
             GenerationRequest seeded =
                     request.seed().isPresent() ? request.withSeed(request.seed().getAsLong() + sibling) : request;

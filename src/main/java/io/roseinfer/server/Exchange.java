@@ -30,9 +30,7 @@ final class Exchange {
         this.call = call;
         this.response = response;
         this.startNanos = startNanos;
-        this.requestId = call.header("x-request-id")
-                .filter(Exchange::isUsable)
-                .orElseGet(Exchange::newId);
+        this.requestId = call.header("x-request-id").filter(Exchange::isUsable).orElseGet(Exchange::newId);
         headers.put("X-Request-Id", requestId);
     }
 

@@ -66,12 +66,7 @@ public final class Server implements AutoCloseable {
     }
 
     private static Map<String, Route> routes(
-            Engine engine,
-            ServerOptions options,
-            ServerMetrics metrics,
-            Door door,
-            Clock clock,
-            InstantSource time) {
+            Engine engine, ServerOptions options, ServerMetrics metrics, Door door, Clock clock, InstantSource time) {
         StateEndpoints state =
                 new StateEndpoints(options, engine.spec(), door, time.instant().getEpochSecond());
         ChatPrompts chat = new ChatPrompts(options.model().chat(), engine.tokenizer(), time);

@@ -50,9 +50,8 @@ final class AddedTokenMatcher {
                 firsts.set(text.charAt(0));
             }
         }
-        Comparator<Wanted> longestFirst = Comparator.comparingInt(
-                        (Wanted wanted) -> wanted.text.length())
-                .reversed();
+        Comparator<Wanted> longestFirst =
+                Comparator.comparingInt((Wanted wanted) -> wanted.text.length()).reversed();
         byFirst.values().forEach(sameFirst -> sameFirst.sort(longestFirst));
     }
 

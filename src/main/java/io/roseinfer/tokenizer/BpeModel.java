@@ -38,15 +38,14 @@ record BpeModel(
     static final String END_OF_TEXT = "<|endoftext|>";
 
     /** Bytes that UTF-8 has in no character, so that it does not matter whether a vocabulary has them. */
-    private static final List<Integer> UNUSED_BYTES =
-            Stream.concat(Stream.of(0xc0, 0xc1), IntStream.range(0xf5, 0x100).boxed())
-                    .toList();
+    private static final List<Integer> UNUSED_BYTES = Stream.concat(
+                    Stream.of(0xc0, 0xc1), IntStream.range(0xf5, 0x100).boxed())
+            .toList();
 
     /** What happens to a text before and after its words are merged. */
     record Pipeline(Normalizer normalizer, PreTokenizer preTokenizer, Frame frame, Decoding decoding) {
         static Pipeline ofGpt2(boolean prefixSpace) {
-            return new Pipeline(
-                    Normalizer.NONE, PreTokenizer.ofGpt2(prefixSpace), Frame.NONE, Decoding.BYTE_LEVEL);
+            return new Pipeline(Normalizer.NONE, PreTokenizer.ofGpt2(prefixSpace), Frame.NONE, Decoding.BYTE_LEVEL);
         }
     }
 

@@ -49,12 +49,11 @@ record Decoding(boolean byteLevel, List<Replace> replacements, boolean byteFallb
             warnings.add(decoder.where() + " is missing; ByteLevel is used");
             return BYTE_LEVEL;
         }
-        boolean takesBytes =
-                steps.size() == 1 && steps.getFirst().type().equals("ByteLevel");
+        boolean takesBytes = steps.size() == 1 && steps.getFirst().type().equals("ByteLevel");
         if (takesBytes != byteLevel) {
             throw steps.isEmpty()
-                    ? decoder.refused("is missing; without ByteLevel in pre_tokenizer there must be one; supported: "
-                            + SUPPORTED)
+                    ? decoder.refused(
+                            "is missing; without ByteLevel in pre_tokenizer there must be one; supported: " + SUPPORTED)
                     : mismatch(decoder, steps, byteLevel);
         }
         if (byteLevel) {
@@ -80,10 +79,7 @@ record Decoding(boolean byteLevel, List<Replace> replacements, boolean byteFallb
         String mark = String.valueOf(PreTokenizer.mark(step));
         boolean drops = PreTokenizer.prefix(step) != PreTokenizer.Prefix.NEVER;
         return new Decoding(
-                false,
-                List.of(new Replace(mark, " ")),
-                false,
-                drops ? new TextStart(' ', 0, true) : TextStart.KEPT);
+                false, List.of(new Replace(mark, " ")), false, drops ? new TextStart(' ', 0, true) : TextStart.KEPT);
     }
 
     /** Takes the steps off the list one by one, in the only order that is supported. */

@@ -28,7 +28,8 @@ record Frame(List<Integer> before, List<Integer> after) {
     record Ends(Optional<String> begin, Optional<String> end, boolean explicit) {
         /** As a frame, given the ids of tokens. */
         Frame frame(Function<String, Integer> ids) {
-            return new Frame(begin.stream().map(ids).toList(), end.stream().map(ids).toList());
+            return new Frame(
+                    begin.stream().map(ids).toList(), end.stream().map(ids).toList());
         }
     }
 

@@ -60,8 +60,7 @@ record Normalizer(List<Step> steps) {
 
     /** Reads the component; a missing one is none. */
     static Normalizer read(JsonView normalizer) {
-        List<Step> steps =
-                normalizer.steps("normalizers").map(Normalizer::step).toList();
+        List<Step> steps = normalizer.steps("normalizers").map(Normalizer::step).toList();
         return steps.isEmpty() ? NONE : new Normalizer(steps);
     }
 

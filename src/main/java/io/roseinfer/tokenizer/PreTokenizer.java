@@ -47,7 +47,8 @@ record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter s
         if (splitter.equals(WordSplitter.WHOLE_TEXT)) {
             warnings.add(file + ": use_regex is false, but GPT2Tokenizer always cuts text into words");
         } else if (!splitter.equals(WordRules.GPT2)) {
-            warnings.add(file + ": pre_tokenizer cuts text otherwise than GPT-2, but GPT2Tokenizer cuts it as GPT-2 does");
+            warnings.add(
+                    file + ": pre_tokenizer cuts text otherwise than GPT-2, but GPT2Tokenizer cuts it as GPT-2 does");
         }
         return ofGpt2(prefixSpace);
     }

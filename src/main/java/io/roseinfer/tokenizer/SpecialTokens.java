@@ -22,8 +22,8 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
     static final String END_OF_TEXT_ROLE = "eos_token";
 
     /** In the order in which transformers gives out ids. */
-    private static final List<String> ROLES =
-            List.of(BEGIN_OF_TEXT_ROLE, END_OF_TEXT_ROLE, "unk_token", "sep_token", "pad_token", "cls_token", "mask_token");
+    private static final List<String> ROLES = List.of(
+            BEGIN_OF_TEXT_ROLE, END_OF_TEXT_ROLE, "unk_token", "sep_token", "pad_token", "cls_token", "mask_token");
 
     /** The roles that {@code <|endoftext|>} has for GPT-2 where no file says another. */
     private static final List<String> GPT2_ROLES = ROLES.subList(0, 3);
@@ -92,9 +92,7 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
 
     /** The text of the token with a role: the one that a file names, none if it says null, else the one given. */
     Optional<String> contentOf(String role, String ifNotNamed) {
-        return byRole.containsKey(role)
-                ? byRole.get(role).map(AddedToken::content)
-                : Optional.of(ifNotNamed);
+        return byRole.containsKey(role) ? byRole.get(role).map(AddedToken::content) : Optional.of(ifNotNamed);
     }
 
     /** The token that ends a text, if a file names one. */

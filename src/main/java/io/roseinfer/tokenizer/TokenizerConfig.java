@@ -27,8 +27,8 @@ record TokenizerConfig(
         SpecialTokens specialTokens) {
 
     /** The settings of a directory without the file. */
-    static final TokenizerConfig GPT2 =
-            new TokenizerConfig(true, false, false, Optional.empty(), false, List.of(), SpecialTokens.NONE.withGpt2Defaults());
+    static final TokenizerConfig GPT2 = new TokenizerConfig(
+            true, false, false, Optional.empty(), false, List.of(), SpecialTokens.NONE.withGpt2Defaults());
 
     /** The settings of a {@code tokenizer.json} by itself, which adds nothing to what it says. */
     static final TokenizerConfig NONE =

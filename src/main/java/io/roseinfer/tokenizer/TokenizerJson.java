@@ -31,8 +31,7 @@ final class TokenizerJson {
         List<Merge> merges = merges(model.field("merges"));
         List<AddedToken> added = AddedTokens.of(file, ids, addedTokens(root.field("added_tokens")), config, warnings);
         Frame around = config.ends()
-                .filter(ends ->
-                        ends.explicit() || root.field("post_processor").isAbsent())
+                .filter(ends -> ends.explicit() || root.field("post_processor").isAbsent())
                 .map(ends -> ends.frame(token -> idOf(token, added, ids, file)))
                 .orElse(frame);
         return new BpeModel(

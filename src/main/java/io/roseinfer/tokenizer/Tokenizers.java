@@ -57,8 +57,8 @@ public final class Tokenizers {
             throw new BadModel(name(directory, "tokenizer.json")
                     + " is missing; vocab.json and merges.txt do not say how this model's text is cut into words");
         }
-        return vocabulary.map(ids ->
-                new BpeTokenizer(VocabularyFiles.read(ids, merges.orElseThrow(), directory.toString(), config)));
+        return vocabulary.map(
+                ids -> new BpeTokenizer(VocabularyFiles.read(ids, merges.orElseThrow(), directory.toString(), config)));
     }
 
     /**

@@ -125,11 +125,12 @@ class BenchServeCommandTest {
 
     @Test
     void an_engine_in_this_process_is_measured_without_a_server() throws IOException {
-        Outcome outcome = bench(
-                file(), "--backend=engine", "--device=sim", "--model=random:gpt2", "--request-rate=2000");
+        Outcome outcome =
+                bench(file(), "--backend=engine", "--device=sim", "--model=random:gpt2", "--request-rate=2000");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(result().get("total_output_tokens").intValue()).isEqualTo(60);
-        assertThat(result().get("roseinfer").get("settings").get("device").asString()).isEqualTo("sim");
+        assertThat(result().get("roseinfer").get("settings").get("device").asString())
+                .isEqualTo("sim");
     }
 
     @Test

@@ -47,7 +47,8 @@ class BenchTraceTest {
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.err()).contains("1 prompts are clipped, by 3977 tokens in all");
         JsonNode requests = result().get("runs").get(0).get("requests");
-        assertThat(requests.valueStream().map(request -> request.get("prompt_tokens").intValue()))
+        assertThat(requests.valueStream()
+                        .map(request -> request.get("prompt_tokens").intValue()))
                 .containsExactly(600, 1023, 700);
         assertThat(requests.valueStream().map(request -> request.get("token_ns").size()))
                 .containsExactly(3, 1, 5);
@@ -78,7 +79,9 @@ class BenchTraceTest {
         assertThat(outcome.code()).as(outcome.err()).isZero();
         JsonNode own = result().get("roseinfer");
         assertThat(own.get("data").get("clipped_prompt_tokens").intValue()).isEqualTo(3977);
-        assertThat(own.get("requests").valueStream().map(request -> request.get("due_ns").longValue()))
+        assertThat(own.get("requests")
+                        .valueStream()
+                        .map(request -> request.get("due_ns").longValue()))
                 .containsExactly(0L, 1_000_000L, 2_000_000L);
     }
 

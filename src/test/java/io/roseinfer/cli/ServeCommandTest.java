@@ -154,7 +154,8 @@ class ServeCommandTest {
             Answer late = complete(server, body(13, more), "X-Request-Timeout: 0.2\r\n");
             assertThat(late.body())
                     .as("status %d: in time for its slow step or not even for that", late.status())
-                    .contains(late.status() == 503 ? "timed out before its first token" : "\"stop_reason\":\"deadline\"");
+                    .contains(
+                            late.status() == 503 ? "timed out before its first token" : "\"stop_reason\":\"deadline\"");
             assertThat(complete(server, body(1, more)).status()).isEqualTo(200);
             try (RawClient client = new RawClient(server.address())) {
                 assertThat(client.call(RawClient.get("/health")).status()).isEqualTo(200);
@@ -177,9 +178,7 @@ class ServeCommandTest {
                     .contains("the simulated device is lost", "\"error\":")
                     .doesNotContain("[DONE]", "\"finish_reason\":\"");
             assertThat(server.process().waitFor()).isEqualTo(7);
-            assertThat(server.errors())
-                    .contains("the simulated device is lost")
-                    .doesNotContain("\tat ");
+            assertThat(server.errors()).contains("the simulated device is lost").doesNotContain("\tat ");
             assertThat(server.out().readLine()).isNull();
         }
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Prompts and completions with a tokenizer that puts a token before a text and takes a space from its beginning, as Llama 2's. */
+/** Prompts and completions with a tokenizer that puts a token before a text and takes a space from its beginning, as vocabularies of SentencePiece have them. */
 class TextPromptTest {
     private static final String PROMPT = "the fox";
     private static final Tokenizer LLAMA2 = llama2();

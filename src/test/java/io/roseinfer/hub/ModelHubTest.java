@@ -144,7 +144,10 @@ class ModelHubTest extends HubTestBase {
     @Test
     void files_beside_the_weights_are_downloaded_where_the_repository_has_them() {
         List<String> names = List.of(
-                "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja",
+                "generation_config.json",
+                "tokenizer_config.json",
+                "special_tokens_map.json",
+                "chat_template.jinja",
                 "chat_template.json");
         names.forEach(name -> hub.file(name, utf8("{}" + name)));
         Path directory = directory(settings(), ID);

@@ -53,7 +53,9 @@ class ModelRefTest {
 
     @Test
     void revision_of_a_model_that_has_moved_is_looked_for_under_both_spellings() {
-        assertThat(KNOWN.hubId("old").at("v1").spellings()).extracting(HubId::toString).containsExactly("old@v1", "owner/old@v1");
+        assertThat(KNOWN.hubId("old").at("v1").spellings())
+                .extracting(HubId::toString)
+                .containsExactly("old@v1", "owner/old@v1");
     }
 
     @Test
@@ -63,7 +65,24 @@ class ModelRefTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "..", "a..b", "/a", "a/", "a//b", ".a", "-a", "a b", "a@b", "a:b", "a\\b", "refs/../x", "x.lock", "ä"})
+    @ValueSource(
+            strings = {
+                "",
+                "..",
+                "a..b",
+                "/a",
+                "a/",
+                "a//b",
+                ".a",
+                "-a",
+                "a b",
+                "a@b",
+                "a:b",
+                "a\\b",
+                "refs/../x",
+                "x.lock",
+                "ä"
+            })
     void malformed_revision_is_refused(String revision) {
         assertRefused("owner/name@" + revision, "allowed is a branch, a tag or a commit");
     }

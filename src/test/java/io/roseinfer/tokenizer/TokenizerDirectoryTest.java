@@ -202,7 +202,8 @@ class TokenizerDirectoryTest {
         config.put("add_bos_token", begin);
         config.put("add_eos_token", end);
         write("tokenizer_config.json", json(config));
-        assertThat(IntStream.of(load().encodePrompt("a")).mapToObj(Integer::toString)).containsExactly(expected.split(" "));
+        assertThat(IntStream.of(load().encodePrompt("a")).mapToObj(Integer::toString))
+                .containsExactly(expected.split(" "));
         assertThat(load().encode("a")).containsExactly('a');
     }
 

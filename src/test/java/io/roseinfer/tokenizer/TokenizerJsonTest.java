@@ -240,7 +240,10 @@ class TokenizerJsonTest {
 
     @Test
     void byte_that_becomes_an_unknown_token_that_is_none_is_refused() {
-        assertRefused(withoutBytes("Ń").replace("\"model\":{", "\"model\":{\"unk_token\":\"<none>\","), "unk_token", "<none>");
+        assertRefused(
+                withoutBytes("Ń").replace("\"model\":{", "\"model\":{\"unk_token\":\"<none>\","),
+                "unk_token",
+                "<none>");
     }
 
     /** The sample file without merges and without these symbols. */

@@ -83,8 +83,6 @@ public record SimFaults(Map<Integer, Fault> byFirstToken) {
     /** Whether a row, by the first token that the step computes of it, has logits that are not finite. */
     boolean spoils(StepInputs in, int row) {
         int token = in.rowStart(row);
-        return !byFirstToken.isEmpty()
-                && in.position(token) == 0
-                && byFirstToken.get(in.tokenId(token)) == Fault.NAN;
+        return !byFirstToken.isEmpty() && in.position(token) == 0 && byFirstToken.get(in.tokenId(token)) == Fault.NAN;
     }
 }

@@ -109,7 +109,8 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
             call.fail(
                     status == 200
                             ? "the answer is no event stream"
-                            : "status " + status + ": " + Quoted.name(text.toString().strip()));
+                            : "status " + status + ": "
+                                    + Quoted.name(text.toString().strip()));
         } else if (!done) {
             call.fail("the stream ended without [DONE]");
         }

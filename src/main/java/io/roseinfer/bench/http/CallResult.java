@@ -20,13 +20,7 @@ import java.util.stream.LongStream;
  * @param error why it failed; empty if it did not
  */
 public record CallResult(
-        int id,
-        int promptTokens,
-        int askedTokens,
-        Times times,
-        Arrived arrivals,
-        Usage usage,
-        Optional<String> error) {
+        int id, int promptTokens, int askedTokens, Times times, Arrived arrivals, Usage usage, Optional<String> error) {
 
     /**
      * The times of a request.
@@ -152,7 +146,8 @@ public record CallResult(
     public OptionalDouble tpotNanos() {
         return tokens() < 2 || arrivals.nanos().isEmpty()
                 ? OptionalDouble.empty()
-                : OptionalDouble.of((double) (arrivals.nanos().getLast() - arrivals.nanos().getFirst()) / (tokens() - 1));
+                : OptionalDouble.of(
+                        (double) (arrivals.nanos().getLast() - arrivals.nanos().getFirst()) / (tokens() - 1));
     }
 
     /**

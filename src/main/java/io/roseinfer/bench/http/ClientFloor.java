@@ -35,8 +35,7 @@ public record ClientFloor(double tokenEventsPerSecond, Summary lagMillis, Summar
             LoadRun bounded = new LoadRun(target, STREAMS, SILENCE, clock, pacer);
             LoadResult unusedWarmUp = bounded.run(load(2 * STREAMS, 200, Double.POSITIVE_INFINITY));
             LoadResult burst = bounded.run(load(2 * STREAMS, 400, Double.POSITIVE_INFINITY));
-            LoadResult paced =
-                    new LoadRun(target, LoadRun.UNBOUNDED, SILENCE, clock, pacer).run(load(300, 4, RATE));
+            LoadResult paced = new LoadRun(target, LoadRun.UNBOUNDED, SILENCE, clock, pacer).run(load(300, 4, RATE));
             return new ClientFloor(
                     burst.outputTokens() / burst.seconds(),
                     Summary.of(LatencyTable.lag(paced)),

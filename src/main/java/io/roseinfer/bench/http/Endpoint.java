@@ -141,8 +141,9 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
 
     private void ids(ObjectNode node, Prompt.Tokens tokens) {
         if (kind == Kind.CHAT) {
-            throw new BadInput("--endpoint-type chat takes text, and these prompts are token ids; use --dataset jsonl or"
-                    + " sharegpt with text, or --endpoint-type completions");
+            throw new BadInput(
+                    "--endpoint-type chat takes text, and these prompts are token ids; use --dataset jsonl or"
+                            + " sharegpt with text, or --endpoint-type completions");
         }
         ArrayNode list = node.putArray("prompt");
         for (int id : tokens.ids()) {

@@ -20,6 +20,7 @@ final class EventStream {
     private boolean hasData;
     /** Bytes of the line so far; those of a field other than data are counted and not kept. */
     private int lineLength;
+
     private int lineStart;
     private boolean isData;
     private boolean afterReturn;

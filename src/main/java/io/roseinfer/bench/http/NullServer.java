@@ -24,8 +24,9 @@ import tools.jackson.databind.JsonNode;
 public final class NullServer implements AutoCloseable {
     private static final String HEAD =
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
-    private static final String EVENT = "data: {\"id\":\"cmpl-null\",\"object\":\"text_completion\",\"created\":0,\"model\":\"null\","
-            + "\"choices\":[{\"index\":0,\"text\":\" a\",\"logprobs\":null,\"finish_reason\":%s,\"token_ids\":[257]}]}\n\n";
+    private static final String EVENT =
+            "data: {\"id\":\"cmpl-null\",\"object\":\"text_completion\",\"created\":0,\"model\":\"null\","
+                    + "\"choices\":[{\"index\":0,\"text\":\" a\",\"logprobs\":null,\"finish_reason\":%s,\"token_ids\":[257]}]}\n\n";
     private static final String USAGE = "data: {\"id\":\"cmpl-null\",\"choices\":[],\"usage\":{\"prompt_tokens\":%d,"
             + "\"completion_tokens\":%d,\"total_tokens\":%d}}\n\ndata: [DONE]\n\n";
 
@@ -73,7 +74,8 @@ public final class NullServer implements AutoCloseable {
                 Socket socket = listening.accept();
                 socket.setTcpNoDelay(true);
                 open.add(socket);
-                Thread unused = Thread.ofVirtual().name("roseinfer-null-connection").start(() -> serve(socket));
+                Thread unused =
+                        Thread.ofVirtual().name("roseinfer-null-connection").start(() -> serve(socket));
             }
         } catch (IOException closed) {
             // Nobody is served any more.
@@ -100,7 +102,8 @@ public final class NullServer implements AutoCloseable {
         while (!line.isEmpty()) {
             String lower = line.toLowerCase(Locale.ROOT);
             if (lower.startsWith("content-length:")) {
-                length = Integer.parseInt(lower.substring("content-length:".length()).strip());
+                length = Integer.parseInt(
+                        lower.substring("content-length:".length()).strip());
             }
             line = line(in);
         }

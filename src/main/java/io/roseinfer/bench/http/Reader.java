@@ -39,7 +39,10 @@ final class Reader implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        Thread unused = Thread.ofPlatform().daemon().name("roseinfer-bench-reader-" + number).start(this::run);
+        Thread unused = Thread.ofPlatform()
+                .daemon()
+                .name("roseinfer-bench-reader-" + number)
+                .start(this::run);
     }
 
     /** When it last read something. */

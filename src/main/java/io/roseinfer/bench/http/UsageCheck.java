@@ -27,7 +27,8 @@ final class UsageCheck {
                     "usage says " + usage.completionTokens() + " tokens and it sent "
                             + call.arrivals().sum() + " ids");
         }
-        if (call.arrivals().counted() == Counted.RUNNING_USAGE && call.arrivals().sum() != usage.completionTokens()) {
+        if (call.arrivals().counted() == Counted.RUNNING_USAGE
+                && call.arrivals().sum() != usage.completionTokens()) {
             return wrong(
                     call,
                     "usage ended at " + usage.completionTokens() + " tokens and had grown by "
@@ -56,7 +57,8 @@ final class UsageCheck {
 
     private static Optional<String> length(CallResult call, boolean ignoresEos) {
         if (call.tokens() > call.askedTokens()) {
-            return wrong(call, "it sent " + call.tokens() + " tokens and at most " + call.askedTokens() + " were asked for");
+            return wrong(
+                    call, "it sent " + call.tokens() + " tokens and at most " + call.askedTokens() + " were asked for");
         }
         if (ignoresEos && call.tokens() < call.askedTokens()) {
             return wrong(

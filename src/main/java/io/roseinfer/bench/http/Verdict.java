@@ -47,8 +47,8 @@ public record Verdict(List<String> reasons, List<String> notes) {
                 .flatMap(call -> UsageCheck.contradiction(call, ignoresEos).stream())
                 .toList();
         if (!wrong.isEmpty()) {
-            reasons.add("the server's counts are wrong for " + wrong.size() + " of " + completed.size()
-                    + " requests: " + wrong.getFirst());
+            reasons.add("the server's counts are wrong for " + wrong.size() + " of " + completed.size() + " requests: "
+                    + wrong.getFirst());
         }
         notes(run, completed, notes);
         return new Verdict(reasons, notes);
@@ -93,7 +93,8 @@ public record Verdict(List<String> reasons, List<String> notes) {
                 .filter(call -> call.arrivals().counted() == CallResult.Counted.NOT)
                 .count();
         if (uncounted > 0) {
-            notes.add("ITL leaves " + uncounted + " requests out: the server does not say how many tokens an event has");
+            notes.add(
+                    "ITL leaves " + uncounted + " requests out: the server does not say how many tokens an event has");
         }
         if (run.openedLate() > 0) {
             notes.add(run.openedLate() + " connections were opened while requests were due; that time is in their lag");

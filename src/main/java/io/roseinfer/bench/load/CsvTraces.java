@@ -18,8 +18,7 @@ final class CsvTraces {
     /** Where a time of day ends and an offset from UTC may begin: {@code 2024-05-10 00:00:00.0+00:00}. */
     private static final int DATE_AND_TIME_CHARS = 19;
 
-    static final Columns AZURE =
-            new Columns("TIMESTAMP", "ContextTokens", "GeneratedTokens", CsvTraces::dateNanos);
+    static final Columns AZURE = new Columns("TIMESTAMP", "ContextTokens", "GeneratedTokens", CsvTraces::dateNanos);
     static final Columns BURSTGPT =
             new Columns("Timestamp", "Request tokens", "Response tokens", text -> nanos(text, NANOS_PER_SECOND));
 
@@ -42,8 +41,7 @@ final class CsvTraces {
                 int completion = count(cells.get(outputAt), output);
                 return prompt == 0 || completion == 0
                         ? Optional.empty()
-                        : Optional.of(
-                                TraceEntry.ofLengths(nanos.applyAsLong(cells.get(timeAt)), prompt, completion));
+                        : Optional.of(TraceEntry.ofLengths(nanos.applyAsLong(cells.get(timeAt)), prompt, completion));
             };
         }
 
@@ -104,7 +102,9 @@ final class CsvTraces {
             return Math.addExact(Math.multiplyExact(time.toEpochSecond(), NANOS_PER_SECOND), time.getNano());
         } catch (DateTimeException | ArithmeticException e) {
             throw new BadInput(
-                    "TIMESTAMP is " + Quoted.name(text) + "; it must be a date and a time, as in 2023-11-16 18:15:46.68059", e);
+                    "TIMESTAMP is " + Quoted.name(text)
+                            + "; it must be a date and a time, as in 2023-11-16 18:15:46.68059",
+                    e);
         }
     }
 }

@@ -86,7 +86,8 @@ final class JsonTraces {
             }
         }
         if (entries.isEmpty()) {
-            throw new BadInput(FileFailure.shown(file) + " has no conversation that begins with a question and an answer");
+            throw new BadInput(
+                    FileFailure.shown(file) + " has no conversation that begins with a question and an answer");
         }
         return Trace.of(entries, false, leftOut);
     }

@@ -73,6 +73,7 @@ public final class JsonlPrompts {
         if (!ids) {
             throw new BadInput(where + ": prompt must be text or a list of token ids, and not empty");
         }
-        return new Prompt.Tokens(prompt.valueStream().mapToInt(JsonNode::intValue).toArray());
+        return new Prompt.Tokens(
+                prompt.valueStream().mapToInt(JsonNode::intValue).toArray());
     }
 }

@@ -41,7 +41,9 @@ public record OfferedLoad(List<OfferedRequest> requests, boolean isScheduled) {
     public double ratePerSecond() {
         return requests.isEmpty()
                 ? 0
-                : rate(requests.size(), requests.getLast().dueNanos() - requests.getFirst().dueNanos());
+                : rate(
+                        requests.size(),
+                        requests.getLast().dueNanos() - requests.getFirst().dueNanos());
     }
 
     /** How many per second so many requests are whose first and last are so far apart. */

@@ -27,7 +27,8 @@ public record SyntheticTrace(int questionTokens, int answerTokens, double bursti
     /** The first so many requests. */
     public Trace trace(int requests) {
         List<TraceEntry> entries = new ArrayList<>();
-        // The last conversation begins behind as many first turns as are kept, so none that would come before it is missing.
+        // The last conversation begins behind as many first turns as are kept, so none that would come before it is
+        // missing.
         long[] begins = new Arrivals(1 / MEAN_TURNS, burstiness, seed).dueNanos(requests + 1);
         for (int session = 0; session < requests + 1; session++) {
             conversation(session, begins[session], requests, entries);

@@ -70,8 +70,14 @@ public record Trace(List<TraceEntry> entries, boolean hasTimes, int leftOut) {
         public String changes() {
             List<String> parts = new ArrayList<>();
             add(parts, "left_out", " recorded requests had failed or were empty and are left out");
-            add(parts, "clipped_prompts", " prompts are clipped, by " + count("clipped_prompt_tokens") + " tokens in all");
-            add(parts, "clipped_outputs", " completions are clipped, by " + count("clipped_output_tokens") + " tokens in all");
+            add(
+                    parts,
+                    "clipped_prompts",
+                    " prompts are clipped, by " + count("clipped_prompt_tokens") + " tokens in all");
+            add(
+                    parts,
+                    "clipped_outputs",
+                    " completions are clipped, by " + count("clipped_output_tokens") + " tokens in all");
             return String.join("; ", parts);
         }
 

@@ -146,7 +146,10 @@ public final class ServeJson {
             root.putNull("mean_" + name).putNull("median_" + name).putNull("std_" + name);
         } else {
             double mean = Summary.of(sorted).mean();
-            double square = Arrays.stream(sorted).map(x -> (x - mean) * (x - mean)).average().orElse(0);
+            double square = Arrays.stream(sorted)
+                    .map(x -> (x - mean) * (x - mean))
+                    .average()
+                    .orElse(0);
             root.put("mean_" + name, mean)
                     .put("median_" + name, Percentiles.of(sorted, 50))
                     .put("std_" + name, Math.sqrt(square));
@@ -165,9 +168,13 @@ public final class ServeJson {
         list(root, "input_lens", run, CallResult::inputTokens);
         list(root, "output_lens", run, CallResult::tokens);
         list(root, "ttfts", run, call -> call.ttftNanos().orElse(0) / NANOS_PER_SECOND);
-        list(root, "itls", run, call -> Arrays.stream(call.gapNanos())
-                .map(nanos -> nanos / NANOS_PER_SECOND)
-                .toArray());
+        list(
+                root,
+                "itls",
+                run,
+                call -> Arrays.stream(call.gapNanos())
+                        .map(nanos -> nanos / NANOS_PER_SECOND)
+                        .toArray());
         list(root, "start_times", run, call -> (call.times().sentNanos() - run.startNanos()) / NANOS_PER_SECOND);
         list(root, "errors", run, call -> call.error().orElse(""));
     }

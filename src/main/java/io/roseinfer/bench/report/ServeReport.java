@@ -63,7 +63,8 @@ public final class ServeReport {
                         Summary.of(values)));
         if (run.isScheduled()) {
             summary(out, "Dispatch lag", Summary.of(LatencyTable.lag(run)));
-            out.format("%-40s %.2f of %.2f\n", "Request rate achieved (req/s):", run.achievedRate(), run.scheduledRate());
+            out.format(
+                    "%-40s %.2f of %.2f\n", "Request rate achieved (req/s):", run.achievedRate(), run.scheduledRate());
         }
         out.format(
                 "%-40s %.2f cores, %d collections in %d ms\n",
@@ -117,9 +118,7 @@ public final class ServeReport {
     }
 
     private static void summary(Formatter out, String label, Summary summary) {
-        out.format(
-                "%-40s %.3f/%.3f/%.3f\n",
-                label + " p50/p99/max (ms):", summary.p50(), summary.p99(), summary.max());
+        out.format("%-40s %.3f/%.3f/%.3f\n", label + " p50/p99/max (ms):", summary.p50(), summary.p99(), summary.max());
     }
 
     private static void floor(Formatter out, ClientFloor floor) {

@@ -156,7 +156,13 @@ public final class BenchServeCommand implements Command {
     private SchedulerFlags scheduler = new SchedulerFlags();
 
     /** What is the same whatever answers. */
-    private record Plan(OfferedLoad load, Map<String, Long> data, ClientFloor floor, Optional<ResultFile> file, CommandSpec command, Terminal terminal) {}
+    private record Plan(
+            OfferedLoad load,
+            Map<String, Long> data,
+            ClientFloor floor,
+            Optional<ResultFile> file,
+            CommandSpec command,
+            Terminal terminal) {}
 
     @Override
     public int run(CommandSpec command, Terminal terminal) {
@@ -183,16 +189,14 @@ public final class BenchServeCommand implements Command {
     }
 
     private Endpoint nullEndpoint(NullServer server) {
-        return new Endpoint(
-                server.uri(), Endpoint.Kind.COMPLETIONS, "null", Optional.empty(), endpoint.ask());
+        return new Endpoint(server.uri(), Endpoint.Kind.COMPLETIONS, "null", Optional.empty(), endpoint.ask());
     }
 
     private int server(Plan plan) {
         Terminal terminal = plan.terminal();
         Optional<String> key = Optional.ofNullable(terminal.environment().get("OPENAI_API_KEY"));
         URI base = Endpoint.uri(endpoint.baseUrl());
-        String name =
-                GivenFlags.has(plan.command(), "--model") ? model.model() : Endpoint.firstModel(base, key);
+        String name = GivenFlags.has(plan.command(), "--model") ? model.model() : Endpoint.firstModel(base, key);
         return http(new Endpoint(base, endpoint.endpointType(), name, key, endpoint.ask()), plan);
     }
 
@@ -242,7 +246,8 @@ public final class BenchServeCommand implements Command {
             LoadResult unused = run.run(warmUp(plan.load()));
         }
         LoadResult result = run.run(plan.load());
-        Verdict verdict = Verdict.of(result, results.mostLagMillis(), endpoint.ask().ignoreEos());
+        Verdict verdict =
+                Verdict.of(result, results.mostLagMillis(), endpoint.ask().ignoreEos());
         terminal.print(new ServeReport(results.metrics(), results.percentiles(), results.goodput())
                 .text(result, verdict, plan.floor()));
         ServeJson.About about = new ServeJson.About(

@@ -45,8 +45,7 @@ public final class DatasetFlags {
      * @param counts what was clipped and left out, by name; empty where nothing can be
      * @param changes the same in one line; empty if nothing was
      */
-    public record Requests(
-            List<OfferedRequest> requests, boolean hasTimes, Map<String, Long> counts, String changes) {
+    public record Requests(List<OfferedRequest> requests, boolean hasTimes, Map<String, Long> counts, String changes) {
         private static Requests of(List<OfferedRequest> requests) {
             return new Requests(requests, false, Map.of(), "");
         }
@@ -87,7 +86,8 @@ public final class DatasetFlags {
             names = {"--random-output-len", "--output-len"},
             paramLabel = "<N>",
             converter = Ranges.Positive.class,
-            description = "Mean tokens that a random request asks for, and those of a request in a file that does not say.")
+            description =
+                    "Mean tokens that a random request asks for, and those of a request in a file that does not say.")
     private int outputLength = 128;
 
     @Option(
@@ -115,7 +115,8 @@ public final class DatasetFlags {
             names = "--clip-to",
             paramLabel = "<N>",
             converter = Ranges.Positive.class,
-            description = "Clip a trace's requests to prompts and completions of N tokens together; how many were is told.",
+            description =
+                    "Clip a trace's requests to prompts and completions of N tokens together; how many were is told.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Integer> clipTo = Optional.empty();
 
@@ -129,9 +130,9 @@ public final class DatasetFlags {
      */
     public IntFunction<Requests> read(int count, long seed, double burstiness) {
         return switch (dataset) {
-            case RANDOM -> fixed(new RandomPrompts(
-                            inputLength, outputLength, rangeRatio, prefixLength, vocabularySize, seed)
-                    .requests(count));
+            case RANDOM ->
+                fixed(new RandomPrompts(inputLength, outputLength, rangeRatio, prefixLength, vocabularySize, seed)
+                        .requests(count));
             case JSONL -> fixed(JsonlPrompts.read(file(), count, outputLength));
             case SYNTHETIC ->
                 replay(new SyntheticTrace(inputLength, outputLength, burstiness, seed).trace(count), seed);

@@ -111,7 +111,8 @@ public final class Ranges {
     static final class PositiveOrInfinite implements ITypeConverter<Double> {
         @Override
         public Double convert(String text) {
-            double value = text.equals("inf") ? Double.POSITIVE_INFINITY : number(text).doubleValue();
+            double value =
+                    text.equals("inf") ? Double.POSITIVE_INFINITY : number(text).doubleValue();
             if (!(value > 0)) {
                 throw new TypeConversionException("'" + text + "' is not above 0, nor inf");
             }

@@ -65,7 +65,8 @@ public final class ServeResultFlags {
             names = "--goodput",
             paramLabel = "<METRIC:MS>",
             arity = "1..3",
-            description = "Count requests within all of these bounds as well, of ttft, tpot and e2el, as in ttft:200 tpot:50.",
+            description =
+                    "Count requests within all of these bounds as well, of ttft, tpot and e2el, as in ttft:200 tpot:50.",
             showDefaultValue = Visibility.NEVER)
     private List<String> goodput = List.of();
 
@@ -85,7 +86,8 @@ public final class ServeResultFlags {
             names = "--max-dispatch-lag-ms",
             paramLabel = "<MS>",
             converter = Ranges.PositiveNumber.class,
-            description = "A run is invalid if one request in a hundred was sent later than this, and than 1 %% of the median TTFT.")
+            description =
+                    "A run is invalid if one request in a hundred was sent later than this, and than 1 %% of the median TTFT.")
     private double mostLagMillis = 2;
 
     public List<String> metrics() {

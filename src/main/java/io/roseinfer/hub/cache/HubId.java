@@ -21,7 +21,8 @@ public record HubId(String text, Optional<String> otherText, String revision) {
 
     private static final int MAX_CHARS = 96;
     private static final int MAX_REVISION_CHARS = 200;
-    private static final Pattern REVISION = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*");
+    private static final Pattern REVISION =
+            Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*");
     private static final Pattern PART = Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?");
 
     /**

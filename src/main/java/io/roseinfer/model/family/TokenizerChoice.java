@@ -26,8 +26,7 @@ record TokenizerChoice(Optional<Tokenizer> tokenizer, List<String> warnings) {
      *
      * @param isIntact whether the directory's files are what they should be; a refusal over one that is not goes to the caller
      */
-    static TokenizerChoice ofDirectory(
-            Family family, Path directory, int vocabularySize, Predicate<Path> isIntact) {
+    static TokenizerChoice ofDirectory(Family family, Path directory, int vocabularySize, Predicate<Path> isIntact) {
         Optional<Tokenizer> own;
         try {
             own = Tokenizers.fromDirectory(directory, family.ownsTokenizerClass());

@@ -80,8 +80,8 @@ class AnswerReaderTest {
         for (int i = 0; i < soFar.length; i++) {
             answer.events(
                     10 * (i + 1),
-                    "data: {\"choices\":[{\"text\":\"x\"}],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":" + soFar[i]
-                            + ",\"total_tokens\":" + (5 + soFar[i]) + "}}\n\n");
+                    "data: {\"choices\":[{\"text\":\"x\"}],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":"
+                            + soFar[i] + ",\"total_tokens\":" + (5 + soFar[i]) + "}}\n\n");
         }
         CallResult call = answer.usage(41, 5, 8).done(41).read();
         assertThat(call.arrivals().counted()).isEqualTo(Counted.RUNNING_USAGE);
@@ -122,7 +122,9 @@ class AnswerReaderTest {
     void chat_s_role_is_no_token() {
         CallResult call = new Recorded()
                 .raw(1, Recorded.HEAD)
-                .events(5, "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"token_ids\":[]}]}\n\n")
+                .events(
+                        5,
+                        "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"token_ids\":[]}]}\n\n")
                 .events(9, "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"token_ids\":[7]}]}\n\n")
                 .usage(10, 5, 1)
                 .done(10)
@@ -148,7 +150,10 @@ class AnswerReaderTest {
     void a_body_with_a_length_is_read_as_well() {
         String body = "data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[1]}]}\n\ndata: [DONE]\n\n";
         CallResult call = new Recorded()
-                .raw(3, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: " + body.length() + "\r\n\r\n")
+                .raw(
+                        3,
+                        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: " + body.length()
+                                + "\r\n\r\n")
                 .raw(4, body)
                 .read();
         assertThat(call.error()).isEmpty();
@@ -167,8 +172,7 @@ class AnswerReaderTest {
 
     @Test
     void a_cut_connection_fails_the_request() {
-        CallResult call =
-                new Recorded().raw(1, Recorded.HEAD).ids(5, 1).cut().read();
+        CallResult call = new Recorded().raw(1, Recorded.HEAD).ids(5, 1).cut().read();
         assertThat(call.isComplete()).isFalse();
         assertThat(call.error()).hasValue("the connection was closed within the answer");
     }
@@ -181,8 +185,12 @@ class AnswerReaderTest {
 
     @Test
     void a_stream_that_ends_without_its_end_mark_has_failed() {
-        CallResult call =
-                new Recorded().raw(1, Recorded.HEAD).ids(5, 8).usage(6, 5, 8).raw(7, "0\r\n\r\n").read();
+        CallResult call = new Recorded()
+                .raw(1, Recorded.HEAD)
+                .ids(5, 8)
+                .usage(6, 5, 8)
+                .raw(7, "0\r\n\r\n")
+                .read();
         assertThat(call.error()).hasValue("the stream ended without [DONE]");
     }
 
@@ -213,7 +221,12 @@ class AnswerReaderTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"SSH-2.0-x\r\n", "HTTP/1.1 2x0 OK\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"})
+    @ValueSource(
+            strings = {
+                "SSH-2.0-x\r\n",
+                "HTTP/1.1 2x0 OK\r\n",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"
+            })
     void what_is_no_http_fails_the_request(String bytes) {
         assertThat(new Recorded().raw(1, bytes).read().error())
                 .hasValueSatisfying(why -> assertThat(why).startsWith("the answer is not HTTP: "));

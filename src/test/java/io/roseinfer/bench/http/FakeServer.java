@@ -41,8 +41,10 @@ public final class FakeServer implements AutoCloseable {
             for (int token = 0; token < tokens; token++) {
                 chunk(all, "data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[" + token + "]}]}\n\n");
             }
-            chunk(all, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":" + promptTokens + ",\"completion_tokens\":"
-                    + completionTokens + ",\"total_tokens\":" + (promptTokens + completionTokens) + "}}\n\n");
+            chunk(
+                    all,
+                    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":" + promptTokens + ",\"completion_tokens\":"
+                            + completionTokens + ",\"total_tokens\":" + (promptTokens + completionTokens) + "}}\n\n");
             chunk(all, "data: [DONE]\n\n");
             out.write(all.append("0\r\n\r\n").toString().getBytes(StandardCharsets.US_ASCII));
             return true;
@@ -50,7 +52,10 @@ public final class FakeServer implements AutoCloseable {
     }
 
     private static void chunk(StringBuilder all, String events) {
-        all.append(Integer.toHexString(events.length())).append("\r\n").append(events).append("\r\n");
+        all.append(Integer.toHexString(events.length()))
+                .append("\r\n")
+                .append(events)
+                .append("\r\n");
     }
 
     public URI uri() {

@@ -66,7 +66,8 @@ class LoadRunTest {
     }
 
     private static String ints(OfferedRequest request) {
-        return java.util.Arrays.toString(((Prompt.Tokens) request.prompt()).ids()).replace(" ", "");
+        return java.util.Arrays.toString(((Prompt.Tokens) request.prompt()).ids())
+                .replace(" ", "");
     }
 
     @Test
@@ -78,7 +79,8 @@ class LoadRunTest {
             assertThat(body.get("max_tokens").intValue()).isEqualTo(5);
             assertThat(body.get("ignore_eos").booleanValue()).isTrue();
             assertThat(body.get("stream").booleanValue()).isTrue();
-            assertThat(body.get("stream_options").get("include_usage").booleanValue()).isTrue();
+            assertThat(body.get("stream_options").get("include_usage").booleanValue())
+                    .isTrue();
             assertThat(server.heads().getFirst())
                     .startsWith("POST /v1/completions HTTP/1.1\n")
                     .contains("\nX-Request-Id: test-0\n", "\nAuthorization: Bearer secret\n");
@@ -149,10 +151,10 @@ class LoadRunTest {
         };
         try (FakeServer server = new FakeServer(silent);
                 HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
-            LoadResult result =
-                    new LoadRun(target, 2, Duration.ofMillis(1), CLOCK, AT_ONCE).run(load(2, 7, 4));
-            assertThat(result.calls()).allSatisfy(call -> assertThat(call.error())
-                    .hasValueSatisfying(why -> assertThat(why).startsWith("nothing came for")));
+            LoadResult result = new LoadRun(target, 2, Duration.ofMillis(1), CLOCK, AT_ONCE).run(load(2, 7, 4));
+            assertThat(result.calls())
+                    .allSatisfy(call -> assertThat(call.error())
+                            .hasValueSatisfying(why -> assertThat(why).startsWith("nothing came for")));
         } finally {
             never.countDown();
         }
@@ -191,8 +193,7 @@ class LoadRunTest {
                         1,
                         CLOCK,
                         "null")) {
-            LoadResult result =
-                    new LoadRun(target, 8, Duration.ofSeconds(30), CLOCK, AT_ONCE).run(load(20, 9, 11));
+            LoadResult result = new LoadRun(target, 8, Duration.ofSeconds(30), CLOCK, AT_ONCE).run(load(20, 9, 11));
             assertThat(result.outputTokens()).isEqualTo(220);
             assertThat(Verdict.of(result, 1e6, true).reasons()).isEmpty();
         }

@@ -46,8 +46,7 @@ final class Recorded {
     /** Adds an event of text. */
     Recorded text(double millis, String text) {
         return events(
-                millis,
-                "data: {\"choices\":[{\"index\":0,\"text\":\"" + text + "\",\"finish_reason\":null}]}\n\n");
+                millis, "data: {\"choices\":[{\"index\":0,\"text\":\"" + text + "\",\"finish_reason\":null}]}\n\n");
     }
 
     Recorded usage(double millis, int prompt, int completion) {

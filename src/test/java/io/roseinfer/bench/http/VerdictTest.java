@@ -91,7 +91,8 @@ class VerdictTest {
                 "6 | 4 | 11 | usage adds 6 and 4 up to 11"
             })
     void wrong_usage_makes_a_run_invalid(int prompt, int completion, int total, String reason) {
-        assertThat(Verdict.of(punctual(new Usage(prompt, completion, total)), 1, true).reasons())
+        assertThat(Verdict.of(punctual(new Usage(prompt, completion, total)), 1, true)
+                        .reasons())
                 .containsExactly("the server's counts are wrong for 200 of 200 requests: request 0: " + reason);
     }
 
@@ -110,7 +111,10 @@ class VerdictTest {
             return new CallResult(id, 6, 5, whole.times(), whole.arrivals(), whole.usage(), whole.error());
         });
         assertThat(Verdict.of(run, 1, false).isValid()).isTrue();
-        assertThat(Verdict.of(run, 1, true).reasons()).singleElement().asString().contains("it sent 4 tokens, and 5");
+        assertThat(Verdict.of(run, 1, true).reasons())
+                .singleElement()
+                .asString()
+                .contains("it sent 4 tokens, and 5");
     }
 
     @Test
@@ -119,8 +123,7 @@ class VerdictTest {
             CallResult whole = call(id, 0.05, new Usage(6, 4, 10));
             return id % 2 == 0
                     ? whole
-                    : new CallResult(
-                            id, 6, 4, whole.times(), whole.arrivals(), new Usage(9, 9, 9), Optional.of("cut"));
+                    : new CallResult(id, 6, 4, whole.times(), whole.arrivals(), new Usage(9, 9, 9), Optional.of("cut"));
         });
         Verdict verdict = Verdict.of(run, 1, true);
         assertThat(verdict.isValid()).isTrue();

@@ -31,7 +31,8 @@ class ArrivalsTest {
         double worst = 0;
         for (int i = 0; i < sorted.length; i++) {
             double expected = distribution.applyAsDouble(sorted[i]);
-            worst = Math.max(worst, Math.max(expected - (double) i / sorted.length, (i + 1.0) / sorted.length - expected));
+            worst = Math.max(
+                    worst, Math.max(expected - (double) i / sorted.length, (i + 1.0) / sorted.length - expected));
         }
         return worst * Math.sqrt(sorted.length);
     }
@@ -40,7 +41,9 @@ class ArrivalsTest {
     @ValueSource(longs = {0, 1, 2, 3, 4})
     void burstiness_1_is_a_poisson_process(long seed) {
         double[] gaps = gapSeconds(new Arrivals(250, 1, seed));
-        assertThat(distance(gaps, x -> 1 - Math.exp(-250 * x))).as("at the 0.1 % level").isLessThan(1.95);
+        assertThat(distance(gaps, x -> 1 - Math.exp(-250 * x)))
+                .as("at the 0.1 % level")
+                .isLessThan(1.95);
     }
 
     @ParameterizedTest
@@ -48,7 +51,8 @@ class ArrivalsTest {
     void gaps_have_the_mean_and_the_variance_of_their_gamma_distribution(double burstiness, long seed) {
         double[] gaps = gapSeconds(new Arrivals(100, burstiness, seed));
         double mean = Arrays.stream(gaps).average().orElseThrow();
-        double variance = Arrays.stream(gaps).map(x -> (x - mean) * (x - mean)).average().orElseThrow();
+        double variance =
+                Arrays.stream(gaps).map(x -> (x - mean) * (x - mean)).average().orElseThrow();
         assertThat(mean * 100).isCloseTo(1, within(5 / Math.sqrt(burstiness * MANY)));
         assertThat(variance * 1e4 * burstiness).isCloseTo(1, within(0.15));
     }

@@ -28,16 +28,24 @@ class RandomPromptsTest {
             assertThat(ids(request).length - 16).isBetween(50, 150);
             assertThat(request.outputTokens()).isBetween(20, 60);
         });
-        assertThat(requests.stream().mapToInt(request -> ids(request).length).distinct().count())
+        assertThat(requests.stream()
+                        .mapToInt(request -> ids(request).length)
+                        .distinct()
+                        .count())
                 .isEqualTo(101);
-        assertThat(requests.stream().mapToInt(OfferedRequest::outputTokens).average().orElseThrow())
+        assertThat(requests.stream()
+                        .mapToInt(OfferedRequest::outputTokens)
+                        .average()
+                        .orElseThrow())
                 .isBetween(39.0, 41.0);
     }
 
     @Test
     void prompts_share_the_prefix_and_nothing_behind_it() {
         List<OfferedRequest> requests = PROMPTS.requests(100);
-        assertThat(requests.stream().map(request -> Arrays.hashCode(Arrays.copyOf(ids(request), 16))).distinct())
+        assertThat(requests.stream()
+                        .map(request -> Arrays.hashCode(Arrays.copyOf(ids(request), 16)))
+                        .distinct())
                 .hasSize(1);
         assertThat(requests.stream()
                         .map(request -> Arrays.hashCode(Arrays.copyOfRange(ids(request), 16, 24)))
@@ -48,15 +56,15 @@ class RandomPromptsTest {
     @Test
     void ids_are_spread_over_the_vocabulary() {
         int[] counts = new int[256];
-        PROMPTS.requests(1000).forEach(request -> IntStream.of(ids(request)).skip(16).forEach(id -> counts[id]++));
+        PROMPTS.requests(1000)
+                .forEach(request -> IntStream.of(ids(request)).skip(16).forEach(id -> counts[id]++));
         assertThat(IntStream.of(counts).min().orElseThrow()).isGreaterThan(250);
         assertThat(IntStream.of(counts).max().orElseThrow()).isLessThan(550);
     }
 
     @Test
     void a_seed_gives_the_same_requests_and_another_seed_others() {
-        assertThat(all(PROMPTS.requests(50)))
-                .isEqualTo(all(new RandomPrompts(100, 40, 0.5, 16, 256, 3).requests(50)));
+        assertThat(all(PROMPTS.requests(50))).isEqualTo(all(new RandomPrompts(100, 40, 0.5, 16, 256, 3).requests(50)));
         assertThat(all(PROMPTS.requests(50)))
                 .doesNotContainAnyElementsOf(all(new RandomPrompts(100, 40, 0.5, 16, 256, 4).requests(50)));
     }

@@ -38,9 +38,7 @@ class TraceFormatTest {
 
     @Test
     void bailian_counts_seconds_and_blocks_of_16() throws IOException {
-        Trace trace = read(
-                TraceFormat.BAILIAN,
-                """
+        Trace trace = read(TraceFormat.BAILIAN, """
                 {"chat_id": 159, "parent_chat_id": -1, "timestamp": 61.114, "input_length": 521, "output_length": 132, "type": "text", "turn": 1, "hash_ids": [1089, 1090]}
                 {"chat_id": 160, "parent_chat_id": 159, "timestamp": 61.5, "input_length": 40, "output_length": 2, "type": "text", "turn": 2, "hash_ids": [1089]}
                 """);
@@ -57,8 +55,7 @@ class TraceFormatTest {
                 2023-11-16 18:15:46.6805900,374,44
                 2023-11-16 18:15:50.9951690,396,109
                 """).entries())
-                .containsExactly(
-                        TraceEntry.ofLengths(0, 374, 44), TraceEntry.ofLengths(4_314_579_000L, 396, 109));
+                .containsExactly(TraceEntry.ofLengths(0, 374, 44), TraceEntry.ofLengths(4_314_579_000L, 396, 109));
         assertThat(read(TraceFormat.AZURE, """
                 TIMESTAMP,ContextTokens,GeneratedTokens
                 2024-05-10 00:00:00.009930+00:00,2162,5

@@ -24,7 +24,9 @@ class TraceTest {
     @Test
     void prompts_are_as_long_as_recorded_and_share_what_was_shared() {
         Trace trace = Trace.of(
-                List.of(entry(0, 40, 3, 1L, 2L, 3L), entry(5, 40, 3, 1L, 2L, 9L), entry(9, 40, 3, 7L, 2L, 3L)), true, 0);
+                List.of(entry(0, 40, 3, 1L, 2L, 3L), entry(5, 40, 3, 1L, 2L, 9L), entry(9, 40, 3, 7L, 2L, 3L)),
+                true,
+                0);
         List<OfferedRequest> requests = trace.replay(TERMS).requests();
         assertThat(requests).allSatisfy(request -> assertThat(ids(request)).hasSize(40));
         int[] first = ids(requests.get(0));
@@ -44,7 +46,9 @@ class TraceTest {
     @Test
     void what_is_clipped_is_counted() {
         Trace trace = Trace.of(
-                List.of(entry(0, 2000, 500), entry(1, 900, 500), entry(2, 100, 5), TraceEntry.ofLengths(3, 7, 0)), true, 3);
+                List.of(entry(0, 2000, 500), entry(1, 900, 500), entry(2, 100, 5), TraceEntry.ofLengths(3, 7, 0)),
+                true,
+                3);
         Trace.Replay replay = trace.replay(new Trace.Terms(64, 1024, 256, 0));
         assertThat(replay.requests().stream().map(OfferedRequest::promptTokens)).containsExactly(1023, 900, 100, 7);
         assertThat(replay.requests().stream().map(OfferedRequest::outputTokens)).containsExactly(1, 124, 5, 64);
@@ -57,13 +61,15 @@ class TraceTest {
                         "clipped_outputs", 2L,
                         "clipped_output_tokens", 875L));
         assertThat(replay.changes())
-                .isEqualTo("3 recorded requests had failed or were empty and are left out; 1 prompts are clipped, by 977 tokens"
-                        + " in all; 2 completions are clipped, by 875 tokens in all");
+                .isEqualTo(
+                        "3 recorded requests had failed or were empty and are left out; 1 prompts are clipped, by 977 tokens"
+                                + " in all; 2 completions are clipped, by 875 tokens in all");
     }
 
     @Test
     void a_trace_that_fits_is_changed_in_nothing() {
-        assertThat(Trace.of(List.of(entry(0, 20, 5)), true, 0).replay(TERMS).changes()).isEmpty();
+        assertThat(Trace.of(List.of(entry(0, 20, 5)), true, 0).replay(TERMS).changes())
+                .isEmpty();
     }
 
     @Test

@@ -147,7 +147,8 @@ public final class FakeHub implements AutoCloseable {
             return;
         }
         String root = "/" + id + "/resolve/";
-        String rest = path.startsWith(root) ? exchange.getRequestURI().getRawPath().substring(root.length()) : "";
+        String rest =
+                path.startsWith(root) ? exchange.getRequestURI().getRawPath().substring(root.length()) : "";
         String revision = URLDecoder.decode(rest.substring(0, Math.max(0, rest.indexOf('/'))), StandardCharsets.UTF_8);
         String commit = revision.equals("main") ? COMMIT : commits.getOrDefault(revision, revision);
         boolean known = commit.equals(COMMIT) || commits.containsValue(commit);

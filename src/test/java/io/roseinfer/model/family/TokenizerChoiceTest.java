@@ -121,7 +121,9 @@ class TokenizerChoiceTest {
             assertThat(files.spec().endOfText()).containsExactly(3, 256, 257);
         }
         try (ModelFiles files = open(257)) {
-            assertThat(files.spec().endOfText()).as("the model cannot produce 257").containsExactly(3, 256);
+            assertThat(files.spec().endOfText())
+                    .as("the model cannot produce 257")
+                    .containsExactly(3, 256);
         }
     }
 

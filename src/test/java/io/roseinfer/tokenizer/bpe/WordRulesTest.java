@@ -79,7 +79,8 @@ class WordRulesTest {
 
     @Test
     void newlines_end_what_they_follow_in_the_newer_expressions() {
-        assertThat(words(WordRules.QWEN, "a \n \n  b!\n\nc\n")).containsExactly("a", " \n \n", " ", " b", "!\n\n", "c", "\n");
+        assertThat(words(WordRules.QWEN, "a \n \n  b!\n\nc\n"))
+                .containsExactly("a", " \n \n", " ", " b", "!\n\n", "c", "\n");
         assertThat(words(WordRules.QWEN, "\tx\u00a0y-z\nw")).containsExactly("\tx", "\u00a0y", "-z", "\n", "w");
     }
 
@@ -116,7 +117,9 @@ class WordRulesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"a", " ", "1", "\n", "'", "!", "'s", " a", "  a", "👍", "\u3000x", "  \n", "!\n", " \n x", "\n1"})
+    @ValueSource(
+            strings = {"a", " ", "1", "\n", "'", "!", "'s", " a", "  a", "👍", "\u3000x", "  \n", "!\n", " \n x", "\n1"
+            })
     void each_character_is_read_a_bounded_number_of_times(String unit) {
         for (WordSplitter rules : List.of(
                 WordRules.GPT2,
