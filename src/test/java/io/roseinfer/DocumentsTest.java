@@ -44,7 +44,7 @@ class DocumentsTest {
     private static final List<String> BUNDLED = List.of("tools/bundled", "tools");
 
     /** Words in code font that look like types and are others': of the JDK, of PyTorch, of Hugging Face. */
-    private static final Set<String> NOT_OURS = Set.of("System.nanoTime", "MemorySegment", "LlamaTokenizer");
+    private static final Set<String> NOT_OURS = Set.of("System.nanoTime", "MemorySegment");
 
     private static final Pattern OTHER_LANGUAGES = Pattern.compile("\\.(cuh?|h|py)$");
     private static final Pattern ROW_OF_TOOLS = Pattern.compile("(?m)^\\| `([^`/]+)/?` \\|");
