@@ -9,6 +9,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.EngineWarmUp;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
 import java.util.List;
@@ -30,6 +31,7 @@ public final class LoadedModel implements AutoCloseable {
     private final ModelRunner runner;
     private final Optional<Tokenizer> tokenizer;
     private final Optional<ChatTemplate> chat;
+    private final SamplingDefaults samplingDefaults;
     /** The options that the runner was sized for. */
     private final EngineOptions options;
 
@@ -42,6 +44,7 @@ public final class LoadedModel implements AutoCloseable {
             ModelRunner runner,
             Optional<Tokenizer> tokenizer,
             Optional<ChatTemplate> chat,
+            SamplingDefaults samplingDefaults,
             EngineOptions options,
             Observers profiler,
             List<String> warnings) {
@@ -49,6 +52,7 @@ public final class LoadedModel implements AutoCloseable {
         this.runner = runner;
         this.tokenizer = tokenizer;
         this.chat = chat;
+        this.samplingDefaults = samplingDefaults;
         this.options = options;
         this.profiler = profiler;
         this.warnings = List.copyOf(warnings);
@@ -69,6 +73,11 @@ public final class LoadedModel implements AutoCloseable {
     /** How the model wants conversations written; empty if it does not say. */
     public Optional<ChatTemplate> chat() {
         return chat;
+    }
+
+    /** How the model's authors want tokens chosen where nobody says otherwise. */
+    public SamplingDefaults samplingDefaults() {
+        return samplingDefaults;
     }
 
     /** The device's short name, {@code cpu} or {@code cuda}. */

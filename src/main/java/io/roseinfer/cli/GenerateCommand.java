@@ -2,6 +2,8 @@ package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.flags.GenerationConfigFlag;
+import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.PromptConverter;
 import io.roseinfer.cli.flags.Ranges;
@@ -13,6 +15,7 @@ import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
 import io.roseinfer.engine.TokenStream;
+import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.tokenizer.Tokenizer;
@@ -74,6 +77,9 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     @Mixin
     private SamplingFlags sampling = new SamplingFlags();
 
+    @Mixin
+    private GenerationConfigFlag generationConfig = new GenerationConfigFlag();
+
     @Option(
             names = "--stop",
             paramLabel = "<TEXT>",
@@ -97,7 +103,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
 
     @Override
     public int run(CommandSpec spec, Terminal terminal) {
-        GenerationRequest request = request(terminal);
+        GenerationRequest asked = request();
         EngineOptions options = EngineOptions.defaults()
                 .withScheduler(SchedulerOptions.builder()
                         .maxBatchSize(1)
@@ -105,10 +111,11 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
                         .build());
         try (LoadedModel loaded = model.load(options, terminal)) {
             model.features(loaded, terminal);
-            if (request.prompt() instanceof Prompt.Text) {
+            if (asked.prompt() instanceof Prompt.Text) {
                 Tokenizer unused = TextPrompts.tokenizer(loaded);
             }
             tellRandomWeights(loaded, terminal);
+            GenerationRequest request = withDefaults(asked, loaded, spec, terminal);
             try (Engine engine = loaded.serve(options, terminal.clock());
                     TokenStream stream = engine.submit(request)) {
                 boolean asText = loaded.tokenizer().isPresent();
@@ -125,17 +132,24 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         }
     }
 
-    private GenerationRequest request(Terminal terminal) {
+    private GenerationRequest request() {
         if (logprobs.isPresent() && !json) {
             throw new BadInput("--logprobs is written to the JSON object only; add --json");
         }
-        SamplingParams params = sampling.params(terminal).withLogprobs(logprobs.orElse(-1));
         return GenerationRequest.of(prompt.prompt())
                 .withMaxNewTokens(maxNewTokens)
-                .withSampling(params)
                 .withSeed(sampling.seed())
                 .withStop(stop.toArray(String[]::new))
                 .withIgnoreEndOfText(noStopOnEos);
+    }
+
+    private GenerationRequest withDefaults(
+            GenerationRequest asked, LoadedModel loaded, CommandSpec spec, Terminal terminal) {
+        SamplingDefaults defaults = generationConfig.of(loaded);
+        SamplingParams params = sampling.params(defaults, spec, terminal).withLogprobs(logprobs.orElse(-1));
+        boolean ownLength = GivenFlags.has(spec, "--max-new-tokens");
+        return asked.withSampling(params)
+                .withMaxNewTokens(ownLength ? maxNewTokens : defaults.maxNewTokens().orElse(maxNewTokens));
     }
 
     private void print(TokenStream stream, boolean asText, Terminal terminal) {

@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
+import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.ServerFlags;
@@ -11,6 +12,7 @@ import io.roseinfer.server.AccessLog;
 import io.roseinfer.server.Server;
 import io.roseinfer.server.ServerMetrics;
 import io.roseinfer.server.ServerOptions;
+import io.roseinfer.server.ServerOptions.ServedModel;
 import io.roseinfer.server.ServerWarmUp;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -36,6 +38,9 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     private ModelFlags model = new ModelFlags();
 
     @Mixin
+    private GenerationConfigFlag generationConfig = new GenerationConfigFlag();
+
+    @Mixin
     private ServerFlags server = new ServerFlags();
 
     @Mixin
@@ -48,7 +53,9 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         try (LoadedModel loaded = model.load(engine, terminal)) {
             model.features(loaded, terminal);
             warmUp(loaded, engine, terminal);
-            return serve(loaded, engine, options.withModel(options.model().withChat(loaded.chat())), terminal);
+            ServedModel served =
+                    options.model().withChat(loaded.chat()).withDefaults(generationConfig.of(loaded));
+            return serve(loaded, engine, options.withModel(served), terminal);
         }
     }
 

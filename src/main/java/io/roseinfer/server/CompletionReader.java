@@ -139,14 +139,14 @@ sealed class CompletionReader permits ChatReader {
     }
 
     private SamplingParams sampling(Fields fields) {
-        SamplingParams params = SamplingParams.random();
+        SamplingParams params = model.defaults().params();
         params = fields.number("temperature", params, params::withTemperature);
         params = fields.number("top_p", params, params::withTopP);
         params = fields.number("min_p", params, params::withMinP);
         params = fields.number("repetition_penalty", params, params::withRepetitionPenalty);
         params = fields.number("presence_penalty", params, params::withPresencePenalty);
         params = fields.number("frequency_penalty", params, params::withFrequencyPenalty);
-        int topK = fields.integer("top_k", 0, -1, Integer.MAX_VALUE);
+        int topK = fields.integer("top_k", params.topK(), -1, Integer.MAX_VALUE);
         return params.withTopK(Math.max(0, topK)).withLogprobs(logprobs(fields));
     }
 
@@ -174,9 +174,14 @@ sealed class CompletionReader permits ChatReader {
         return new Output(stream, usage, continuous, echo, fields.flag("return_token_ids"));
     }
 
+    /** So many, unless the model's authors say fewer. */
+    final int defaultTokens(int tokens) {
+        return Math.min(tokens, model.defaults().maxNewTokens().orElse(tokens));
+    }
+
     /** The most tokens to generate behind a prompt of so many. */
     int maxTokens(Fields fields, int promptTokens) {
-        return fields.integer("max_tokens", DEFAULT_TOKENS, 1, Integer.MAX_VALUE);
+        return fields.integer("max_tokens", defaultTokens(DEFAULT_TOKENS), 1, Integer.MAX_VALUE);
     }
 
     private GenerationRequest request(

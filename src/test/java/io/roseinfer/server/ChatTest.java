@@ -6,6 +6,8 @@ import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.sampling.SamplingDefaults;
+import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.server.ServerOptions.ServedModel;
 import io.roseinfer.server.http.RawClient.Answer;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
@@ -13,6 +15,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -302,5 +305,23 @@ class ChatTest {
         assertThat(answer.status()).isEqualTo(400);
         assertThat(TestServer.json(answer).get("error").get("message").stringValue())
                 .contains("context");
+    }
+
+    @Test
+    void what_a_request_leaves_out_is_as_the_models_authors_say() throws IOException {
+        SamplingDefaults defaults =
+                new SamplingDefaults(SamplingParams.greedy(), OptionalInt.of(5));
+        ServerOptions options =
+                TestServer.options().withModel(OPTIONS.model().withDefaults(defaults));
+        try (TestServer greedy = new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options)) {
+            String body = "{\"messages\":" + HELLO + "}";
+            JsonNode answer = TestServer.json(greedy.post("/v1/chat/completions", body));
+            assertThat(choice(answer).get("message").get("content").stringValue())
+                    .isEqualTo(expected("<|endoftext|>user: Hello<|endoftext|>assistant: ", 5));
+            JsonNode completion = TestServer.json(greedy.complete("{\"prompt\":\"Hello\"}"));
+            assertThat(choice(completion).get("text").stringValue()).isEqualTo(expected("Hello", 5));
+            JsonNode longer = TestServer.json(greedy.complete("{\"prompt\":\"Hello\",\"max_tokens\":9}"));
+            assertThat(choice(longer).get("text").stringValue()).isEqualTo(expected("Hello", 9));
+        }
     }
 }

@@ -94,4 +94,11 @@ public final class Choices {
             super(SchedulerBenchmark.Mode.class);
         }
     }
+    /** Where defaults of sampling come from. */
+    public static final class DefaultsSource extends Choice<GenerationConfigFlag.Source> {
+        public DefaultsSource() {
+            super(GenerationConfigFlag.Source.class);
+        }
+    }
+
 }

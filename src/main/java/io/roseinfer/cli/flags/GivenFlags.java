@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.OptionSpec;
 public final class GivenFlags {
     private GivenFlags() {}
 
-    /** Whether it stood there. */
+    /** Whether a flag was given. */
     public static boolean has(CommandSpec command, String flag) {
         return command.commandLine().getParseResult().hasMatchedOption(flag);
     }

@@ -1,7 +1,9 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.sampling.SamplingParams;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** How tokens are chosen. Greedy unless {@code --do-sample}, whatever else is given. */
@@ -63,6 +65,28 @@ public final class SamplingFlags {
 
     public long seed() {
         return seed;
+    }
+
+    /** What the model's authors recommend, and over it the flags that are given; where they say nothing of drawing, as the flags alone. */
+    public SamplingParams params(SamplingDefaults defaults, CommandSpec command, Terminal terminal) {
+        if (!defaults.draws() || doSample) {
+            SamplingParams alone = params(terminal);
+            boolean given = GivenFlags.has(command, "--repetition-penalty");
+            return given
+                    ? alone
+                    : alone.withRepetitionPenalty(defaults.params().repetitionPenalty());
+        }
+        SamplingParams params = defaults.params()
+                .withPresencePenalty(presencePenalty)
+                .withFrequencyPenalty(frequencyPenalty);
+        params = GivenFlags.has(command, "--temperature") ? params.withTemperature(temperature) : params;
+        params = GivenFlags.has(command, "--top-k") ? params.withTopK(topK) : params;
+        params = GivenFlags.has(command, "--top-p") ? params.withTopP(topP) : params;
+        params = GivenFlags.has(command, "--min-p") ? params.withMinP(minP) : params;
+        terminal.note("drawing as the model's generation_config.json says; --generation-config none does not");
+        return GivenFlags.has(command, "--repetition-penalty")
+                ? params.withRepetitionPenalty(repetitionPenalty)
+                : params;
     }
 
     /** Penalties count without {@code --do-sample} too: they change which token is the likeliest. */

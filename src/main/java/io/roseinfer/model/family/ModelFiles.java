@@ -9,6 +9,7 @@ import io.roseinfer.model.RandomWeights;
 import io.roseinfer.model.Weights;
 import io.roseinfer.safetensors.Checkpoint;
 import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
@@ -28,6 +29,7 @@ import java.util.function.Predicate;
  * A model as it comes from outside, checked and ready to be loaded: its shape, its weights, and its tokenizer if it has one.
  *
  * @param chat how it wants conversations written, if its files say so
+ * @param defaults how its authors want tokens chosen
  * @param source where the weights are; closing this record closes it
  * @param warnings what was odd, but not wrong, about the files; one line each, usually none
  */
@@ -36,6 +38,7 @@ public record ModelFiles(
         Weights weights,
         Optional<Tokenizer> tokenizer,
         Optional<ChatTemplate> chat,
+        SamplingDefaults defaults,
         WeightSource source,
         List<String> warnings)
         implements AutoCloseable {
@@ -53,7 +56,7 @@ public record ModelFiles(
     }
 
     private ModelFiles withChat(Optional<ChatTemplate> template) {
-        return new ModelFiles(spec, weights, tokenizer, template, source, warnings);
+        return new ModelFiles(spec, weights, tokenizer, template, defaults, source, warnings);
     }
 
     /**
@@ -158,7 +161,7 @@ public record ModelFiles(
         try {
             Binding bound = Binding.of(model.family, model.spec, source);
             warnings.addAll(bound.warnings());
-            return new ModelFiles(bound.spec(), bound.weights(), tokenizer, Optional.empty(), source, warnings);
+            return new ModelFiles(bound.spec(), bound.weights(), tokenizer, Optional.empty(), model.defaults, source, warnings);
         } catch (RuntimeException | Error e) {
             source.close();
             throw e;
@@ -166,18 +169,23 @@ public record ModelFiles(
     }
 
     /** The content of the configuration files. */
-    private record Configured(Family family, ModelSpec spec) {
+    private record Configured(Family family, ModelSpec spec, SamplingDefaults defaults) {
+        Configured(Family family, ModelSpec spec) {
+            this(family, spec, SamplingDefaults.NONE);
+        }
+
         static Configured read(String name, String source, byte[] utf8, List<String> warnings) {
             ConfigJson config = new ConfigJson(source, utf8, warnings);
             return new Configured(Families.of(config), Families.spec(name, config));
         }
 
-        /** With the end of text of {@code generation_config.json}, which wins over {@code config.json} where it speaks. */
+        /** With the defaults of {@code generation_config.json}, and its end of text, which wins over {@code config.json} where it speaks. */
         Configured withGeneration(String source, byte[] utf8, List<String> warnings) {
-            return new ConfigJson(source, utf8, warnings)
-                    .endOfText(spec.vocabularySize())
-                    .map(ids -> new Configured(family, spec.withEndOfText(ids)))
-                    .orElse(this);
+            ConfigJson config = new ConfigJson(source, utf8, warnings);
+            ModelSpec ending = config.endOfText(spec.vocabularySize())
+                    .map(spec::withEndOfText)
+                    .orElse(spec);
+            return new Configured(family, ending, GenerationConfig.read(config, source, warnings));
         }
 
         /** With the tokenizer's own end of text besides those of the files, as vLLM has it: chat models end their turns with it. */
@@ -190,7 +198,7 @@ public record ModelFiles(
                             ids.add(id);
                         }
                     }));
-            return new Configured(family, spec.withEndOfText(ids));
+            return new Configured(family, spec.withEndOfText(ids), defaults);
         }
     }
 

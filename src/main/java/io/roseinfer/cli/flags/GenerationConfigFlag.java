@@ -1,0 +1,29 @@
+package io.roseinfer.cli.flags;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.sampling.SamplingDefaults;
+import picocli.CommandLine.Option;
+
+/** Whether what the model's authors recommend counts where a request says nothing. */
+public final class GenerationConfigFlag {
+    /** Where defaults come from. */
+    public enum Source {
+        /** {@code generation_config.json}. */
+        AUTO,
+        /** Nowhere. */
+        NONE
+    }
+
+    @Option(
+            names = "--generation-config",
+            paramLabel = "<auto|none>",
+            converter = Choices.DefaultsSource.class,
+            description = "Whether temperature, top-k, top-p, min-p, repetition penalty and length are those of the"
+                    + " model's generation_config.json where nothing else is said.")
+    private Source source = Source.AUTO;
+
+    /** The defaults in force. */
+    public SamplingDefaults of(LoadedModel model) {
+        return source == Source.AUTO ? model.samplingDefaults() : SamplingDefaults.NONE;
+    }
+}
