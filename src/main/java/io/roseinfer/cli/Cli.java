@@ -35,6 +35,7 @@ final class Cli {
     private static final List<Subcommand> COMMANDS = List.of(
             new Subcommand("bench", BenchCommand::new, BENCHMARKS),
             new Subcommand("generate", GenerateCommand::new),
+            new Subcommand("chat", ChatCommand::new),
             new Subcommand("serve", ServeCommand::new),
             new Subcommand("doctor", DoctorCommand::new));
 

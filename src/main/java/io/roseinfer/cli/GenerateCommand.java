@@ -19,6 +19,7 @@ import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.tokenizer.Tokenizer;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -63,6 +64,9 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
                     .orElseThrow(() -> new BadInput("--prompt or --prompt-ids is needed"));
         }
     }
+
+    @Option(names = "--chat", description = "Take the prompt for a user's message, and answer it by the model's chat template.")
+    private boolean chat;
 
     @Mixin
     private ModelFlags model = new ModelFlags();
@@ -115,7 +119,7 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
                 Tokenizer unused = TextPrompts.tokenizer(loaded);
             }
             tellRandomWeights(loaded, terminal);
-            GenerationRequest request = withDefaults(asked, loaded, spec, terminal);
+            GenerationRequest request = withDefaults(inConversation(asked, loaded), loaded, spec, terminal);
             try (Engine engine = loaded.serve(options, terminal.clock());
                     TokenStream stream = engine.submit(request)) {
                 boolean asText = loaded.tokenizer().isPresent();
@@ -141,6 +145,16 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
                 .withSeed(sampling.seed())
                 .withStop(stop.toArray(String[]::new))
                 .withIgnoreEndOfText(noStopOnEos);
+    }
+
+    private GenerationRequest inConversation(GenerationRequest asked, LoadedModel loaded) {
+        if (!chat) {
+            return asked;
+        }
+        if (!(asked.prompt() instanceof Prompt.Text(String text))) {
+            throw new BadInput("--chat needs a message as text; give --prompt");
+        }
+        return asked.withPrompt(ChatPrompt.of(loaded, InstantSource.system()).of(text));
     }
 
     private GenerationRequest withDefaults(

@@ -2,6 +2,8 @@ package io.roseinfer.cli;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.cli.terminal.Terminal;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.OutputStreamWriter;
@@ -59,6 +61,7 @@ public final class Main {
         FileOutputStream errors = new FileOutputStream(standardError(properties.get("roseinfer.stderr")));
         System.setErr(new PrintStream(errors, true, StandardCharsets.UTF_8));
         return new Terminal(
+                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)),
                 writer(new FileOutputStream(FileDescriptor.out)),
                 writer(errors),
                 Boolean.parseBoolean(properties.get("roseinfer.interactive")),

@@ -14,7 +14,45 @@ final class StopSignals {
     private static final String SIGNAL = "sun.misc.Signal";
     private static final int SIGNALLED = 128;
 
+    /** The exit code of a process that Ctrl-C has ended. */
+    static final int INTERRUPTED = SIGNALLED + 2;
+
+    /** A signal that is handled until this is closed. */
+    interface Handled extends AutoCloseable {
+        @Override
+        void close();
+    }
+
     private StopSignals() {}
+
+    /** Has an action run at every Ctrl-C, on a thread of the JVM. */
+    static Handled atInterrupt(Runnable action) {
+        InvocationHandler handler = (proxy, method, args) -> {
+            if (!method.getName().equals("handle")) {
+                return method.invoke(action, args);
+            }
+            action.run();
+            return null;
+        };
+        try {
+            Object before = install("INT", proxy(handler));
+            return () -> restore(before);
+        } catch (ReflectiveOperationException e) {
+            throw cannot(e);
+        }
+    }
+
+    private static void restore(Object before) {
+        try {
+            Object unused = install("INT", before);
+        } catch (ReflectiveOperationException e) {
+            throw cannot(e);
+        }
+    }
+
+    private static BackendUnavailable cannot(ReflectiveOperationException e) {
+        return new BackendUnavailable("this Java cannot tell a program of signals: " + e.getMessage(), e);
+    }
 
     /** Has an action run at the first signal, on a thread of the JVM. */
     static void handle(Runnable stop) {
@@ -31,19 +69,24 @@ final class StopSignals {
         };
         try {
             for (String name : new String[] {"TERM", "INT"}) {
-                install(name, handler);
+                Object unused = install(name, proxy(handler));
             }
         } catch (ReflectiveOperationException e) {
-            throw new BackendUnavailable("this Java cannot tell a program of SIGTERM: " + e.getMessage(), e);
+            throw cannot(e);
         }
     }
 
-    private static void install(String name, InvocationHandler handler) throws ReflectiveOperationException {
+    private static Object proxy(InvocationHandler handler) throws ReflectiveOperationException {
+        Class<?> handlers = Class.forName(SIGNAL + "Handler");
+        return Proxy.newProxyInstance(handlers.getClassLoader(), new Class<?>[] {handlers}, handler);
+    }
+
+    /** Installs a handler; the one there was before. */
+    private static Object install(String name, Object handler) throws ReflectiveOperationException {
         Class<?> signals = Class.forName(SIGNAL);
         Class<?> handlers = Class.forName(SIGNAL + "Handler");
-        Object proxy = Proxy.newProxyInstance(handlers.getClassLoader(), new Class<?>[] {handlers}, handler);
         Object signal = signals.getConstructor(String.class).newInstance(name);
-        signals.getMethod("handle", signals, handlers).invoke(null, signal, proxy);
+        return signals.getMethod("handle", signals, handlers).invoke(null, signal, handler);
     }
 
     private static int number(Object signal) throws ReflectiveOperationException {

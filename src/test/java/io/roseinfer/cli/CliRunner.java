@@ -2,7 +2,9 @@ package io.roseinfer.cli;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.cli.terminal.Terminal;
+import java.io.BufferedReader;
 import java.io.PrintWriter;
+import java.io.StringReader;
 import java.io.StringWriter;
 import java.io.Writer;
 import java.util.Map;
@@ -37,6 +39,22 @@ final class CliRunner {
             Writer out, Map<String, String> environment, Map<String, String> properties, String... args) {
         StringWriter err = new StringWriter();
         int code = Cli.run(terminal(out, err, environment, properties), args);
+        return new Outcome(code, out.toString(), err.toString());
+    }
+
+    /** With something to read. */
+    static Outcome runReading(String input, String... args) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        Terminal terminal = new Terminal(
+                new BufferedReader(new StringReader(input)),
+                new PrintWriter(out),
+                new PrintWriter(err),
+                false,
+                Map.of(),
+                Map.of(),
+                Clock.system());
+        int code = Cli.run(terminal, args);
         return new Outcome(code, out.toString(), err.toString());
     }
 

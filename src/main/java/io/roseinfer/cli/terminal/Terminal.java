@@ -2,12 +2,18 @@ package io.roseinfer.cli.terminal;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Printable;
+import io.roseinfer.base.RoseException.BadInput;
+import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.Reader;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Everything a command sees of the process it runs in, so that a test can run one in place and read what it wrote.
  *
+ * @param in what a person types, or a pipe brings
  * @param out results, and nothing else
  * @param err messages and progress
  * @param interactive whether a person watches {@code err}: only then are there progress bars
@@ -16,6 +22,7 @@ import java.util.Map;
  * @param clock what benchmarks measure with
  */
 public record Terminal(
+        BufferedReader in,
         PrintWriter out,
         PrintWriter err,
         boolean interactive,
@@ -24,6 +31,26 @@ public record Terminal(
         Clock clock) {
     /** The system property with the encoding in which the JVM has read the arguments. */
     public static final String ENCODING = "sun.jnu.encoding";
+
+    /** Without anything to read. */
+    public Terminal(
+            PrintWriter out,
+            PrintWriter err,
+            boolean interactive,
+            Map<String, String> environment,
+            Map<String, String> properties,
+            Clock clock) {
+        this(new BufferedReader(Reader.nullReader()), out, err, interactive, environment, properties, clock);
+    }
+
+    /** The next line of the input, if there is one. */
+    public Optional<String> readLine() {
+        try {
+            return Optional.ofNullable(in.readLine());
+        } catch (IOException e) {
+            throw new BadInput("standard input cannot be read: " + e.getMessage(), e);
+        }
+    }
 
     /** Nobody reads standard output any more, as after {@code | head}: the command stops, quietly. */
     public static final class OutputClosed extends RuntimeException {

@@ -1,0 +1,76 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.cli.flags.GenerationConfigFlag;
+import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.PromptConverter;
+import io.roseinfer.cli.flags.Ranges;
+import io.roseinfer.cli.flags.SamplingFlags;
+import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.sampling.SamplingDefaults;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.time.InstantSource;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "chat",
+        description = "Talk with a model, a line at a time: /reset forgets, /system TEXT instructs, /exit ends. Ctrl-C ends an"
+                + " answer.",
+        abbreviateSynopsis = true,
+        showDefaultValues = true,
+        sortOptions = false)
+final class ChatCommand implements io.roseinfer.cli.Command {
+    @Mixin
+    private ModelFlags model = new ModelFlags();
+
+    @Option(
+            names = "--system",
+            paramLabel = "<TEXT>",
+            converter = PromptConverter.class,
+            description = "What the model is told first.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> system = Optional.empty();
+
+    @Option(
+            names = "--max-new-tokens",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Most tokens of an answer (default: the rest of the context).",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> maxNewTokens = Optional.empty();
+
+    @Mixin
+    private SamplingFlags sampling = new SamplingFlags();
+
+    @Mixin
+    private GenerationConfigFlag generationConfig = new GenerationConfigFlag();
+
+    @Override
+    public int run(CommandSpec spec, Terminal terminal) {
+        EngineOptions options = EngineOptions.defaults()
+                .withScheduler(SchedulerOptions.builder().maxBatchSize(1).build());
+        try (LoadedModel loaded = model.load(options, terminal)) {
+            model.features(loaded, terminal);
+            ChatPrompt prompts = ChatPrompt.of(loaded, InstantSource.system());
+            SamplingDefaults defaults = generationConfig.of(loaded);
+            int context = loaded.spec().contextLength();
+            GenerationRequest first = GenerationRequest.ofTokens(0)
+                    .withSampling(sampling.params(defaults, spec, terminal))
+                    .withSeed(sampling.seed())
+                    .withMaxNewTokens(maxNewTokens.orElse(defaults.maxNewTokens().orElse(context)));
+            loaded.warmUp(terminal.clock());
+            try (Engine engine = loaded.serve(options, terminal.clock())) {
+                new ChatSession(engine, prompts, first, terminal).run(system);
+            }
+        }
+        return 0;
+    }
+}

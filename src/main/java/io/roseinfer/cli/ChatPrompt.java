@@ -1,0 +1,41 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.Prompt;
+import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.chat.ChatTemplate;
+import io.roseinfer.tokenizer.chat.Conversation;
+import java.time.InstantSource;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import tools.jackson.databind.node.ArrayNode;
+
+/** Conversations to prompts, as a model wants them written. */
+record ChatPrompt(ChatTemplate template, Tokenizer tokenizer, InstantSource time) {
+    /**
+     * That of a model.
+     *
+     * @throws BadInput if it has no chat template or no tokenizer
+     */
+    static ChatPrompt of(LoadedModel model, InstantSource time) {
+        ChatTemplate template = model.chat()
+                .orElseThrow(() -> new BadInput("--model " + model.spec().name()
+                        + " has no chat template that can be used, so it takes no conversations; roseinfer generate continues text"));
+        return new ChatPrompt(template, TextPrompts.tokenizer(model), time);
+    }
+
+    /** The prompt for a conversation that the model is to answer. */
+    Prompt.Tokens of(ArrayNode messages) {
+        LocalDateTime now = LocalDateTime.ofInstant(time.instant(), ZoneId.systemDefault());
+        return new Prompt.Tokens(tokenizer.encode(template.render(Conversation.of(messages, now))));
+    }
+
+    /** The prompt for one message of a user. */
+    Prompt.Tokens of(String text) {
+        ArrayNode messages = StrictJson.mapper().createArrayNode();
+        messages.addObject().put("role", "user").put("content", text);
+        return of(messages);
+    }
+}

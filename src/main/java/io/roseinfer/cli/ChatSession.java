@@ -1,0 +1,143 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.GeneratedToken;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
+import io.roseinfer.engine.TokenStream;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import tools.jackson.databind.node.ArrayNode;
+
+/** A conversation in a terminal: a line in, an answer out as it is made, and how long it took. */
+final class ChatSession {
+    private static final String SYSTEM = "/system";
+
+    private final Engine engine;
+    private final ChatPrompt prompts;
+    private final GenerationRequest first;
+    private final Terminal terminal;
+    private final AtomicReference<Optional<TokenStream>> answering = new AtomicReference<>(Optional.empty());
+    private ArrayNode messages = StrictJson.mapper().createArrayNode();
+    private long turns;
+
+    /** @param first what every answer's request has but the prompt; seeds are those that follow */
+    ChatSession(Engine engine, ChatPrompt prompts, GenerationRequest first, Terminal terminal) {
+        this.engine = engine;
+        this.prompts = prompts;
+        this.first = first;
+        this.terminal = terminal;
+    }
+
+    /** Talks until the input ends, or says so. */
+    void run(Optional<String> system) {
+        system.ifPresent(this::instruct);
+        try (StopSignals.Handled unused = StopSignals.atInterrupt(this::interrupt)) {
+            Optional<String> line = read();
+            while (line.isPresent() && takes(line.get().strip())) {
+                line = read();
+            }
+        }
+    }
+
+    private Optional<String> read() {
+        if (terminal.interactive()) {
+            terminal.err().print("> ");
+            terminal.err().flush();
+        }
+        return terminal.readLine();
+    }
+
+    /** Ctrl-C: the end of an answer, and where there is none of the program. */
+    private void interrupt() {
+        answering.get().ifPresentOrElse(TokenStream::close, () -> Runtime.getRuntime().exit(StopSignals.INTERRUPTED));
+    }
+
+    /** Does what a line says; whether it goes on. */
+    private boolean takes(String line) {
+        if (!line.startsWith("/")) {
+            if (!line.isEmpty()) {
+                answer(line);
+            }
+            return true;
+        }
+        String command = line.split("\\s", 2)[0];
+        switch (command) {
+            case "/exit" -> {
+                return false;
+            }
+            case "/reset" -> messages = StrictJson.mapper().createArrayNode();
+            case SYSTEM -> instruct(line.substring(SYSTEM.length()).strip());
+            default -> terminal.note(command + " is not known; /reset, /system TEXT and /exit are");
+        }
+        return true;
+    }
+
+    /** Begins anew, with this as the model's instruction. */
+    private void instruct(String text) {
+        messages = StrictJson.mapper().createArrayNode();
+        add("system", text);
+    }
+
+    private void add(String role, String text) {
+        messages.addObject().put("role", role).put("content", text);
+    }
+
+    /** Answers a message. One that cannot be answered is told and forgotten. */
+    private void answer(String text) {
+        add("user", text);
+        Completion completion;
+        try {
+            Prompt.Tokens prompt = prompts.of(messages);
+            GenerationRequest request = first.withPrompt(prompt)
+                    .withSeed(first.seed().orElse(0) + turns++);
+            completion = generate(request);
+        } catch (BadInput refused) {
+            messages.remove(messages.size() - 1);
+            terminal.note(refused.getMessage());
+            return;
+        }
+        add("assistant", completion.text().orElse(""));
+        terminal.note(latency(completion));
+    }
+
+    private Completion generate(GenerationRequest request) {
+        try (TokenStream stream = engine.submit(request)) {
+            answering.set(Optional.of(stream));
+            while (stream.hasNext()) {
+                GeneratedToken token = stream.next();
+                terminal.print(token.text());
+            }
+            Completion completion = stream.completion();
+            terminal.print("\n");
+            return completion;
+        } finally {
+            answering.set(Optional.empty());
+        }
+    }
+
+    /** The time to the first token, and how quickly the others followed. */
+    private static String latency(Completion completion) {
+        long[] nanos = completion.timeline().tokenNanos();
+        if (nanos.length == 0) {
+            return "no tokens";
+        }
+        Duration ttft = completion.ttft().orElse(Duration.ZERO);
+        String start = String.format(Locale.ROOT, "first token after %.1f ms", ttft.toNanos() / 1e6);
+        long rest = nanos[nanos.length - 1] - nanos[0];
+        return rest <= 0
+                ? start
+                : start
+                        + String.format(
+                                Locale.ROOT,
+                                ", %d tokens, %.1f tokens/s",
+                                nanos.length,
+                                (nanos.length - 1) * 1e9 / rest);
+    }
+}

@@ -1,0 +1,82 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The whole command on the simulated device, with its input from a pipe. */
+class ChatCommandTest {
+    private static final String[] MODEL = {"--model", "builtin:tiny", "--device", "sim", "--max-new-tokens", "12"};
+
+    private static Outcome chat(String input, String... flags) {
+        List<String> args = new ArrayList<>(List.of("chat"));
+        args.addAll(List.of(MODEL));
+        args.addAll(List.of(flags));
+        Outcome outcome = CliRunner.runReading(input, args.toArray(String[]::new));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        return outcome;
+    }
+
+    /** What the model says to a conversation, whose messages its template puts below each other. */
+    private static String answer(String... messages) {
+        Outcome outcome = CliRunner.run(
+                "generate", "--prompt", String.join("\n", messages), MODEL[0], MODEL[1], MODEL[2], MODEL[3], MODEL[4], MODEL[5]);
+        return outcome.out().substring(0, outcome.out().length() - 1);
+    }
+
+    @Test
+    void an_answer_comes_with_the_time_it_took() {
+        Outcome outcome = chat("Once upon a time\n");
+        assertThat(outcome.out()).isEqualTo(answer("Once upon a time") + "\n");
+        assertThat(outcome.err()).containsPattern("first token after [0-9.]+ ms, 12 tokens, [0-9.]+ tokens/s");
+    }
+
+    @Test
+    void the_conversation_is_remembered_until_it_is_reset() {
+        String first = answer("Hello");
+        String second = answer("Hello", first, "And then?");
+        Outcome outcome = chat("Hello\nAnd then?\n/reset\nHello\n");
+        assertThat(outcome.out()).isEqualTo(first + "\n" + second + "\n" + first + "\n");
+    }
+
+    @Test
+    void an_instruction_stands_first() {
+        assertThat(chat("/system Be brief.\nHello\n").out()).isEqualTo(answer("Be brief.", "Hello") + "\n");
+        assertThat(chat("Hello\n", "--system", "Be brief.").out()).isEqualTo(answer("Be brief.", "Hello") + "\n");
+    }
+
+    @Test
+    void exit_ends_it_and_an_unknown_command_does_not() {
+        Outcome outcome = chat("/nothing\n\nHello\n/exit\nHello\n");
+        assertThat(outcome.err()).contains("/nothing is not known");
+        assertThat(outcome.out()).isEqualTo(answer("Hello") + "\n");
+    }
+
+    @Test
+    void a_message_too_long_is_told_and_forgotten() {
+        Outcome outcome = chat("z".repeat(4000) + "\nHello\n");
+        assertThat(outcome.err()).contains("roseinfer: ").doesNotContain("Exception");
+        assertThat(outcome.out()).isEqualTo(answer("Hello") + "\n");
+    }
+
+    @Test
+    void a_model_without_a_template_is_refused() {
+        Outcome outcome = CliRunner.runReading("Hello\n", "chat", "--model", "random:gpt2", "--device", "sim");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("has no chat template");
+    }
+
+    @Test
+    void generate_can_answer_one_message() {
+        Outcome outcome = CliRunner.run(
+                "generate", "--chat", "--json", "--prompt", "Hello", MODEL[0], MODEL[1], MODEL[2], MODEL[3], MODEL[4], MODEL[5]);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(StrictJson.parse(outcome.out().getBytes(StandardCharsets.UTF_8)).at("/text").stringValue())
+                .isEqualTo(answer("Hello"));
+    }
+}

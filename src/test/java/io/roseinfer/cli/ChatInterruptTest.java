@@ -1,0 +1,66 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.model.family.ModelDirectory;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The command as a process of its own, and Ctrl-C in the middle of an answer. */
+@Timeout(120)
+@EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
+class ChatInterruptTest {
+    /** Far more than are made before the signal comes, and than a pipe holds. */
+    private static final int CONTEXT = 60_000;
+
+    @TempDir
+    private Path directory;
+
+    private Process chat() throws Exception {
+        ModelDirectory.at(directory, "\"n_layer\":1,\"vocab_size\":50257,\"n_positions\":" + CONTEXT)
+                .alwaysSaying(1000)
+                .write();
+        Files.writeString(directory.resolve("chat_template.jinja"), "{{ messages[-1].content }}");
+        return new ProcessBuilder(
+                        "env",
+                        "--default-signal=INT",
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--add-modules=jdk.incubator.vector",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Main.class.getName(),
+                        "chat",
+                        "--device=cpu",
+                        "--model=" + directory)
+                .start();
+    }
+
+    @Test
+    void interrupt_whileAnAnswerComes_endsTheAnswerAndNotTheProgram() throws Exception {
+        Process process = chat();
+        try (InputStream out = process.getInputStream();
+                OutputStream in = process.getOutputStream()) {
+            in.write("Hello\n".getBytes(StandardCharsets.UTF_8));
+            in.flush();
+            assertThat(out.read()).isNotNegative();
+            new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor();
+            in.write("/unknown\n/exit\n".getBytes(StandardCharsets.UTF_8));
+            in.flush();
+            assertThat(new String(out.readAllBytes(), StandardCharsets.UTF_8)).endsWith("\n");
+            assertThat(process.waitFor()).isZero();
+            assertThat(new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .contains("first token after", "/unknown is not known")
+                    .doesNotContain(CONTEXT - 1 + " tokens");
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}
