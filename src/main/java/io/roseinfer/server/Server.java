@@ -75,27 +75,18 @@ public final class Server implements AutoCloseable {
                 new CompletionReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout());
         ChatReader chatReader =
                 new ChatReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout(), chat);
-        return Map.of(
-                "/v1/completions",
-                new Route(POST, false, new Completions(engine, reader, time, door, metrics)),
-                "/v1/chat/completions",
-                new Route(POST, false, new Completions(engine, chatReader, time, door, metrics)),
-                "/v1/models",
-                new Route(GET, false, state::models),
-                "/tokenize",
-                new Route(POST, false, tokens::tokenize),
-                "/detokenize",
-                new Route(POST, false, tokens::detokenize),
-                "/version",
-                new Route(GET, false, state::version),
-                "/metrics",
-                new Route(GET, false, metrics::scrape),
-                "/debug/requests",
-                new Route(GET, false, exchange -> metrics.inFlight().list(exchange, clock)),
-                "/health",
-                new Route(GET, true, state::health),
-                "/ping",
-                new Route(GET, true, state::ping));
+        return Map.ofEntries(
+                Map.entry("/v1/completions", new Route(POST, false, new Completions(engine, reader, time, door, metrics))),
+                Map.entry("/v1/chat/completions", new Route(POST, false, new Completions(engine, chatReader, time, door, metrics))),
+                Map.entry("/v1/models", new Route(GET, false, state::models)),
+                Map.entry("/tokenize", new Route(POST, false, tokens::tokenize)),
+                Map.entry("/detokenize", new Route(POST, false, tokens::detokenize)),
+                Map.entry("/version", new Route(GET, false, state::version)),
+                Map.entry("/metrics", new Route(GET, false, metrics::scrape)),
+                Map.entry("/debug/requests", new Route(GET, false, exchange -> metrics.inFlight().list(exchange, clock))),
+                Map.entry("/health", new Route(GET, true, state::health)),
+                Map.entry("/ping", new Route(GET, true, state::ping)),
+                Map.entry("/", new Route(GET, true, state::page)));
     }
 
     /** Where it listens. */

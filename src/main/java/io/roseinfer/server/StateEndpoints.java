@@ -3,10 +3,19 @@ package io.roseinfer.server;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.server.Door.State;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Objects;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What a client can ask about the server itself. */
 final class StateEndpoints {
+    private static final String PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
+            + " connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+    private static final byte[] PAGE = readPage();
+
     private final ServerOptions options;
     private final ModelSpec spec;
     private final Door door;
@@ -31,6 +40,21 @@ final class StateEndpoints {
             door.requireOpen();
         }
         exchange.send(200, "text/plain", new byte[0]);
+    }
+
+    /** The page for people. What it may load is itself alone. */
+    void page(Exchange exchange) {
+        exchange.header("Content-Security-Policy", PAGE_POLICY);
+        exchange.header("X-Content-Type-Options", "nosniff");
+        exchange.send(200, "text/html; charset=utf-8", PAGE);
+    }
+
+    private static byte[] readPage() {
+        try (InputStream page = StateEndpoints.class.getResourceAsStream("page.html")) {
+            return Objects.requireNonNull(page, "page.html is in the jar").readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException("page.html is in the jar", e);
+        }
     }
 
     void version(Exchange exchange) {

@@ -1,0 +1,198 @@
+package io.roseinfer.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.server.http.RawClient.Answer;
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.imageio.ImageIO;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The page at {@code GET /}, by its text, and in a browser where there is one. */
+@Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class PageTest {
+    private static final Pattern ID = Pattern.compile("\\bid=\"(\\w+)\"");
+    private static final Pattern LOOKED_UP = Pattern.compile("\\$\\('(\\w+)'\\)");
+    private static final Pattern METRIC = Pattern.compile("'((?:vllm|roseinfer):\\w+)'");
+
+    @TempDir
+    private Path directory;
+
+    private static Set<String> found(Pattern pattern, String text) {
+        Set<String> found = new HashSet<>();
+        pattern.matcher(text).results().forEach(match -> found.add(match.group(1)));
+        return found;
+    }
+
+    @Test
+    void the_page_loads_nothing_from_elsewhere_and_may_not() throws IOException {
+        try (TestServer server = TestServer.start()) {
+            Answer page = server.get("/");
+            assertThat(page.status()).isEqualTo(200);
+            assertThat(page.header("content-type")).contains("text/html; charset=utf-8");
+            assertThat(page.header("content-security-policy"))
+                    .hasValueSatisfying(policy -> assertThat(policy)
+                            .contains("default-src 'none'", "connect-src 'self'")
+                            .doesNotContain("http", "*"));
+            assertThat(page.body().replace("http://www.w3.org/2000/svg", ""))
+                    .doesNotContain("http:", "https:", "src=", "@import", "url(");
+        }
+    }
+
+    @Test
+    void what_its_script_looks_up_and_labels_name_is_on_the_page() throws IOException {
+        try (TestServer server = TestServer.start()) {
+            String page = server.get("/").body();
+            Set<String> ids = found(ID, page);
+            assertThat(ids).containsAll(found(LOOKED_UP, page));
+            assertThat(ids).containsAll(found(Pattern.compile("(?:for|aria-labelledby)=\"(\\w+)\""), page));
+            assertThat(found(Pattern.compile("<(?:input|textarea) id=\"(\\w+)\""), page))
+                    .isEqualTo(found(Pattern.compile("<label for=\"(\\w+)\""), page));
+        }
+    }
+
+    @Test
+    void every_metric_that_it_reads_is_exported() throws IOException {
+        try (TestServer server = TestServer.start()) {
+            Set<String> read = found(METRIC, server.get("/").body());
+            assertThat(server.complete("{\"prompt\":[1],\"max_tokens\":2}").status())
+                    .isEqualTo(200);
+            Set<String> there =
+                    found(Pattern.compile("(?m)^([\\w:]+)"), server.get("/metrics").body());
+            assertThat(read).hasSizeGreaterThan(7);
+            assertThat(there).containsAll(read);
+        }
+    }
+
+    @Test
+    void a_server_with_a_key_shows_the_page_and_no_number() throws IOException {
+        ServerOptions options = TestServer.options().withApiKey(ApiKey.of("secret-key-1"));
+        try (TestServer server =
+                new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options)) {
+            assertThat(server.get("/").status()).isEqualTo(200);
+            assertThat(server.get("/metrics").status()).isEqualTo(401);
+        }
+    }
+
+    private static Path browser() {
+        Optional<Path> found = Stream.of(System.getenv().getOrDefault("PATH", "").split(":"))
+                .flatMap(folder -> Stream.of("chromium", "chromium-browser", "google-chrome")
+                        .map(name -> Path.of(folder, name)))
+                .filter(Files::isExecutable)
+                .findFirst();
+        assumeTrue(found.isPresent(), "no Chromium on the PATH");
+        return found.orElseThrow();
+    }
+
+    /** What the browser prints. It runs for some seconds of its own, virtual, time. */
+    private String browse(TestServer server, String... flags) throws Exception {
+        List<String> command = new ArrayList<>(List.of(
+                browser().toString(),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--hide-scrollbars",
+                "--virtual-time-budget=8000",
+                "--user-data-dir=" + directory.resolve("profile")));
+        command.addAll(List.of(flags));
+        command.add("http://127.0.0.1:" + server.address().getPort() + "/");
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try {
+            String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            return out;
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    @Tag("browser")
+    void a_browser_shows_the_numbers_of_the_server() throws Exception {
+        try (TestServer server = TestServer.start()) {
+            String dom = browse(server, "--dump-dom");
+            assertThat(dom)
+                    .contains("<title>" + TestServer.MODEL + " – roseinfer</title>")
+                    .contains(">serving</span>")
+                    .contains("<dd id=\"running\">0</dd>")
+                    .contains("<dd id=\"kv\">0 %</dd>")
+                    .contains("nothing in the last minute");
+        }
+    }
+
+    @Test
+    @Tag("browser")
+    void a_browser_draws_the_page_at_every_width_light_and_dark() throws Exception {
+        try (TestServer server = TestServer.start()) {
+            for (String scheme : new String[] {"--blink-settings=preferredColorScheme=1", "--force-dark-mode"}) {
+                for (int width : new int[] {500, 900, 1400}) {
+                    Path file = directory.resolve("page.png");
+                    String unused = browse(server, scheme, "--screenshot=" + file, "--window-size=" + width + ",1300");
+                    BufferedImage image = ImageIO.read(file.toFile());
+                    assertThat(image.getWidth()).isEqualTo(width);
+                    Set<Integer> colours = new HashSet<>();
+                    for (int y = 0; y < image.getHeight(); y += 2) {
+                        for (int x = 0; x < width; x += 2) {
+                            colours.add(image.getRGB(x, y));
+                        }
+                    }
+                    assertThat(colours).as("%s at %d", scheme, width).hasSizeGreaterThan(50);
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+
+    @Test
+    @Tag("browser")
+    void a_prompt_is_completed_from_the_keyboard_and_its_latency_told_in_parts() throws Exception {
+        try (TestServer server = TestServer.start();
+                Browser browser = Browser.open(browser(), directory.resolve("profile"), server.address())) {
+            String state = "document.getElementById('state')?.textContent ?? ''";
+            while (!browser.evaluate(state).equals("serving")) {
+                Thread.onSpinWait();
+            }
+            String unused = browser.evaluate("""
+                    (async () => {
+                      document.getElementById('tokens').value = 7;
+                      document.getElementById('temperature').value = 0;
+                      document.getElementById('prompt').value = 'Once';
+                      document.getElementById('prompt').focus();
+                    })()""");
+            browser.pressControlEnter();
+            String seen = browser.evaluate("""
+                    (async () => {
+                      while (!document.querySelector('#times tr')) await new Promise(go => setTimeout(go, 20));
+                      return document.getElementById('answer').textContent + '\\n' + document.getElementById('times').textContent
+                        + '\\n' + document.querySelectorAll('#parts i').length + ' parts, busy ' + document.getElementById('answer').ariaBusy;
+                    })()""");
+            String expected = server.engine
+                    .generate(GenerationRequest.of("Once").withMaxNewTokens(7))
+                    .text()
+                    .orElseThrow();
+            assertThat(seen)
+                    .startsWith("Once" + expected + "\n")
+                    .contains("Waited to be admitted", "Prompt and first token", "Network, HTTP, browser", "Tokens7")
+                    .endsWith("4 parts, busy false");
+        }
+    }
+}
