@@ -63,6 +63,7 @@ class ArchitectureTest {
             List.of("bench"),
             List.of("bench.http"),
             List.of("bench.report"),
+            List.of("bench.report.html"),
             List.of("cli.terminal"),
             List.of("cli.flags"),
             List.of("cli.bench"),

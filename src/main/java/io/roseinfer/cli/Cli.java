@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.bench.BenchServeCommand;
+import io.roseinfer.cli.bench.ReportCommand;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
 import java.nio.charset.StandardCharsets;
@@ -37,6 +38,7 @@ final class Cli {
             new Subcommand("generate", GenerateCommand::new),
             new Subcommand("chat", ChatCommand::new),
             new Subcommand("serve", ServeCommand::new),
+            new Subcommand("report", ReportCommand::new),
             new Subcommand("doctor", DoctorCommand::new));
 
     private static final String UTF_8 = StandardCharsets.UTF_8.name();

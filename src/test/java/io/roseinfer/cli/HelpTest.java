@@ -91,7 +91,7 @@ class HelpTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"bench", "bench streaming", "bench scheduler", "generate", "chat", "serve", "doctor"})
+    @ValueSource(strings = {"bench", "bench streaming", "bench scheduler", "generate", "chat", "serve", "report", "doctor"})
     void anyCommand_help_speaksOfNoJavaTypes(String command) {
         String[] args = (command + " --help").split(" ");
         Outcome outcome = CliRunner.run(args);

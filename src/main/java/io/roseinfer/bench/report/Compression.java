@@ -1,13 +1,16 @@
 package io.roseinfer.bench.report;
 
+import com.github.luben.zstd.ZstdInputStream;
 import com.github.luben.zstd.ZstdOutputStream;
 import com.github.luben.zstd.util.Native;
 import io.roseinfer.base.RoseException.BadInput;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /** How a file's content is compressed, which the suffix of its name says. */
@@ -55,6 +58,14 @@ enum Compression {
             case NONE -> file;
             case GZIP -> new GZIPOutputStream(file, BUFFER_BYTES);
             case ZSTD -> new ZstdOutputStream(file);
+        };
+    }
+
+    InputStream expanded(InputStream file) throws IOException {
+        return switch (this) {
+            case NONE -> file;
+            case GZIP -> new GZIPInputStream(file, BUFFER_BYTES);
+            case ZSTD -> new ZstdInputStream(file);
         };
     }
 }

@@ -5,6 +5,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -86,6 +87,24 @@ public final class ResultFile {
             return path;
         }
         return Files.exists(path) ? path.toRealPath() : folder.toRealPath().resolve(path.getFileName());
+    }
+
+    /**
+     * Reads a document that was written so.
+     *
+     * @throws BadInput if the file is not one JSON document
+     */
+    public static JsonNode read(Path file) {
+        FileFailure.requireRegular(file);
+        Compression compression = Compression.of(file).orElse(Compression.NONE);
+        compression.require();
+        try (InputStream in = compression.expanded(Files.newInputStream(file))) {
+            return StrictJson.parse(in.readAllBytes());
+        } catch (IOException e) {
+            throw new BadInput(FileFailure.shown(file) + " cannot be read: " + FileFailure.reason(e), e);
+        } catch (JacksonException e) {
+            throw new BadInput(FileFailure.shown(file) + " is no JSON document: " + e.getOriginalMessage(), e);
+        }
     }
 
     /** Whether a document stays behind what was written before, as in a pipe, instead of taking its place. */

@@ -2,7 +2,8 @@
  * The results of a benchmark, told: {@link io.roseinfer.bench.report.StreamingReport},
  * {@link io.roseinfer.bench.report.RunsReport} and {@link io.roseinfer.bench.report.OperatorReport} as text and
  * {@link io.roseinfer.bench.report.JsonReport} as JSON, {@link io.roseinfer.bench.report.SchedulerReport},
- * {@link io.roseinfer.bench.report.ModelReport} and {@link io.roseinfer.bench.report.StepCostReport} as both (the Javadoc of each
+ * {@link io.roseinfer.bench.report.ModelReport} and {@link io.roseinfer.bench.report.StepCostReport} as both,
+ * {@link io.roseinfer.bench.report.ServeReport} as text and {@link io.roseinfer.bench.report.ServeJson} as JSON (the Javadoc of each
  * defines every printed line and explains every field), and
  * {@link io.roseinfer.bench.report.TimelineTrace} step by step. {@link io.roseinfer.bench.report.ResultFile} writes them.
  *

@@ -1,5 +1,5 @@
 /**
- * The commands that measure servers and show what was measured: {@code bench serve}.
+ * The commands that measure servers and show what was measured: {@code bench serve} and {@code report}.
  *
  * <p>Invariant: a run that does not count ends with exit code 8 and says why, with its results printed and written all the same.
  *

@@ -1,0 +1,161 @@
+package io.roseinfer.bench.report.html;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** A line chart as SVG. Its colours are classes of the page's style sheet, so it follows the page into the dark and onto paper. */
+final class Chart {
+    private static final double WIDTH = 640;
+    private static final double HEIGHT = 300;
+    private static final double LEFT = 76;
+    private static final double RIGHT = 14;
+    private static final double TOP = 14;
+    private static final double BOTTOM = 50;
+
+    /** From here on the smallest and the largest value are too far apart for an even axis. */
+    private static final double FAR = 50;
+
+    private static final int TICKS = 5;
+
+    /**
+     * One line.
+     *
+     * @param name in the legend
+     * @param style which of the page's line styles, 0 to 5
+     * @param x ascending
+     * @param y as many
+     */
+    record Series(String name, int style, List<Double> x, List<Double> y) {}
+
+    private final String title;
+    private final String xLabel;
+    private final String yLabel;
+    private final List<Series> series;
+    private final boolean logarithmic;
+    private final double xLow;
+    private final double xHigh;
+    private final double yHigh;
+
+    /**
+     * A chart of lines.
+     *
+     * @param mayBeLogarithmic whether the horizontal axis may be, if values are far apart
+     */
+    Chart(String title, String xLabel, String yLabel, List<Series> series, boolean mayBeLogarithmic) {
+        this.title = title;
+        this.xLabel = xLabel;
+        this.yLabel = yLabel;
+        this.series = List.copyOf(series);
+        List<Double> all = series.stream().flatMap(line -> line.x().stream()).toList();
+        double high = all.stream().mapToDouble(Double::doubleValue).max().orElse(1);
+        double low = all.stream()
+                .mapToDouble(Double::doubleValue)
+                .filter(value -> value > 0)
+                .min()
+                .orElse(1);
+        this.logarithmic = mayBeLogarithmic && high > FAR * low;
+        this.xHigh = high > 0 ? high : 1;
+        this.xLow = logarithmic ? Math.max(low, high / 1e6) : 0;
+        this.yHigh = Math.max(
+                1e-9,
+                series.stream()
+                        .flatMap(line -> line.y().stream())
+                        .mapToDouble(Double::doubleValue)
+                        .max()
+                        .orElse(1));
+    }
+
+    private double x(double value) {
+        double share = logarithmic
+                ? Math.log(Math.max(value, xLow) / xLow) / Math.log(xHigh / xLow)
+                : (value - xLow) / (xHigh - xLow);
+        return LEFT + share * (WIDTH - LEFT - RIGHT);
+    }
+
+    private double y(double value) {
+        return HEIGHT - BOTTOM - value / yHigh * (HEIGHT - TOP - BOTTOM);
+    }
+
+    /** The chart with its title and legend. */
+    String svg() {
+        StringBuilder out = new StringBuilder("<figure><figcaption>" + Markup.text(title) + "</figcaption>");
+        out.append("<svg viewBox=\"0 0 640 300\" role=\"img\" aria-label=\"").append(Markup.text(title)).append("\">");
+        axes(out);
+        series.forEach(line -> out.append("<polyline class=\"s")
+                .append(line.style())
+                .append("\" points=\"")
+                .append(points(line))
+                .append("\"/>"));
+        out.append("</svg>");
+        if (series.size() > 1) {
+            out.append("<p class=\"legend\">");
+            series.forEach(line -> out.append("<span><i class=\"k")
+                    .append(line.style())
+                    .append("\"></i>")
+                    .append(Markup.text(line.name()))
+                    .append("</span> "));
+            out.append("</p>");
+        }
+        return out.append("</figure>\n").toString();
+    }
+
+    private String points(Series line) {
+        List<String> points = new ArrayList<>();
+        for (int i = 0; i < line.x().size(); i++) {
+            points.add(Markup.at(x(line.x().get(i))) + "," + Markup.at(y(line.y().get(i))));
+        }
+        return String.join(" ", points);
+    }
+
+    private void axes(StringBuilder out) {
+        for (double tick : xTicks()) {
+            String at = Markup.at(x(tick));
+            out.append("<line class=\"grid\" x1=\"" + at + "\" x2=\"" + at + "\" y1=\"" + TOP + "\" y2=\""
+                    + (HEIGHT - BOTTOM) + "\"/><text class=\"tick\" text-anchor=\"middle\" x=\"" + at + "\" y=\""
+                    + (HEIGHT - BOTTOM + 18) + "\">" + Markup.tick(tick) + "</text>");
+        }
+        for (double tick : even(yHigh)) {
+            String at = Markup.at(y(tick));
+            out.append("<line class=\"grid\" x1=\"" + LEFT + "\" x2=\"" + (WIDTH - RIGHT) + "\" y1=\"" + at + "\" y2=\""
+                    + at + "\"/><text class=\"tick\" text-anchor=\"end\" x=\"" + (LEFT - 6) + "\" y=\"" + at
+                    + "\" dy=\"4\">" + Markup.tick(tick) + "</text>");
+        }
+        out.append("<text class=\"label\" text-anchor=\"middle\" x=\"" + (LEFT + WIDTH - RIGHT) / 2 + "\" y=\""
+                + (HEIGHT - 8) + "\">" + Markup.text(xLabel + (logarithmic ? ", logarithmic" : "")) + "</text>");
+        double middle = (TOP + HEIGHT - BOTTOM) / 2;
+        out.append("<text class=\"label\" text-anchor=\"middle\" x=\"16\" y=\"" + middle + "\" transform=\"rotate(-90 16 "
+                + middle + ")\">" + Markup.text(yLabel) + "</text>");
+    }
+
+    private List<Double> xTicks() {
+        if (!logarithmic) {
+            return even(xHigh);
+        }
+        List<Double> ticks = new ArrayList<>();
+        for (double decade = Math.pow(10, Math.floor(Math.log10(xLow))); decade <= xHigh; decade *= 10) {
+            for (double tick : new double[] {decade, 2 * decade, 5 * decade}) {
+                if (tick >= xLow && tick <= xHigh) {
+                    ticks.add(tick);
+                }
+            }
+        }
+        return ticks.size() <= 2 * TICKS
+                ? ticks
+                : ticks.stream()
+                        .filter(tick -> Math.abs(Math.log10(tick) - Math.rint(Math.log10(tick))) < 1e-9)
+                        .collect(Collectors.toList());
+    }
+
+    /** Round values from 0 to the highest. */
+    static List<Double> even(double high) {
+        double rough = high / TICKS;
+        double decade = Math.pow(10, Math.floor(Math.log10(rough)));
+        double step = decade * (rough > 5 * decade ? 10 : rough > 2 * decade ? 5 : rough > decade ? 2 : 1);
+        List<Double> ticks = new ArrayList<>();
+        for (int i = 0; i * step <= high * (1 + 1e-9); i++) {
+            ticks.add(i * step);
+        }
+        return ticks;
+    }
+}

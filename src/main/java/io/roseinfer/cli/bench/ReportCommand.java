@@ -1,0 +1,62 @@
+package io.roseinfer.cli.bench;
+
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.report.html.HtmlReport;
+import io.roseinfer.cli.terminal.Command;
+import io.roseinfer.cli.terminal.Terminal;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@picocli.CommandLine.Command(
+        name = "report",
+        description = "Make one page of results files: verdict, distributions, what went on over time. It needs no network.",
+        abbreviateSynopsis = true,
+        showDefaultValues = true,
+        sortOptions = false)
+public final class ReportCommand implements Command {
+    @Parameters(
+            paramLabel = "FILE",
+            arity = "1..*",
+            showDefaultValue = Visibility.NEVER,
+            description = "What bench serve --json or bench streaming --json has written; several are shown together.")
+    private List<Path> files = List.of();
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "<FILE>",
+            description = "The page.")
+    private Path output = Path.of("report.html");
+
+    @Override
+    public int run(CommandSpec command, Terminal terminal) {
+        if (Files.isDirectory(output)) {
+            throw new BadInput("--output " + output + " is a directory; name a file in it");
+        }
+        if (files.stream().anyMatch(file -> isSame(file, output))) {
+            throw new BadInput("--output " + output + " is one of the results files; name another file");
+        }
+        String page = HtmlReport.of(files);
+        try {
+            Files.writeString(output, page);
+        } catch (IOException e) {
+            throw new BadInput("--output " + output + " cannot be written: " + FileFailure.reason(e), e);
+        }
+        terminal.print(output + "\n");
+        return 0;
+    }
+
+    private static boolean isSame(Path one, Path other) {
+        try {
+            return Files.exists(one) && Files.exists(other) && Files.isSameFile(one, other);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

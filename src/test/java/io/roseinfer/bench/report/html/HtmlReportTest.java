@@ -1,0 +1,184 @@
+package io.roseinfer.bench.report.html;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.roseinfer.base.RoseException.BadInput;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.GZIPOutputStream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
+import org.xml.sax.InputSource;
+
+class HtmlReportTest {
+    @TempDir
+    private Path directory;
+
+    /** Two requests of known times, and one that failed; text that would be markup if it were not escaped. */
+    private static String serve(boolean valid) {
+        String reasons = valid ? "" : "\"late by <1> & \\\"more\\\"\"";
+        return """
+                {"date":"2026-01-01T00:00:00Z","duration":2.0,"request_throughput":1.0,"output_throughput":3.5,
+                 "roseinfer":{"kind":"serve","command":["bench","serve","--model","<script>alert(1)</script>"],
+                  "settings":{"base_url":"http://127.0.0.1:8000","seed":0},"environment":{"jdk":"25","gpu":null},
+                  "validity":{"valid":%b,"reasons":[%s],"notes":["a note"]},
+                  "load":{"scheduled_rate":1.5,"achieved_rate":"inf"},
+                  "dispatch_lag_ms":{"p50":0.01,"p99":0.02},"floor":{"token_events_s":100000.0},
+                  "requests":[
+                   {"id":0,"due_ns":0,"sent_ns":1000000,"last_choice_ns":61000000,"event_ns":[11000000,21000000,61000000],
+                    "event_tokens":[1,1,4],"error":null},
+                   {"id":1,"due_ns":5000000,"sent_ns":5000000,"last_choice_ns":35000000,"event_ns":[35000000],"event_tokens":[1],
+                    "error":null},
+                   {"id":2,"due_ns":6000000,"sent_ns":6000000,"last_choice_ns":0,"event_ns":[],"event_tokens":[],"error":"cut"}]}}
+                """.formatted(valid, reasons);
+    }
+
+    private static final String STREAMING = """
+            {"settings":{"model":"m"},"environment":{"jdk":"25"},"runs":[
+             {"summary":{"throughput_tok_s":9.0},"rejected":0,"requests":[
+              {"id":0,"submit_start_ns":0,"token_ns":[2000000,3000000],"finish_ns":3100000}]},
+             {"summary":{"throughput_tok_s":8.0},"rejected":2,"requests":[
+              {"id":0,"submit_start_ns":0,"token_ns":[4000000],"finish_ns":4100000}]}]}
+            """;
+
+    private Path file(String name, String text) throws IOException {
+        return Files.writeString(directory.resolve(name), text);
+    }
+
+    private static Document parse(String page) throws Exception {
+        assertThat(page).startsWith("<!DOCTYPE html>\n");
+        return DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(new InputSource(new StringReader(page.substring("<!DOCTYPE html>\n".length()))));
+    }
+
+    private static List<Element> elements(Document page, String name) {
+        NodeList found = page.getElementsByTagName(name);
+        List<Element> elements = new ArrayList<>();
+        for (int i = 0; i < found.getLength(); i++) {
+            elements.add((Element) found.item(i));
+        }
+        return elements;
+    }
+
+    @Test
+    void a_page_parses_and_refers_to_nothing_outside() throws Exception {
+        String page = HtmlReport.of(List.of(file("a.json", serve(true)), file("b.json", STREAMING)));
+        Document parsed = parse(page);
+        assertThat(elements(parsed, "*")).hasSizeGreaterThan(100).allSatisfy(element -> {
+            assertThat(element.getTagName())
+                    .isNotIn("script", "link", "img", "iframe", "object", "embed", "image", "use", "base");
+            for (String attribute : List.of("src", "href", "xlink:href", "srcset", "action", "onload", "style")) {
+                assertThat(element.hasAttribute(attribute)).as(attribute).isFalse();
+            }
+        });
+        assertThat(HtmlReport.style()).doesNotContain("url(", "@import", "//");
+    }
+
+    @Test
+    void text_from_a_file_is_shown_and_not_obeyed() throws Exception {
+        Document page = parse(HtmlReport.of(List.of(file("a<b>&.json", serve(false)))));
+        assertThat(page.getDocumentElement().getTextContent())
+                .contains("--model <script>alert(1)</script>", "late by <1> & \"more\"", "a<b>&");
+    }
+
+    @Test
+    void an_invalid_run_says_so_first() throws Exception {
+        Document page = parse(HtmlReport.of(List.of(file("a.json", serve(false)))));
+        Element first = elements(page, "section").getFirst();
+        assertThat(first.getAttribute("class")).isEqualTo("verdict bad");
+        assertThat(first.getTextContent())
+                .contains("2 requests, 1 more failed", "The run is invalid.", "late by", "a note");
+    }
+
+    @Test
+    void a_valid_run_is_not_called_invalid() throws Exception {
+        Document page = parse(HtmlReport.of(List.of(file("a.json", serve(true)))));
+        assertThat(elements(page, "section").getFirst().getTextContent())
+                .contains("The run is valid.")
+                .doesNotContain("invalid");
+    }
+
+    /** TTFT 10 and 30 ms; gaps of 10 and four of 10; TPOT 50 / 5; latencies 60 and 30. */
+    @Test
+    void latencies_are_those_of_the_raw_stamps() throws Exception {
+        Document page = parse(HtmlReport.of(List.of(file("a.json", serve(true)))));
+        List<String> rows =
+                elements(page, "tr").stream().map(row -> cells(row)).toList();
+        assertThat(rows)
+                .contains(
+                        "TTFT|20|29|29.8|20|30|2",
+                        "TTFT, intended|20.5|29.1|29.8|20.5|30|2",
+                        "TPOT|10|10|10|10|10|1",
+                        "ITL|10|10|10|10|10|5",
+                        "Latency|45|58.5|59.7|45|60|2");
+    }
+
+    private static String cells(Element row) {
+        List<String> cells = new ArrayList<>();
+        for (int i = 0; i < row.getChildNodes().getLength(); i++) {
+            cells.add(row.getChildNodes().item(i).getTextContent());
+        }
+        return String.join("|", cells);
+    }
+
+    @Test
+    void every_run_of_every_file_is_a_line_of_each_distribution() throws Exception {
+        Document page = parse(HtmlReport.of(List.of(file("a.json", serve(true)), file("b.json", STREAMING))));
+        assertThat(elements(page, "figure").getFirst().getElementsByTagName("polyline").getLength())
+                .isEqualTo(3);
+        assertThat(elements(page, "section").stream().map(Element::getTextContent))
+                .anySatisfy(text -> assertThat(text).startsWith("b run 2: 1 requests, 2 more failed"));
+    }
+
+    @Test
+    void compressed_results_are_read_as_well() throws Exception {
+        Path packed = directory.resolve("a.json.gz");
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(packed))) {
+            out.write(serve(true).getBytes(StandardCharsets.UTF_8));
+        }
+        assertThat(elements(parse(HtmlReport.of(List.of(packed))), "section")).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{}", "[]", "{\"runs\":[{}]}", "not JSON", ""})
+    void what_is_no_result_is_refused_by_its_name(String text) throws IOException {
+        Path file = file("x.json", text);
+        assertThatThrownBy(() -> HtmlReport.of(List.of(file)))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("x.json");
+    }
+
+    @Test
+    void ticks_are_round_and_cover_the_axis() {
+        assertThat(Chart.even(7.3)).containsExactly(0.0, 2.0, 4.0, 6.0);
+        assertThat(Chart.even(1000)).containsExactly(0.0, 200.0, 400.0, 600.0, 800.0, 1000.0);
+        assertThat(Chart.even(0.03).getLast()).isCloseTo(0.03, within(1e-9));
+    }
+
+    @Test
+    void requests_wait_and_stream_when_their_stamps_say_so() {
+        ShownRun.Request request = new ShownRun.Request(0, 0, 1000, new double[] {500, 999}, new double[] {499});
+        TimeCourse course = TimeCourse.of(new ShownRun(
+                "a", java.util.Optional.empty(), List.of(request), 0, java.util.Map.of(), java.util.Map.of()));
+        assertThat(course.waiting().subList(0, 50)).containsOnly(1.0);
+        assertThat(course.waiting().subList(50, 100)).containsOnly(0.0);
+        assertThat(course.streaming().subList(50, 100)).containsOnly(1.0);
+        assertThat(course.tokensPerSecond().stream().mapToDouble(rate -> rate * 0.01).sum())
+                .isCloseTo(2, within(1e-9));
+    }
+}
