@@ -16,7 +16,8 @@ class ReportCommandTest {
     @Test
     void a_benchmark_s_results_become_a_page() throws IOException {
         Path json = directory.resolve("run.json");
-        assertThat(SimBench.run("--num-requests", "4", "--json", json.toString()).code())
+        assertThat(SimBench.run("--num-requests", "4", "--json", json.toString())
+                        .code())
                 .isZero();
         Path page = directory.resolve("page.html");
         Outcome outcome = CliRunner.run("report", json.toString(), "-o", page.toString());

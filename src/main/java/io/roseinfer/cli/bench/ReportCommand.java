@@ -16,7 +16,8 @@ import picocli.CommandLine.Parameters;
 
 @picocli.CommandLine.Command(
         name = "report",
-        description = "Make one page of results files: verdict, distributions, what went on over time. It needs no network.",
+        description =
+                "Make one page of results files: verdict, distributions, what went on over time. It needs no network.",
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)

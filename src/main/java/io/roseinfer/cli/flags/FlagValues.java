@@ -33,7 +33,7 @@ final class FlagValues {
             case Optional<?> optional -> plain(optional.orElse(null));
             case List<?> list -> list;
             case Ranges.Numbers numbers -> numbers.values();
-            case Double number when number.isInfinite() -> "inf";
+            case Double number -> number.isInfinite() ? (Object) "inf" : number;
             case Number number -> number;
             case Boolean flag -> flag;
             case Enum<?> choice -> Choices.word(choice);

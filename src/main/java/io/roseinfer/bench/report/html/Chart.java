@@ -80,7 +80,9 @@ final class Chart {
     /** The chart with its title and legend. */
     String svg() {
         StringBuilder out = new StringBuilder("<figure><figcaption>" + Markup.text(title) + "</figcaption>");
-        out.append("<svg viewBox=\"0 0 640 300\" role=\"img\" aria-label=\"").append(Markup.text(title)).append("\">");
+        out.append("<svg viewBox=\"0 0 640 300\" role=\"img\" aria-label=\"")
+                .append(Markup.text(title))
+                .append("\">");
         axes(out);
         series.forEach(line -> out.append("<polyline class=\"s")
                 .append(line.style())
@@ -103,7 +105,8 @@ final class Chart {
     private String points(Series line) {
         List<String> points = new ArrayList<>();
         for (int i = 0; i < line.x().size(); i++) {
-            points.add(Markup.at(x(line.x().get(i))) + "," + Markup.at(y(line.y().get(i))));
+            points.add(
+                    Markup.at(x(line.x().get(i))) + "," + Markup.at(y(line.y().get(i))));
         }
         return String.join(" ", points);
     }
@@ -124,8 +127,8 @@ final class Chart {
         out.append("<text class=\"label\" text-anchor=\"middle\" x=\"" + (LEFT + WIDTH - RIGHT) / 2 + "\" y=\""
                 + (HEIGHT - 8) + "\">" + Markup.text(xLabel + (logarithmic ? ", logarithmic" : "")) + "</text>");
         double middle = (TOP + HEIGHT - BOTTOM) / 2;
-        out.append("<text class=\"label\" text-anchor=\"middle\" x=\"16\" y=\"" + middle + "\" transform=\"rotate(-90 16 "
-                + middle + ")\">" + Markup.text(yLabel) + "</text>");
+        out.append("<text class=\"label\" text-anchor=\"middle\" x=\"16\" y=\"" + middle
+                + "\" transform=\"rotate(-90 16 " + middle + ")\">" + Markup.text(yLabel) + "</text>");
     }
 
     private List<Double> xTicks() {

@@ -45,21 +45,32 @@ public final class HtmlReport {
 
     private static Map<String, String> definitions() {
         Map<String, String> words = new LinkedHashMap<>();
-        words.put("TTFT", "time to first token: from just before the request's first byte was written (bench serve) or the submit call"
-                + " began (bench streaming) until its first token was there");
-        words.put("TTFT, intended", "the same from when the request was to be sent: a client that is late cannot hide it");
-        words.put("TPOT", "time per output token: (last token - first token) / (tokens - 1), for each request of two tokens or more");
-        words.put("ITL", "inter-token latency: every gap between two tokens of a request, all requests pooled; a gap before an event"
-                + " of k tokens is k gaps of a k-th");
+        words.put(
+                "TTFT",
+                "time to first token: from just before the request's first byte was written (bench serve) or the submit call"
+                        + " began (bench streaming) until its first token was there");
+        words.put(
+                "TTFT, intended",
+                "the same from when the request was to be sent: a client that is late cannot hide it");
+        words.put(
+                "TPOT",
+                "time per output token: (last token - first token) / (tokens - 1), for each request of two tokens or more");
+        words.put(
+                "ITL",
+                "inter-token latency: every gap between two tokens of a request, all requests pooled; a gap before an event"
+                        + " of k tokens is k gaps of a k-th");
         words.put("Latency", "from the same start as TTFT until the last event of the completion");
-        words.put("Waiting, streaming", "requests that were sent and have no token yet; requests that have one and are not over");
+        words.put(
+                "Waiting, streaming",
+                "requests that were sent and have no token yet; requests that have one and are not over");
         words.put("Percentiles", "interpolate linearly between the two nearest ranks; over completed requests only");
         return words;
     }
 
     /** The page's style sheet, a resource beside this class. */
     static String style() {
-        try (InputStream in = Objects.requireNonNull(HtmlReport.class.getResourceAsStream("report.css"), "report.css")) {
+        try (InputStream in =
+                Objects.requireNonNull(HtmlReport.class.getResourceAsStream("report.css"), "report.css")) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -70,7 +81,8 @@ public final class HtmlReport {
         StringBuilder out = new StringBuilder(1 << 16);
         out.append("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>")
                 .append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>")
-                .append("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>")
+                .append(
+                        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>")
                 .append("<title>roseinfer: benchmark report</title><style>")
                 .append(style())
                 .append("</style></head><body><main>\n<h1>Benchmark report</h1>\n");
@@ -96,17 +108,20 @@ public final class HtmlReport {
     }
 
     private static void verdict(StringBuilder out, ShownRun run) {
-        String requests = run.requests().size() + " requests" + (run.failed() > 0 ? ", " + run.failed() + " more failed" : "");
+        String requests =
+                run.requests().size() + " requests" + (run.failed() > 0 ? ", " + run.failed() + " more failed" : "");
         boolean bad = run.verdict().isPresent() && !run.verdict().get().valid();
         out.append("<section class=\"verdict " + (bad ? "bad" : "good") + "\"><strong>" + Markup.text(run.name())
                 + "</strong>: " + requests + ". ");
-        run.verdict().ifPresentOrElse(
-                judged -> {
-                    out.append(judged.valid() ? "The run is valid." : "<strong>The run is invalid.</strong>");
-                    list(out, judged.reasons());
-                    list(out, judged.notes());
-                },
-                () -> out.append("This benchmark measures in the engine's process and does not judge its client."));
+        run.verdict()
+                .ifPresentOrElse(
+                        judged -> {
+                            out.append(judged.valid() ? "The run is valid." : "<strong>The run is invalid.</strong>");
+                            list(out, judged.reasons());
+                            list(out, judged.notes());
+                        },
+                        () -> out.append(
+                                "This benchmark measures in the engine's process and does not judge its client."));
         out.append("</section>\n");
     }
 
@@ -241,8 +256,9 @@ public final class HtmlReport {
 
     private static void about(StringBuilder out, ShownRun run) {
         out.append("<h3>" + Markup.text(run.name()) + "</h3><dl>");
-        run.about().forEach((name, value) ->
-                out.append("<dt>" + Markup.text(name) + "</dt><dd><code>" + Markup.text(value) + "</code></dd>"));
+        run.about()
+                .forEach((name, value) -> out.append(
+                        "<dt>" + Markup.text(name) + "</dt><dd><code>" + Markup.text(value) + "</code></dd>"));
         out.append("</dl>\n");
     }
 }

@@ -23,7 +23,8 @@ final class Markup {
         if (value == Math.rint(value) && size < 1e15) {
             return String.format(Locale.ROOT, "%,d", (long) value);
         }
-        return String.format(Locale.ROOT, size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : "%.3f", value);
+        return String.format(
+                Locale.ROOT, size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : "%.3f", value);
     }
 
     /** A number at an axis: round, so without zeros at its end. */

@@ -32,8 +32,9 @@ final class ResultDocument {
         if (root.path("runs").path(0).path("requests").isArray()) {
             return streamed(name, root);
         }
-        throw new BadInput(FileFailure.shown(file)
-                + " has no runs with requests; a report shows what bench serve --json and bench streaming --json write");
+        throw new BadInput(
+                FileFailure.shown(file)
+                        + " has no runs with requests; a report shows what bench serve --json and bench streaming --json write");
     }
 
     private static ShownRun served(String name, JsonNode root) {
@@ -59,11 +60,19 @@ final class ResultDocument {
         fact(facts, "Client CPU (s)", own.path("client").path("cpu_s"));
         fact(facts, "Client collections", own.path("client").path("gc_count"));
         fact(facts, "Client's floor: token events/s", own.path("floor").path("token_events_s"));
-        fact(facts, "Client's floor: lag p99 (ms)", own.path("floor").path("dispatch_lag_ms").path("p99"));
-        fact(facts, "Client's floor: TTFT p50 (ms)", own.path("floor").path("ttft_ms").path("p50"));
+        fact(
+                facts,
+                "Client's floor: lag p99 (ms)",
+                own.path("floor").path("dispatch_lag_ms").path("p99"));
+        fact(
+                facts,
+                "Client's floor: TTFT p50 (ms)",
+                own.path("floor").path("ttft_ms").path("p50"));
         JsonNode validity = own.path("validity");
         ShownRun.Judged judged = new ShownRun.Judged(
-                validity.path("valid").asBoolean(false), texts(validity.path("reasons")), texts(validity.path("notes")));
+                validity.path("valid").asBoolean(false),
+                texts(validity.path("reasons")),
+                texts(validity.path("notes")));
         Map<String, String> about = new LinkedHashMap<>();
         about.put("Command", "roseinfer " + String.join(" ", texts(own.path("command"))));
         about.put("Date", root.path("date").asString(""));
@@ -115,7 +124,12 @@ final class ResultDocument {
             fact(facts, "Preemptions", run.path("preemptions"));
             String number = root.get("runs").size() > 1 ? " run " + (runs.size() + 1) : "";
             runs.add(new ShownRun(
-                    name + number, Optional.empty(), requests, run.path("rejected").asInt(0), facts, about));
+                    name + number,
+                    Optional.empty(),
+                    requests,
+                    run.path("rejected").asInt(0),
+                    facts,
+                    about));
         }
         return runs;
     }

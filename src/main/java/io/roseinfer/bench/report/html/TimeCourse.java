@@ -16,10 +16,8 @@ record TimeCourse(List<Double> seconds, List<Double> tokensPerSecond, List<Doubl
     private static final double MILLIS_PER_SECOND = 1e3;
 
     static TimeCourse of(ShownRun run) {
-        double end = run.requests().stream()
-                .mapToDouble(ShownRun.Request::end)
-                .max()
-                .orElse(1);
+        double end =
+                run.requests().stream().mapToDouble(ShownRun.Request::end).max().orElse(1);
         double slice = Math.max(end, 1e-3) / SLICES;
         double[] tokens = new double[SLICES];
         for (ShownRun.Request request : run.requests()) {
@@ -35,7 +33,9 @@ record TimeCourse(List<Double> seconds, List<Double> tokensPerSecond, List<Doubl
             double at = (i + 0.5) * slice;
             seconds.add(at / MILLIS_PER_SECOND);
             rates.add(tokens[i] / slice * MILLIS_PER_SECOND);
-            waiting.add((double) run.requests().stream().filter(request -> isWaiting(request, at)).count());
+            waiting.add((double) run.requests().stream()
+                    .filter(request -> isWaiting(request, at))
+                    .count());
             streaming.add((double) run.requests().stream()
                     .filter(request -> !isWaiting(request, at) && request.sent() <= at && at < request.end())
                     .count());

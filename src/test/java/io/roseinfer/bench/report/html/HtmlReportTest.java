@@ -117,8 +117,7 @@ class HtmlReportTest {
     @Test
     void latencies_are_those_of_the_raw_stamps() throws Exception {
         Document page = parse(HtmlReport.of(List.of(file("a.json", serve(true)))));
-        List<String> rows =
-                elements(page, "tr").stream().map(row -> cells(row)).toList();
+        List<String> rows = elements(page, "tr").stream().map(row -> cells(row)).toList();
         assertThat(rows)
                 .contains(
                         "TTFT|20|29|29.8|20|30|2",
@@ -139,7 +138,10 @@ class HtmlReportTest {
     @Test
     void every_run_of_every_file_is_a_line_of_each_distribution() throws Exception {
         Document page = parse(HtmlReport.of(List.of(file("a.json", serve(true)), file("b.json", STREAMING))));
-        assertThat(elements(page, "figure").getFirst().getElementsByTagName("polyline").getLength())
+        assertThat(elements(page, "figure")
+                        .getFirst()
+                        .getElementsByTagName("polyline")
+                        .getLength())
                 .isEqualTo(3);
         assertThat(elements(page, "section").stream().map(Element::getTextContent))
                 .anySatisfy(text -> assertThat(text).startsWith("b run 2: 1 requests, 2 more failed"));
@@ -178,7 +180,9 @@ class HtmlReportTest {
         assertThat(course.waiting().subList(0, 50)).containsOnly(1.0);
         assertThat(course.waiting().subList(50, 100)).containsOnly(0.0);
         assertThat(course.streaming().subList(50, 100)).containsOnly(1.0);
-        assertThat(course.tokensPerSecond().stream().mapToDouble(rate -> rate * 0.01).sum())
+        assertThat(course.tokensPerSecond().stream()
+                        .mapToDouble(rate -> rate * 0.01)
+                        .sum())
                 .isCloseTo(2, within(1e-9));
     }
 }
