@@ -51,7 +51,7 @@ public final class Roseinfer {
     /**
      * Loads a model with default settings and serves it; closing the engine frees everything.
      *
-     * @param model a directory, a hub id, {@code builtin:tiny} or {@code random:NAME}; see {@link ModelRef}
+     * @param model a directory, a hub id, {@code builtin:tiny}, {@code builtin:chat} or {@code random:NAME}; see {@link ModelRef}
      * @throws io.roseinfer.base.RoseException if the model cannot be found, read or loaded; the message says what to do
      */
     public static Engine open(String model) {

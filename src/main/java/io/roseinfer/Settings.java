@@ -8,7 +8,7 @@ import java.util.Objects;
 /**
  * What to load and where to run it.
  *
- * @param model a directory, a hub id, {@code builtin:tiny} or {@code random:NAME}; see {@link io.roseinfer.hub.ModelRef}
+ * @param model a directory, a hub id, {@code builtin:tiny}, {@code builtin:chat} or {@code random:NAME}; see {@link io.roseinfer.hub.ModelRef}
  * @param device where to run
  * @param precision how weights are held
  * @param threads processor threads; 0 takes one per processor

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 /** The meaning of the text after {@code --model}. */
 public sealed interface ModelRef {
     /** The models shipped in the jar. */
-    List<String> BUILTIN_NAMES = List.of("tiny");
+    List<String> BUILTIN_NAMES = List.of("tiny", "chat");
 
     /** An existing directory in Hugging Face layout. */
     record Directory(Path path) implements ModelRef {

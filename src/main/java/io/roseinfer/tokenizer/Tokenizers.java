@@ -89,6 +89,17 @@ public final class Tokenizers {
     }
 
     /**
+     * As above, with the special tokens of a {@code tokenizer_config.json} at hand. Its class is not looked for among GPT-2's.
+     *
+     * @param config the other file
+     */
+    public static Tokenizer fromTokenizerJson(byte[] utf8, byte[] config, String description) {
+        JsonView settings = JsonView.parse(config, description);
+        OlderFiles none = new OlderFiles(Map.of(), SpecialTokens.NONE);
+        return new BpeTokenizer(TokenizerJson.read(utf8, description, TokenizerConfig.read(settings, none, false)));
+    }
+
+    /**
      * The tokenizer of a {@code vocab.json} and a {@code merges.txt} at hand, with GPT-2's settings.
      *
      * @throws BadModel as {@link #fromDirectory}

@@ -103,7 +103,8 @@ class ModelRefTest {
     @Test
     void built_in_model_is_known_by_name() {
         assertThat(parse("builtin:tiny")).isEqualTo(new ModelRef.Builtin("tiny"));
-        assertRefused("builtin:huge", "allowed are builtin:tiny");
+        assertThat(parse("builtin:chat")).isEqualTo(new ModelRef.Builtin("chat")).hasToString("builtin:chat");
+        assertRefused("builtin:huge", "allowed are builtin:tiny, builtin:chat");
     }
 
     @ParameterizedTest
@@ -152,7 +153,7 @@ class ModelRefTest {
         assertRefused(
                 "gpt2 medium",
                 "allowed are a directory, a hub id such as old or owner/name, one at a branch, tag or commit as"
-                        + " owner/name@revision, builtin:tiny, random:small");
+                        + " owner/name@revision, builtin:tiny, builtin:chat, random:small");
     }
 
     private static void assertMissing(String text, String message) {

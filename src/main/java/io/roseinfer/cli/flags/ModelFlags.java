@@ -37,8 +37,8 @@ public final class ModelFlags {
             paramLabel = "<REF>",
             completionCandidates = RandomShapes.class,
             description =
-                    "A directory in Hugging Face layout, a hub id, builtin:tiny, or random:SHAPE, where SHAPE is one of"
-                            + " ${COMPLETION-CANDIDATES} or the path of a config.json.")
+                    "A directory in Hugging Face layout, a hub id, builtin:tiny, builtin:chat, or random:SHAPE, where SHAPE"
+                            + " is one of ${COMPLETION-CANDIDATES} or the path of a config.json.")
     private String model = "builtin:tiny";
 
     @Option(

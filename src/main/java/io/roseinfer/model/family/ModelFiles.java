@@ -44,6 +44,7 @@ public record ModelFiles(
         implements AutoCloseable {
     private static final String CONFIG = "config.json";
     private static final String GENERATION_CONFIG = "generation_config.json";
+    private static final String TOKENIZER_CONFIG = "tokenizer_config.json";
     private static final String BUILTIN_ROOT = "/io/roseinfer/builtin/";
 
     public ModelFiles {
@@ -118,7 +119,7 @@ public record ModelFiles(
         List<String> warnings = new ArrayList<>();
         Configured model = Configured.read(title, title + "/" + CONFIG, resource(root + CONFIG), warnings)
                 .withGeneration(title + "/" + GENERATION_CONFIG, resource(root + GENERATION_CONFIG), warnings);
-        Tokenizer tokenizer = Tokenizers.fromTokenizerJson(resource(root + "tokenizer.json"), title);
+        Tokenizer tokenizer = builtinTokenizer(root, title);
         warnings.addAll(tokenizer.warnings());
         model = model.endingAlso(Optional.of(tokenizer));
         try (InputStream weights = open(root + "model.safetensors.zst")) {
@@ -129,9 +130,24 @@ public record ModelFiles(
         }
     }
 
+    private static Tokenizer builtinTokenizer(String root, String title) {
+        byte[] json = resource(root + "tokenizer.json");
+        return hasResource(root + TOKENIZER_CONFIG)
+                ? Tokenizers.fromTokenizerJson(json, resource(root + TOKENIZER_CONFIG), title)
+                : Tokenizers.fromTokenizerJson(json, title);
+    }
+
     private static ChatTemplate builtinChat(String root, String title) {
+        if (hasResource(root + TOKENIZER_CONFIG)) {
+            return ChatTemplates.fromTokenizerConfig(resource(root + TOKENIZER_CONFIG), title + "/" + TOKENIZER_CONFIG)
+                    .orElseThrow();
+        }
         String source = new String(resource(root + "chat_template.jinja"), StandardCharsets.UTF_8);
         return ChatTemplate.parse(source, title + "/chat_template.jinja", Map.of());
+    }
+
+    private static boolean hasResource(String path) {
+        return ModelFiles.class.getResource(path) != null;
     }
 
     /**

@@ -45,6 +45,21 @@ public final class ChatTemplates {
                 : fromField(config, directory.resolve(CONFIG).toString(), tokens);
     }
 
+    /**
+     * The template in a {@code tokenizer_config.json} at hand, if it has one.
+     *
+     * @param utf8 the file
+     * @param description what messages call it
+     * @throws BadModel as {@link #fromDirectory}
+     */
+    public static Optional<ChatTemplate> fromTokenizerConfig(byte[] utf8, String description) {
+        JsonNode config = object(utf8, description);
+        return fromField(
+                config,
+                description,
+                specialTokens(config, StrictJson.mapper().createObjectNode()));
+    }
+
     private static Optional<ChatTemplate> fromField(JsonNode object, String file, Map<String, String> tokens) {
         JsonNode field = object.path(FIELD);
         String where = file + ": " + FIELD;
@@ -96,8 +111,12 @@ public final class ChatTemplates {
         if (!Files.exists(file)) {
             return StrictJson.mapper().createObjectNode();
         }
+        return object(bytes(file), file.toString());
+    }
+
+    private static JsonNode object(byte[] utf8, String file) {
         try {
-            JsonNode node = StrictJson.parse(bytes(file));
+            JsonNode node = StrictJson.parse(utf8);
             if (node.isObject()) {
                 return node;
             }
