@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
-final class ChatCommand implements io.roseinfer.cli.Command {
+final class ChatCommand implements io.roseinfer.cli.terminal.Command {
     @Mixin
     private ModelFlags model = new ModelFlags();
 

@@ -38,7 +38,7 @@ final class ChatSession {
     /** Talks until the input ends, or says so. */
     void run(Optional<String> system) {
         system.ifPresent(this::instruct);
-        try (StopSignals.Handled unused = StopSignals.atInterrupt(this::interrupt)) {
+        try (StopSignals.Handled _ = StopSignals.atInterrupt(this::interrupt)) {
             Optional<String> line = read();
             while (line.isPresent() && takes(line.get().strip())) {
                 line = read();
