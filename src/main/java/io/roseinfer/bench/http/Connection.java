@@ -37,7 +37,7 @@ final class Connection {
     boolean registered(SelectionKey value) {
         key = value;
         if (unwritten != null) {
-            int before = value.interestOpsOr(SelectionKey.OP_WRITE);
+            int unusedOps = value.interestOpsOr(SelectionKey.OP_WRITE);
         }
         return !reserved;
     }
@@ -54,8 +54,8 @@ final class Connection {
             unwritten = request;
             SelectionKey registration = key;
             if (registration != null) {
-                int before = registration.interestOpsOr(SelectionKey.OP_WRITE);
-                Selector woken = registration.selector().wakeup();
+                int unusedOps = registration.interestOpsOr(SelectionKey.OP_WRITE);
+                Selector unusedSelector = registration.selector().wakeup();
             }
         }
     }
@@ -69,7 +69,7 @@ final class Connection {
         }
         if (registration != null && (rest == null || !rest.hasRemaining())) {
             unwritten = null;
-            int before = registration.interestOpsAnd(SelectionKey.OP_READ);
+            int unusedOps = registration.interestOpsAnd(SelectionKey.OP_READ);
         }
     }
 

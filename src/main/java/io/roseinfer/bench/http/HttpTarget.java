@@ -22,6 +22,9 @@ public final class HttpTarget implements Target {
     /** Most connections that are opened beforehand; where more are in flight, the rest are opened as they are needed, and counted. */
     private static final int MOST_PREOPENED = 1024;
 
+    /** Requests that are due within it may be in flight together. */
+    private static final long WINDOW_NANOS = 2_000_000_000;
+
     private final Endpoint endpoint;
     private final InetSocketAddress address;
     private final Clock clock;
@@ -57,7 +60,8 @@ public final class HttpTarget implements Target {
         }
         openedLate.set(0);
         idle.removeIf(connection -> !connection.isOpen());
-        int missing = Math.min(Math.min(requests.size(), mostAtOnce), MOST_PREOPENED) - idle.size();
+        int missing =
+                Math.min(Math.min(mostDueWithin(requests, WINDOW_NANOS), mostAtOnce), MOST_PREOPENED) - idle.size();
         if (missing > 0) {
             joining = new CountDownLatch(missing);
             for (int i = 0; i < missing; i++) {
@@ -65,6 +69,19 @@ public final class HttpTarget implements Target {
             }
             await(joining);
         }
+    }
+
+    /** The most requests that are due within some time, whenever that is. */
+    static int mostDueWithin(List<OfferedRequest> requests, long nanos) {
+        int most = 0;
+        int first = 0;
+        for (int last = 0; last < requests.size(); last++) {
+            while (requests.get(last).dueNanos() - requests.get(first).dueNanos() > nanos) {
+                first++;
+            }
+            most = Math.max(most, last - first + 1);
+        }
+        return most;
     }
 
     private static void await(CountDownLatch latch) {

@@ -24,16 +24,11 @@ import tools.jackson.databind.JsonNode;
 public final class NullServer implements AutoCloseable {
     private static final String HEAD =
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
-    private static final String EVENT =
-            "data: {\"id\":\"cmpl-null\",\"object\":\"text_completion\",\"created\":0,\"model\":\"null\","
-                    + "\"choices\":[{\"index\":0,\"text\":\" a\",\"logprobs\":null,\"finish_reason\":%s,\"token_ids\":[257]}]}\n\n";
-    private static final String USAGE = "data: {\"id\":\"cmpl-null\",\"choices\":[],\"usage\":{\"prompt_tokens\":%d,"
-            + "\"completion_tokens\":%d,\"total_tokens\":%d}}\n\ndata: [DONE]\n\n";
 
-    private static final byte[] FIRST = ascii(HEAD + chunk(String.format(EVENT, "null")));
-    private static final byte[] NEXT = ascii(chunk(String.format(EVENT, "null")));
-    private static final byte[] LAST = ascii(chunk(String.format(EVENT, "\"length\"")));
-    private static final byte[] ONLY = ascii(HEAD + chunk(String.format(EVENT, "\"length\"")));
+    private static final byte[] FIRST = ascii(HEAD + chunk(event("null")));
+    private static final byte[] NEXT = ascii(chunk(event("null")));
+    private static final byte[] LAST = ascii(chunk(event("\"length\"")));
+    private static final byte[] ONLY = ascii(HEAD + chunk(event("\"length\"")));
 
     private static final int BACKLOG = 1024;
 
@@ -42,6 +37,17 @@ public final class NullServer implements AutoCloseable {
 
     private NullServer(ServerSocket listening) {
         this.listening = listening;
+    }
+
+    private static String event(String finishReason) {
+        return "data: {\"id\":\"cmpl-null\",\"object\":\"text_completion\",\"created\":0,\"model\":\"null\",\"choices\":[{\"index\":0,"
+                + "\"text\":\" a\",\"logprobs\":null,\"finish_reason\":" + finishReason + ",\"token_ids\":[257]}]}\n\n";
+    }
+
+    private static String usage(int prompt, int completion) {
+        return "data: {\"id\":\"cmpl-null\",\"choices\":[],\"usage\":{\"prompt_tokens\":" + prompt
+                + ",\"completion_tokens\":" + completion + ",\"total_tokens\":" + (prompt + completion)
+                + "}}\n\ndata: [DONE]\n\n";
     }
 
     private static byte[] ascii(String text) {
@@ -134,7 +140,7 @@ public final class NullServer implements AutoCloseable {
         for (int token = 1; token < tokens; token++) {
             out.write(token == tokens - 1 ? LAST : NEXT);
         }
-        out.write(ascii(chunk(String.format(Locale.ROOT, USAGE, prompt, tokens, prompt + tokens)) + "0\r\n\r\n"));
+        out.write(ascii(chunk(usage(prompt, tokens)) + "0\r\n\r\n"));
     }
 
     /** Cuts every connection. */

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
@@ -178,6 +179,17 @@ class LoadRunTest {
             assertThat(run.run(load(10, 7, 3)).completed()).hasSize(10);
             assertThat(target.openedLate()).isZero();
         }
+    }
+
+    @Test
+    void as_many_connections_are_opened_beforehand_as_requests_come_together() {
+        List<OfferedRequest> requests = LongStream.of(0, 1, 9, 10, 11, 12, 30, 31)
+                .mapToObj(due -> new OfferedRequest(due, new Prompt.Tokens(1), 1))
+                .toList();
+        assertThat(HttpTarget.mostDueWithin(requests, 3)).isEqualTo(4);
+        assertThat(HttpTarget.mostDueWithin(requests, 0)).isEqualTo(1);
+        assertThat(HttpTarget.mostDueWithin(requests, 31)).isEqualTo(8);
+        assertThat(HttpTarget.mostDueWithin(List.of(), 5)).isZero();
     }
 
     @Test
