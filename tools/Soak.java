@@ -42,14 +42,16 @@ final class Soak {
     /** Student's t for 95 % and two parameters less than windows. */
     private static final double T = 2.306;
 
-    private static final String[] WORDS = {"once", "upon", "a", "time", "the", "sea", "lily", "apple", "story", "night"};
+    private static final String[] WORDS = {"once", "upon", "a", "time", "the", "sea", "lily", "apple", "story", "night"
+    };
     private static final String[] OTHERS = {"/metrics", "/health", "/v1/models", "/debug/requests"};
 
     private record First(double atSeconds, double millis) {}
 
     private record Memory(double atSeconds, double mebibytes) {}
 
-    private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final String url;
     private final long pid;
     private final double seconds;
@@ -118,7 +120,9 @@ final class Soak {
                 ? Kind.STREAM
                 : percent < 70
                         ? Kind.STREAM_LEFT
-                        : percent < 85 ? Kind.WHOLE : percent < 90 ? Kind.WHOLE_LEFT : percent < 95 ? Kind.WRONG : Kind.OTHER;
+                        : percent < 85
+                                ? Kind.WHOLE
+                                : percent < 90 ? Kind.WHOLE_LEFT : percent < 95 ? Kind.WRONG : Kind.OTHER;
     }
 
     private void call(Kind kind, Random random) throws IOException, InterruptedException {
@@ -128,7 +132,11 @@ final class Soak {
             case WHOLE -> expect(200, post(body(random, false)));
             case WHOLE_LEFT -> leave(random);
             case WRONG -> expect(400, post("{\"prompt\":\"" + prompt(random) + "\",\"temperature\":-1}"));
-            case OTHER -> expect(200, HttpRequest.newBuilder(URI.create(url + OTHERS[random.nextInt(OTHERS.length)])).build());
+            case OTHER ->
+                expect(
+                        200,
+                        HttpRequest.newBuilder(URI.create(url + OTHERS[random.nextInt(OTHERS.length)]))
+                                .build());
         }
     }
 
@@ -143,7 +151,8 @@ final class Soak {
     private static String body(Random random, boolean stream) {
         return "{\"prompt\":\"" + prompt(random) + "\",\"max_tokens\":" + (1 + random.nextInt(60)) + ",\"seed\":"
                 + random.nextInt(1000) + ",\"ignore_eos\":true,\"stream\":" + stream
-                + (random.nextInt(4) == 0 ? ",\"logprobs\":2" : "") + (random.nextInt(4) == 0 ? ",\"stop\":\"night\"" : "")
+                + (random.nextInt(4) == 0 ? ",\"logprobs\":2" : "")
+                + (random.nextInt(4) == 0 ? ",\"stop\":\"night\"" : "")
                 + (random.nextInt(8) == 0 ? ",\"n\":2" : "") + "}";
     }
 
@@ -182,7 +191,8 @@ final class Soak {
     }
 
     private void leave(Random random) throws InterruptedException {
-        CompletableFuture<HttpResponse<String>> answer = http.sendAsync(post(body(random, false)), BodyHandlers.ofString());
+        CompletableFuture<HttpResponse<String>> answer =
+                http.sendAsync(post(body(random, false)), BodyHandlers.ofString());
         Thread.sleep(random.nextInt(30));
         answer.cancel(true);
     }
@@ -202,12 +212,15 @@ final class Soak {
                         Long.toString(pid),
                         "GC.class_histogram")
                 .start();
-        List<String> lines = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+        List<String> lines = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                .lines()
+                .toList();
         return Double.parseDouble(lines.getLast().strip().split("\\s+")[2]) / (1 << 20);
     }
 
     private double metric(String name) throws IOException, InterruptedException {
-        String text = http.send(HttpRequest.newBuilder(URI.create(url + "/metrics")).build(), BodyHandlers.ofString())
+        String text = http.send(
+                        HttpRequest.newBuilder(URI.create(url + "/metrics")).build(), BodyHandlers.ofString())
                 .body();
         return text.lines()
                 .filter(line -> line.startsWith(name + "{"))
@@ -218,7 +231,8 @@ final class Soak {
 
     /** Prints what came of it; whether that is as it should be. */
     private boolean report() throws IOException, InterruptedException {
-        done.forEach((kind, count) -> System.out.printf("%-12s %d%n", kind.name().toLowerCase(Locale.ROOT), count.sum()));
+        done.forEach(
+                (kind, count) -> System.out.printf("%-12s %d%n", kind.name().toLowerCase(Locale.ROOT), count.sum()));
         System.out.println("errors       " + errors.size());
         errors.stream().limit(5).forEach(error -> System.out.println("  " + error));
         for (int half = 0; half < 2; half++) {

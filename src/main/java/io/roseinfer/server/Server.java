@@ -83,7 +83,9 @@ public final class Server implements AutoCloseable {
                 Map.entry("/detokenize", new Route(POST, false, tokens::detokenize)),
                 Map.entry("/version", new Route(GET, false, state::version)),
                 Map.entry("/metrics", new Route(GET, false, metrics::scrape)),
-                Map.entry("/debug/requests", new Route(GET, false, exchange -> metrics.inFlight().list(exchange, clock))),
+                Map.entry(
+                        "/debug/requests",
+                        new Route(GET, false, exchange -> metrics.inFlight().list(exchange, clock))),
                 Map.entry("/health", new Route(GET, true, state::health)),
                 Map.entry("/ping", new Route(GET, true, state::ping)),
                 Map.entry("/", new Route(GET, true, state::page)));

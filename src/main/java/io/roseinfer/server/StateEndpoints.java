@@ -11,8 +11,9 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** What a client can ask about the server itself. */
 final class StateEndpoints {
-    private static final String PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
-            + " connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+    private static final String PAGE_POLICY =
+            "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
+                    + " connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
     private static final byte[] PAGE = readPage();
 

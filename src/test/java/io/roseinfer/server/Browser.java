@@ -99,8 +99,7 @@ final class Browser implements AutoCloseable {
 
     private JsonNode call(String method, ObjectNode parameters) throws InterruptedException {
         int id = ++calls;
-        ObjectNode call =
-                StrictJson.mapper().createObjectNode().put("id", id).put("method", method);
+        ObjectNode call = StrictJson.mapper().createObjectNode().put("id", id).put("method", method);
         call.set("params", parameters);
         socket.sendText(call.toString(), true).join();
         while (true) {
@@ -140,8 +139,11 @@ final class Browser implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         socket.abort();
-        process.destroyForcibly().waitFor();
+        Process ended = process.destroyForcibly().onExit().join();
+        if (ended.isAlive()) {
+            throw new AssertionError("the browser lives on");
+        }
     }
 }

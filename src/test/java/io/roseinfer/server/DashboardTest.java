@@ -30,7 +30,10 @@ class DashboardTest {
 
     private static Set<String> expressions() throws IOException {
         Set<String> all = new TreeSet<>(dashboard().findValuesAsString("expr"));
-        dashboard().get("templating").get("list").forEach(variable -> all.add(variable.get("query").toString()));
+        dashboard()
+                .get("templating")
+                .get("list")
+                .forEach(variable -> all.add(variable.get("query").toString()));
         return all;
     }
 

@@ -74,8 +74,8 @@ class PageTest {
             Set<String> read = found(METRIC, server.get("/").body());
             assertThat(server.complete("{\"prompt\":[1],\"max_tokens\":2}").status())
                     .isEqualTo(200);
-            Set<String> there =
-                    found(Pattern.compile("(?m)^([\\w:]+)"), server.get("/metrics").body());
+            Set<String> there = found(
+                    Pattern.compile("(?m)^([\\w:]+)"), server.get("/metrics").body());
             assertThat(read).hasSizeGreaterThan(7);
             assertThat(there).containsAll(read);
         }
@@ -84,15 +84,15 @@ class PageTest {
     @Test
     void a_server_with_a_key_shows_the_page_and_no_number() throws IOException {
         ServerOptions options = TestServer.options().withApiKey(ApiKey.of("secret-key-1"));
-        try (TestServer server =
-                new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options)) {
+        try (TestServer server = new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options)) {
             assertThat(server.get("/").status()).isEqualTo(200);
             assertThat(server.get("/metrics").status()).isEqualTo(401);
         }
     }
 
     private static Path browser() {
-        Optional<Path> found = Stream.of(System.getenv().getOrDefault("PATH", "").split(":"))
+        Optional<Path> found = Stream.of(
+                        System.getenv().getOrDefault("PATH", "").split(":"))
                 .flatMap(folder -> Stream.of("chromium", "chromium-browser", "google-chrome")
                         .map(name -> Path.of(folder, name)))
                 .filter(Files::isExecutable)

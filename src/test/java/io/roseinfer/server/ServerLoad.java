@@ -38,22 +38,31 @@ final class ServerLoad {
     private static final long STEP_NANOS = 1_000_000;
     private static final long WINDOW_NANOS = 3_000_000_000L;
     private static final String PROMPT = "Once upon a time there was";
-    private static final String BODY = "{\"prompt\":\"" + PROMPT + "\",\"max_tokens\":" + TOKENS
-            + ",\"ignore_eos\":true,\"temperature\":0,\"stream\":true}";
+    private static final String BODY = body(TOKENS);
+
+    /** As many as the context of the model has room for behind the prompt, near enough. */
+    private static final int LONG_TOKENS = 500;
+
+    private static final String LONG_BODY = body(LONG_TOKENS);
 
     private static final Clock CLOCK = Clock.system();
 
     private ServerLoad() {}
 
+    private static String body(int tokens) {
+        return "{\"prompt\":\"" + PROMPT + "\",\"max_tokens\":" + tokens
+                + ",\"ignore_eos\":true,\"temperature\":0,\"stream\":true}";
+    }
+
     public static void main(String[] args) throws Exception {
         EngineOptions options = EngineOptions.defaults()
-                .withScheduler(SchedulerOptions.builder().maxBatchSize(512).build())
-                .withKvBlocks(4096);
+                .withScheduler(SchedulerOptions.builder().maxBatchSize(1024).build())
+                .withKvBlocks(40_960);
         try (TestServer server =
                 new TestServer(options, SimOptions.defaults().withReadBack(false), TestServer.options())) {
             try (RawClient client = server.client()) {
                 for (int i = 0; i < WARM_UP; i++) {
-                    call(client);
+                    call(client, BODY);
                     inProcess(server);
                 }
                 firstToken(server, client);
@@ -147,8 +156,8 @@ final class ServerLoad {
                 nanos[LEAVES - 1] / 1e6);
     }
 
-    private static void call(RawClient client) throws IOException {
-        String body = client.call(RawClient.post("/v1/completions", BODY)).body();
+    private static void call(RawClient client, String request) throws IOException {
+        String body = client.call(RawClient.post("/v1/completions", request)).body();
         if (!body.endsWith("data: [DONE]\n\n")) {
             throw new AssertionError("not a whole answer: " + body);
         }
@@ -206,7 +215,7 @@ final class ServerLoad {
             clients.add(Thread.ofVirtual().start(() -> {
                 try (RawClient client = server.client()) {
                     while (CLOCK.nanos() - begin < WINDOW_NANOS) {
-                        call(client);
+                        call(client, LONG_BODY);
                         calls.incrementAndGet();
                     }
                 } catch (IOException e) {
@@ -223,7 +232,7 @@ final class ServerLoad {
                 "%d streams: %.0f requests/s, %.0f tokens/s of %d tokens a request%n",
                 streams,
                 calls.get() / seconds,
-                calls.get() * TOKENS / seconds,
-                TOKENS);
+                (long) calls.get() * LONG_TOKENS / seconds,
+                LONG_TOKENS);
     }
 }
