@@ -129,7 +129,8 @@ public final class Roseinfer {
             ModelRunner runner =
                     backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
             warnings.addAll(backend.warnings());
-            return new LoadedModel(backend, runner, files.tokenizer(), files.chat(), files.defaults(), engine, profiler, warnings);
+            return new LoadedModel(
+                    backend, runner, files.tokenizer(), files.chat(), files.defaults(), engine, profiler, warnings);
         } catch (RuntimeException | Error e) {
             backend.close();
             throw e;

@@ -22,8 +22,9 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "chat",
-        description = "Talk with a model, a line at a time: /reset forgets, /system TEXT instructs, /exit ends. Ctrl-C ends an"
-                + " answer.",
+        description =
+                "Talk with a model, a line at a time: /reset forgets, /system TEXT instructs, /exit ends. Ctrl-C ends an"
+                        + " answer.",
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false)
@@ -65,7 +66,8 @@ final class ChatCommand implements io.roseinfer.cli.terminal.Command {
             GenerationRequest first = GenerationRequest.ofTokens(0)
                     .withSampling(sampling.params(defaults, spec, terminal))
                     .withSeed(sampling.seed())
-                    .withMaxNewTokens(maxNewTokens.orElse(defaults.maxNewTokens().orElse(context)));
+                    .withMaxNewTokens(
+                            maxNewTokens.orElse(defaults.maxNewTokens().orElse(context)));
             loaded.warmUp(terminal.clock());
             try (Engine engine = loaded.serve(options, terminal.clock())) {
                 new ChatSession(engine, prompts, first, terminal).run(system);

@@ -21,8 +21,10 @@ record ChatPrompt(ChatTemplate template, Tokenizer tokenizer, InstantSource time
      */
     static ChatPrompt of(LoadedModel model, InstantSource time) {
         ChatTemplate template = model.chat()
-                .orElseThrow(() -> new BadInput("--model " + model.spec().name()
-                        + " has no chat template that can be used, so it takes no conversations; roseinfer generate continues text"));
+                .orElseThrow(
+                        () -> new BadInput(
+                                "--model " + model.spec().name()
+                                        + " has no chat template that can be used, so it takes no conversations; roseinfer generate continues text"));
         return new ChatPrompt(template, TextPrompts.tokenizer(model), time);
     }
 

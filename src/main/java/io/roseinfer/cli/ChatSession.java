@@ -38,11 +38,14 @@ final class ChatSession {
     /** Talks until the input ends, or says so. */
     void run(Optional<String> system) {
         system.ifPresent(this::instruct);
-        try (StopSignals.Handled _ = StopSignals.atInterrupt(this::interrupt)) {
+        StopSignals.Handled handled = StopSignals.atInterrupt(this::interrupt);
+        try {
             Optional<String> line = read();
             while (line.isPresent() && takes(line.get().strip())) {
                 line = read();
             }
+        } finally {
+            handled.close();
         }
     }
 
@@ -56,7 +59,9 @@ final class ChatSession {
 
     /** Ctrl-C: the end of an answer, and where there is none of the program. */
     private void interrupt() {
-        answering.get().ifPresentOrElse(TokenStream::close, () -> Runtime.getRuntime().exit(StopSignals.INTERRUPTED));
+        answering
+                .get()
+                .ifPresentOrElse(TokenStream::close, () -> Runtime.getRuntime().exit(StopSignals.INTERRUPTED));
     }
 
     /** Does what a line says; whether it goes on. */
@@ -95,8 +100,8 @@ final class ChatSession {
         Completion completion;
         try {
             Prompt.Tokens prompt = prompts.of(messages);
-            GenerationRequest request = first.withPrompt(prompt)
-                    .withSeed(first.seed().orElse(0) + turns++);
+            GenerationRequest request =
+                    first.withPrompt(prompt).withSeed(first.seed().orElse(0) + turns++);
             completion = generate(request);
         } catch (BadInput refused) {
             messages.remove(messages.size() - 1);

@@ -53,8 +53,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         try (LoadedModel loaded = model.load(engine, terminal)) {
             model.features(loaded, terminal);
             warmUp(loaded, engine, terminal);
-            ServedModel served =
-                    options.model().withChat(loaded.chat()).withDefaults(generationConfig.of(loaded));
+            ServedModel served = options.model().withChat(loaded.chat()).withDefaults(generationConfig.of(loaded));
             return serve(loaded, engine, options.withModel(served), terminal);
         }
     }

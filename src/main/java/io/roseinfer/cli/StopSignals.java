@@ -18,8 +18,7 @@ final class StopSignals {
     static final int INTERRUPTED = SIGNALLED + 2;
 
     /** A signal that is handled until this is closed. */
-    interface Handled extends AutoCloseable {
-        @Override
+    interface Handled {
         void close();
     }
 

@@ -58,7 +58,8 @@ final class ChatReader extends CompletionReader {
     /** As many as the context has room for, unless the client says. */
     @Override
     int maxTokens(Fields fields, int promptTokens) {
-        int older = fields.integer("max_tokens", defaultTokens(spec.contextLength() - promptTokens), 1, Integer.MAX_VALUE);
+        int older =
+                fields.integer("max_tokens", defaultTokens(spec.contextLength() - promptTokens), 1, Integer.MAX_VALUE);
         return fields.integer("max_completion_tokens", older, 1, Integer.MAX_VALUE);
     }
 

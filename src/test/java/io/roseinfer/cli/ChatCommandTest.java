@@ -25,7 +25,15 @@ class ChatCommandTest {
     /** What the model says to a conversation, whose messages its template puts below each other. */
     private static String answer(String... messages) {
         Outcome outcome = CliRunner.run(
-                "generate", "--prompt", String.join("\n", messages), MODEL[0], MODEL[1], MODEL[2], MODEL[3], MODEL[4], MODEL[5]);
+                "generate",
+                "--prompt",
+                String.join("\n", messages),
+                MODEL[0],
+                MODEL[1],
+                MODEL[2],
+                MODEL[3],
+                MODEL[4],
+                MODEL[5]);
         return outcome.out().substring(0, outcome.out().length() - 1);
     }
 
@@ -74,9 +82,21 @@ class ChatCommandTest {
     @Test
     void generate_can_answer_one_message() {
         Outcome outcome = CliRunner.run(
-                "generate", "--chat", "--json", "--prompt", "Hello", MODEL[0], MODEL[1], MODEL[2], MODEL[3], MODEL[4], MODEL[5]);
+                "generate",
+                "--chat",
+                "--json",
+                "--prompt",
+                "Hello",
+                MODEL[0],
+                MODEL[1],
+                MODEL[2],
+                MODEL[3],
+                MODEL[4],
+                MODEL[5]);
         assertThat(outcome.code()).as(outcome.err()).isZero();
-        assertThat(StrictJson.parse(outcome.out().getBytes(StandardCharsets.UTF_8)).at("/text").stringValue())
+        assertThat(StrictJson.parse(outcome.out().getBytes(StandardCharsets.UTF_8))
+                        .at("/text")
+                        .stringValue())
                 .isEqualTo(answer("Hello"));
     }
 }

@@ -51,7 +51,9 @@ class ChatInterruptTest {
             in.write("Hello\n".getBytes(StandardCharsets.UTF_8));
             in.flush();
             assertThat(out.read()).isNotNegative();
-            new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor();
+            new ProcessBuilder("kill", "-INT", Long.toString(process.pid()))
+                    .start()
+                    .waitFor();
             in.write("/unknown\n/exit\n".getBytes(StandardCharsets.UTF_8));
             in.flush();
             assertThat(new String(out.readAllBytes(), StandardCharsets.UTF_8)).endsWith("\n");

@@ -201,16 +201,19 @@ class GenerateCommandTest {
     void what_the_models_authors_recommend_counts_unless_it_is_not_wanted(@TempDir Path directory) throws IOException {
         ModelDirectory.at(directory).write();
         Files.writeString(directory.resolve("generation_config.json"), "{\"temperature\":5,\"max_new_tokens\":40}");
-        List<String> flags = List.of("generate", "--model", directory.toString(), "--prompt-ids", "1", "--no-stop-on-eos", "--json");
+        List<String> flags =
+                List.of("generate", "--model", directory.toString(), "--prompt-ids", "1", "--no-stop-on-eos", "--json");
         Outcome drawn = CliRunner.run(flags.toArray(String[]::new));
         assertThat(drawn.code()).as(drawn.err()).isZero();
         assertThat(drawn.err()).contains("--generation-config none");
-        JsonNode ids = StrictJson.parse(drawn.out().getBytes(StandardCharsets.UTF_8)).at("/ids");
+        JsonNode ids =
+                StrictJson.parse(drawn.out().getBytes(StandardCharsets.UTF_8)).at("/ids");
         List<String> without = new ArrayList<>(flags);
         without.addAll(List.of("--generation-config", "none", "--max-new-tokens", Integer.toString(ids.size())));
         Outcome greedy = CliRunner.run(without.toArray(String[]::new));
         assertThat(greedy.err()).doesNotContain("generation_config");
-        assertThat(StrictJson.parse(greedy.out().getBytes(StandardCharsets.UTF_8)).at("/ids"))
+        assertThat(StrictJson.parse(greedy.out().getBytes(StandardCharsets.UTF_8))
+                        .at("/ids"))
                 .hasSameSizeAs(ids)
                 .isNotEqualTo(ids);
     }

@@ -280,7 +280,9 @@ class UsageTest {
     void noCommand_listsThem() {
         Outcome outcome = CliRunner.run();
         assertThat(outcome.code()).isEqualTo(2);
-        assertThat(outcome.err()).contains("bench, generate, chat, serve, doctor").hasLineCount(1);
+        assertThat(outcome.err())
+                .contains("bench, generate, chat, serve, report, doctor")
+                .hasLineCount(1);
     }
 
     @ParameterizedTest

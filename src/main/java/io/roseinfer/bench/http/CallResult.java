@@ -129,7 +129,7 @@ public record CallResult(
     private OptionalDouble firstTokenFrom(long nanos) {
         return arrivals.nanos().isEmpty()
                 ? OptionalDouble.empty()
-                : OptionalDouble.of((double) arrivals.nanos().getFirst() - nanos);
+                : OptionalDouble.of((double) (arrivals.nanos().getFirst() - nanos));
     }
 
     /** Time to first token, from when the request was sent, in nanoseconds. */

@@ -100,5 +100,4 @@ public final class Choices {
             super(GenerationConfigFlag.Source.class);
         }
     }
-
 }

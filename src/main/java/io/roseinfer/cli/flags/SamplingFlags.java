@@ -72,13 +72,10 @@ public final class SamplingFlags {
         if (!defaults.draws() || doSample) {
             SamplingParams alone = params(terminal);
             boolean given = GivenFlags.has(command, "--repetition-penalty");
-            return given
-                    ? alone
-                    : alone.withRepetitionPenalty(defaults.params().repetitionPenalty());
+            return given ? alone : alone.withRepetitionPenalty(defaults.params().repetitionPenalty());
         }
-        SamplingParams params = defaults.params()
-                .withPresencePenalty(presencePenalty)
-                .withFrequencyPenalty(frequencyPenalty);
+        SamplingParams params =
+                defaults.params().withPresencePenalty(presencePenalty).withFrequencyPenalty(frequencyPenalty);
         params = GivenFlags.has(command, "--temperature") ? params.withTemperature(temperature) : params;
         params = GivenFlags.has(command, "--top-k") ? params.withTopK(topK) : params;
         params = GivenFlags.has(command, "--top-p") ? params.withTopP(topP) : params;

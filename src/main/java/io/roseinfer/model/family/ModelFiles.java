@@ -177,7 +177,8 @@ public record ModelFiles(
         try {
             Binding bound = Binding.of(model.family, model.spec, source);
             warnings.addAll(bound.warnings());
-            return new ModelFiles(bound.spec(), bound.weights(), tokenizer, Optional.empty(), model.defaults, source, warnings);
+            return new ModelFiles(
+                    bound.spec(), bound.weights(), tokenizer, Optional.empty(), model.defaults, source, warnings);
         } catch (RuntimeException | Error e) {
             source.close();
             throw e;

@@ -59,6 +59,10 @@ class GenerationConfigTest {
             })
     void what_makes_no_sense_is_told_and_ignored(String json) {
         assertThat(read(json)).isEqualTo(SamplingDefaults.NONE);
-        assertThat(warnings).singleElement().asString().startsWith("generation_config.json: ").endsWith("; it is ignored");
+        assertThat(warnings)
+                .singleElement()
+                .asString()
+                .startsWith("generation_config.json: ")
+                .endsWith("; it is ignored");
     }
 }
