@@ -11,6 +11,7 @@ import io.roseinfer.engine.Prompt;
 import io.roseinfer.engine.TokenStream;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import tools.jackson.databind.node.ArrayNode;
@@ -59,8 +60,7 @@ final class ChatSession {
 
     /** Ctrl-C: the end of an answer, and where there is none of the program. */
     private void interrupt() {
-        answering
-                .get()
+        Objects.requireNonNull(answering.get())
                 .ifPresentOrElse(TokenStream::close, () -> Runtime.getRuntime().exit(StopSignals.INTERRUPTED));
     }
 

@@ -50,7 +50,6 @@ import tools.jackson.databind.node.ObjectNode;
 public final class ServeJson {
     private static final int SCHEMA = 1;
     private static final double NANOS_PER_SECOND = 1e9;
-    private static final double MILLIS_PER_SECOND = 1e3;
 
     /**
      * What the file says beside the run itself.

@@ -178,28 +178,22 @@ final class ExpressionParser {
 
     private Expression primary() {
         Token token = tokens.peek();
-        switch (token.kind()) {
-            case NAME -> {
-                return name(tokens.next().text());
-            }
+        return switch (token.kind()) {
+            case NAME -> name(tokens.next().text());
             case STRING -> {
                 StringBuilder text = new StringBuilder();
                 while (tokens.peek().kind() == Kind.STRING) {
                     text.append(tokens.next().text());
                 }
-                return new Expression.Constant(new Value.Text(text.toString()));
+                yield new Expression.Constant(new Value.Text(text.toString()));
             }
-            case INTEGER -> {
-                return new Expression.Constant(Numbers.integerLiteral(tokens.next()));
-            }
+            case INTEGER -> new Expression.Constant(Numbers.integerLiteral(tokens.next()));
             case FLOAT -> {
                 String digits = tokens.next().text().replace("_", "");
-                return new Expression.Constant(new Value.Real(Double.parseDouble(digits)));
+                yield new Expression.Constant(new Value.Real(Double.parseDouble(digits)));
             }
-            default -> {
-                return bracketed();
-            }
-        }
+            default -> bracketed();
+        };
     }
 
     private Expression name(String name) {

@@ -83,7 +83,7 @@ final class Filters {
     private static Value absent(Value value, Given given, Budget budget) {
         List<Optional<Value>> bound = given.bind("default_value", "boolean");
         boolean orFalse = bound.get(1).map(Operators::truth).orElse(false);
-        return value instanceof Undefined || orFalse && !Operators.truth(value)
+        return value instanceof Undefined || (orFalse && !Operators.truth(value))
                 ? bound.get(0).orElse(new Text(""))
                 : value;
     }

@@ -120,7 +120,7 @@ final class Lexer {
             return PythonText.stripEnd(text);
         }
         int lineStart = text.lastIndexOf('\n') + 1;
-        if (sign == '+' || !isBlock || lineStart == 0 && !atLineStart) {
+        if (sign == '+' || !isBlock || (lineStart == 0 && !atLineStart)) {
             return text;
         }
         String last = text.substring(lineStart);
@@ -190,7 +190,7 @@ final class Lexer {
 
     private boolean closes(Kind kind, String closing) {
         char sign = source.charAt(at);
-        boolean signed = sign == '-' || sign == '+' && kind == Kind.BLOCK_END;
+        boolean signed = sign == '-' || (sign == '+' && kind == Kind.BLOCK_END);
         if (!source.startsWith(closing, signed ? at + 1 : at)) {
             return false;
         }

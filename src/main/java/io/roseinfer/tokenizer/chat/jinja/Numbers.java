@@ -58,7 +58,7 @@ final class Numbers {
             if (!operator.equals("/") && isWhole(left) && isWhole(right)) {
                 long a = whole(left, "an operand");
                 long b = whole(right, "an operand");
-                return operator.equals("**") && b < 0 ? new Real(Math.pow(a, b)) : new Int(ofWhole(operator, a, b));
+                return operator.equals("**") && b < 0 ? new Real(Math.pow((double) a, (double) b)) : new Int(ofWhole(operator, a, b));
             }
         } catch (ArithmeticException e) {
             throw new TemplateError(

@@ -58,11 +58,13 @@ final class Operators {
         };
     }
 
+    /** Python's {@code ==}; values without one of their own are equal to themselves alone. */
+    @SuppressWarnings("ReferenceEquality")
     static boolean equal(Value left, Value right) {
         if (Numbers.isNumber(left) && Numbers.isNumber(right)) {
-            return Numbers.isWhole(left) && Numbers.isWhole(right)
-                    ? Numbers.whole(left, "") == Numbers.whole(right, "")
-                    : Numbers.real(left) == Numbers.real(right);
+            return (Numbers.isWhole(left) && Numbers.isWhole(right))
+                    ? (Numbers.whole(left, "") == Numbers.whole(right, ""))
+                    : (Numbers.real(left) == Numbers.real(right));
         }
         return switch (left) {
             case Items(var values, Items.Kind kind) ->
@@ -281,7 +283,8 @@ final class Operators {
 
     /** {@code object[start:stop:step]}. */
     static Value slice(Value object, Optional<Value> start, Optional<Value> stop, Optional<Value> step) {
-        boolean sliceable = object instanceof Text || object instanceof Items(var ignored, Items.Kind kind) && kind != Items.Kind.VIEW;
+        boolean sliceable = object instanceof Text
+                || (object instanceof Items(var ignored, Items.Kind kind) && kind != Items.Kind.VIEW);
         if (!sliceable) {
             throw new TemplateError(typeName(object) + " cannot be sliced");
         }

@@ -167,7 +167,7 @@ final class PythonJson {
                 case '\f' -> out.append("\\f");
                 case '\b' -> out.append("\\b");
                 default -> {
-                    if (c < ' ' || onlyAscii && c > '~') {
+                    if (c < ' ' || (onlyAscii && c > '~')) {
                         out.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
                     } else {
                         out.append(c);

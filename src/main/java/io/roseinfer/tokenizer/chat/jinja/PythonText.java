@@ -106,8 +106,8 @@ final class PythonText {
 
     /** {@code str.isspace} of one character. */
     static boolean isSpace(int point) {
-        return point >= '\t' && point <= '\r'
-                || point >= 0x1c && point <= ' '
+        return (point >= '\t' && point <= '\r')
+                || (point >= 0x1c && point <= ' ')
                 || point == 0x85
                 || Character.isSpaceChar(point);
     }
@@ -136,7 +136,7 @@ final class PythonText {
 
     /** Whether a character ends a line for {@code str.splitlines}. */
     static boolean isLineEnd(char c) {
-        return c >= '\n' && c <= '\r' || c >= 0x1c && c <= 0x1e || c == 0x85 || c == 0x2028 || c == 0x2029;
+        return (c >= '\n' && c <= '\r') || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 || c == 0x2029;
     }
 
     /** The first character in upper case, the others in lower. */

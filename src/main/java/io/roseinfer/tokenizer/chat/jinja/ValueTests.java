@@ -92,9 +92,11 @@ final class ValueTests {
         return value instanceof Text
                 || value instanceof Dict
                 || value instanceof Undefined
-                || value instanceof Items(var ignored, Items.Kind kind) && kind != Items.Kind.VIEW;
+                || (value instanceof Items(var ignored, Items.Kind kind) && kind != Items.Kind.VIEW);
     }
 
+    /** Python's {@code is}: the same object, where equal ones are not. */
+    @SuppressWarnings("ReferenceEquality")
     private static boolean isSame(Value value, Value other) {
         boolean plain = value instanceof Bool || value instanceof None || value instanceof Int || value instanceof Text;
         return plain ? value.equals(other) : value == other;
