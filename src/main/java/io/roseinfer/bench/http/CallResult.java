@@ -6,7 +6,6 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 
 /**
  * What became of one request. Times are nanoseconds of the run's clock.
@@ -186,9 +185,5 @@ public record CallResult(
     /** How long a bound on concurrency held it back. */
     public long heldNanos() {
         return times.readyNanos() - times.dueNanos();
-    }
-
-    LongStream arrivalNanos() {
-        return arrivals.nanos().stream().mapToLong(Long::longValue);
     }
 }

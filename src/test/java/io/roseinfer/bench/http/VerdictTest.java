@@ -19,7 +19,7 @@ class VerdictTest {
 
     /** Request i is due at i · 10 ms, sent so much later, and answered with 4 tokens for 6. */
     private static CallResult call(int id, double lagMillis, Usage usage) {
-        long due = id * 10 * MILLI;
+        long due = id * 10L * MILLI;
         long sent = due + Math.round(lagMillis * MILLI);
         List<Long> nanos = List.of(sent + 20 * MILLI, sent + 21 * MILLI, sent + 22 * MILLI, sent + 23 * MILLI);
         return new CallResult(
@@ -35,7 +35,7 @@ class VerdictTest {
     private static LoadResult run(int requests, IntFunction<CallResult> call) {
         return new LoadResult(
                 0,
-                requests * 10 * MILLI,
+                requests * 10L * MILLI,
                 true,
                 IntStream.range(0, requests).mapToObj(call).toList(),
                 new ClientCost(0, 0, 0),
