@@ -21,9 +21,8 @@ inline Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load)
     Plan plan = load.decodes() ? decode_plan(load.rows, s.millions()) : prefill_plan(load.tokens(), load.rows, s.millions());
     plan.attention = load.decodes() ? Plan::SHARED : Plan::SHARED_PREFILL;
     plan.attentionCluster = 8;
-    while (plan.attentionCluster > 1 && load.rows * s.keyHeads() * plan.attentionCluster > 2 * kernels.multiprocessors()) {
-        plan.attentionCluster /= 2;
-    }
+    auto most = [&] { return (plan.attentionCluster * s.headPad() > 256 ? 1 : 2) * kernels.multiprocessors(); };  // blocks
+    while (plan.attentionCluster > 1 && load.rows * s.keyHeads() * plan.attentionCluster > most()) plan.attentionCluster /= 2;
     return plan;
 }
 

@@ -514,9 +514,24 @@ class StepShapesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1, 8, 8", "4, 8, 8", "5, 8, 4", "16, 8, 2", "33, 8, 1", "256, 8, 1"})
-    void blocks_that_share_a_context_grow_in_number_as_rows_become_few(int rows, int kvHeads, int cluster) {
-        assertThat(new SharedAttention(64).cluster(rows, kvHeads, 132)).isEqualTo(cluster);
+    @CsvSource({
+        "64, 1, 8, 8",
+        "64, 2, 8, 8",
+        "64, 3, 8, 4",
+        "64, 8, 8, 4",
+        "64, 8, 3, 4",
+        "64, 16, 8, 2",
+        "64, 33, 8, 1",
+        "64, 256, 8, 1",
+        "128, 2, 8, 8",
+        "128, 4, 8, 4",
+        "128, 8, 8, 2",
+        "128, 16, 8, 2",
+        "128, 17, 8, 1"
+    })
+    void blocks_that_share_a_context_grow_in_number_as_rows_become_few(
+            int headSize, int rows, int kvHeads, int cluster) {
+        assertThat(new SharedAttention(headSize).cluster(rows, kvHeads, 132)).isEqualTo(cluster);
         assertThat(new SharedAttention(128).sharedBytes()).isLessThanOrEqualTo(MAX_SHARED_BYTES);
     }
 

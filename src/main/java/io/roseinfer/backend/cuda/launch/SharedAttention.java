@@ -19,8 +19,11 @@ public record SharedAttention(int headSize) {
     private static final int PREFILL_STAGES = 3;
     private static final int PREFILL_TILE = 64;
 
-    /** Thread blocks that each multiprocessor should get before clusters stop growing. */
+    /** Thread blocks that each multiprocessor should get before clusters stop growing; one where they send each other much. */
     private static final int BLOCKS_PER_MULTIPROCESSOR = 2;
+
+    /** Cluster times head size above which exchanging partial sums costs more than a second block on a multiprocessor gains. */
+    private static final int CHEAP_EXCHANGE = 256;
 
     /** Whether there are such kernels for a model. */
     static boolean takes(ModelShape shape) {
@@ -47,10 +50,15 @@ public record SharedAttention(int headSize) {
     /** Thread blocks that share the context of a row's head: the more, the fewer there are otherwise. */
     public int cluster(int rows, int kvHeads, int multiprocessors) {
         int cluster = MAX_CLUSTER;
-        while (cluster > 1 && (long) rows * kvHeads * cluster > (long) BLOCKS_PER_MULTIPROCESSOR * multiprocessors) {
+        while (cluster > 1
+                && (long) rows * kvHeads * cluster > (long) blocksPerMultiprocessor(cluster) * multiprocessors) {
             cluster /= 2;
         }
         return cluster;
+    }
+
+    private int blocksPerMultiprocessor(int cluster) {
+        return cluster * headSize > CHEAP_EXCHANGE ? 1 : BLOCKS_PER_MULTIPROCESSOR;
     }
 
     /** Shared memory of a thread block of {@link #kernel}: rings of KV blocks, and behind them what the thread blocks of a cluster send each other. */
