@@ -22,6 +22,7 @@ import torch
 import transformers
 from transformers import GPT2Config, GPT2LMHeadModel
 
+import chat
 import random_weights
 import reference
 import rope
@@ -244,10 +245,10 @@ def make_124m(golden: Golden, out: Path, command: str):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--builtin", type=Path, required=True, help="the directory of the built-in model")
+    parser.add_argument("--builtin", type=Path, required=True, help="the directory of the built-in model; builtin:chat is beside it")
     parser.add_argument("names", nargs="*", help="only these")
     opts = parser.parse_args()
-    wanted = set(opts.names) or {"builtin-tiny", "rope", GPT2_124M.name, *(g.name for g in SMALL)}
+    wanted = set(opts.names) or {"builtin-tiny", "builtin-chat", "rope", GPT2_124M.name, *(g.name for g in SMALL)}
     command = "python tools/golden/golden.py --out src/test/resources/golden --builtin src/main/resources/io/roseinfer/builtin/tiny"
     torch.manual_seed(0)
     for golden in SMALL:
@@ -259,6 +260,8 @@ def main():
         rope.make(opts.out / "rope", command, tools())
     if "builtin-tiny" in wanted:
         tiny.make(opts.builtin, opts.out / "builtin-tiny", command)
+    if "builtin-chat" in wanted:
+        chat.make(opts.builtin.parent / "chat", opts.out / "builtin-chat", command)
 
 
 if __name__ == "__main__":

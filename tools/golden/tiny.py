@@ -28,9 +28,9 @@ TEXTS = [
 ]  # fmt: skip
 
 
-def unpacked(builtin: Path, into: Path):
+def unpacked(builtin: Path, into: Path, more=()):
     """The built-in directory as Hugging Face reads it: the weights without zstd."""
-    for name in ("config.json", "generation_config.json", "tokenizer.json"):
+    for name in ("config.json", "generation_config.json", "tokenizer.json", *more):
         (into / name).write_bytes((builtin / name).read_bytes())
     packed = (builtin / "model.safetensors.zst").read_bytes()
     (into / "model.safetensors").write_bytes(zstandard.ZstdDecompressor().decompress(packed))

@@ -95,6 +95,7 @@ public final class Golden {
     public ModelFiles open() {
         return switch (name) {
             case "builtin-tiny" -> ModelFiles.openBuiltin("tiny");
+            case "builtin-chat" -> ModelFiles.openBuiltin("chat");
             case "gpt2-random" -> ModelFiles.random("gpt2", 0);
             default -> ModelFiles.openDirectory(name, directory(name));
         };
@@ -127,6 +128,12 @@ public final class Golden {
 
     public int[] greedy(int prompt) {
         return ints(prompt(prompt).get("greedy"));
+    }
+
+    /** The greedy choices of a prompt whose logits are stored; a folder has one list for all prompts or one for each. */
+    public int[] stepsWithLogits(int prompt) {
+        JsonNode own = prompt(prompt).path("logits_of_steps");
+        return ints(own.isMissingNode() ? expected.get("logits_of_steps") : own);
     }
 
     public static int[] ints(JsonNode array) {

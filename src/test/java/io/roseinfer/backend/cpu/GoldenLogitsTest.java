@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Logits against Hugging Face's in float64; with weights in 32 bits at most 2e-4 apart. */
 class GoldenLogitsTest {
@@ -123,14 +124,15 @@ class GoldenLogitsTest {
         assertThat(worst).as("largest difference of a logit").isLessThan(TOLERANCE);
     }
 
-    @Test
-    void logits_of_the_builtin_model_agree_far_into_a_completion() {
-        Golden golden = Golden.read("builtin-tiny");
+    @ParameterizedTest
+    @ValueSource(strings = {"builtin-tiny", "builtin-chat"})
+    void logits_of_the_builtin_models_agree_far_into_a_completion(String name) {
+        Golden golden = Golden.read(name);
         try (ModelFiles files = golden.open();
                 CpuBackend backend = backend();
                 StepDriver driver = driver(backend, files)) {
             for (int p = 0; p < golden.prompts(); p++) {
-                for (int step : Golden.ints(golden.expected().get("logits_of_steps"))) {
+                for (int step : golden.stepsWithLogits(p)) {
                     StepDriver.Sequence sequence = new StepDriver.Sequence(golden.ids(p));
                     for (int i = 0; i < step; i++) {
                         sequence.append(golden.greedy(p)[i]);

@@ -1,0 +1,62 @@
+"""The goldens of the built-in chat model: conversations as its template writes them, and the answers, greedily, up to the end of the turn."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import golden as g
+import numpy as np
+import tiny
+import tokenizers
+from families import FAMILIES
+from safetensors.torch import load_file
+from transformers import AutoTokenizer
+
+LONGEST = 160
+CONVERSATIONS = [
+    [("user", "Hi")],
+    [("user", "What is the capital of France?"), ("assistant", "The capital of France is Paris."), ("user", "and Italy?")],
+    [("system", "You are a pirate."), ("user", "What do cows eat?")],
+    [("user", "My name is Bartholomew."), ("assistant", "Hello, Bartholomew!"), ("user", "What is 7 + 8?"), ("assistant", "7 + 8 = 15."), ("user", "What is my name?")],
+    [("user", "Tell me a story about a dragon called Ember.")],
+    [("user", "Écris-moi, s'il te plaît! 你好 😀")],
+]  # fmt: skip
+
+
+def make(builtin: Path, out: Path, command: str):
+    with tempfile.TemporaryDirectory() as folder:
+        tiny.unpacked(builtin, Path(folder), ("tokenizer_config.json",))
+        write_goldens(Path(folder), out, command)
+
+
+def answered(model, ids, end):
+    """The greedy answer, its last id `end`, with what `golden.greedy` gives besides."""
+    tokens, logprobs, gaps, rows = g.greedy(model, ids, LONGEST)
+    count = tokens.index(end) + 1
+    return tokens[:count], logprobs[:count], gaps[:count], rows[:count]
+
+
+def write_goldens(directory: Path, out: Path, command: str):
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    llama = FAMILIES["llama"]
+    model32, model64 = llama.load(directory), llama.double(llama.load(directory))
+    config = json.loads((directory / "config.json").read_text())
+    tensors, prompts, deviation, difference = {}, [], 0.0, 0.0
+    weights = {name.removeprefix("model."): tensor for name, tensor in g.witness(config, load_file(directory / "model.safetensors")).items()}
+    for p, conversation in enumerate(CONVERSATIONS):
+        messages = [{"role": role, "content": content} for role, content in conversation]
+        text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        tokens, logprobs, gaps, rows = answered(model64, ids, tokenizer.eos_token_id)
+        whole = ids + tokens[:-1]
+        expected = g.logits_of(model64, whole)
+        assert min(gaps) > g.SMALLEST_GAP, (text, min(gaps))
+        deviation = max(deviation, (g.logits_of(model32, whole).double() - expected).abs().max().item())
+        difference = max(difference, np.abs(expected.numpy() - llama.witness(config, weights, whole)).max())
+        tensors |= {f"prompt.{p}.step.{step}.logits": rows[step] for step in (0, len(rows) - 1)}
+        prompts.append({"messages": messages, "text": text, "ids": ids, "greedy": tokens, "greedy_text": tokenizer.decode(tokens[:-1]),
+                        "logits_of_steps": [0, len(rows) - 1], "greedy_logprobs": logprobs, "smallest_gap": min(gaps)})  # fmt: skip
+    assert difference < g.WITNESS_TOLERANCE, difference
+    versions = g.tools() | {"tokenizers": tokenizers.__version__}
+    g.write(out, {"name": "builtin-chat", "command": command, "tools": versions, "float32_deviation": deviation, "prompts": prompts}, tensors)
+    print("builtin-chat float32 deviation", deviation, "witness", difference, "gaps", [p["smallest_gap"] for p in prompts], [p["greedy_text"] for p in prompts])
