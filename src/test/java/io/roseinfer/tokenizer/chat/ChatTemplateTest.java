@@ -11,6 +11,7 @@ import io.roseinfer.base.StrictJson;
 import java.time.LocalDateTime;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -54,8 +55,9 @@ final class ChatTemplateTest {
         JsonNode golden = GOLDENS.get("conversations").get(name);
         Map<String, JsonNode> more = new HashMap<>();
         golden.properties().forEach(entry -> more.put(entry.getKey(), entry.getValue()));
-        boolean beginAnswer = more.remove("add_generation_prompt").booleanValue();
-        JsonNode messages = more.remove("messages");
+        boolean beginAnswer =
+                Objects.requireNonNull(more.remove("add_generation_prompt")).booleanValue();
+        JsonNode messages = Objects.requireNonNull(more.remove("messages"));
         Optional<JsonNode> tools = Optional.ofNullable(more.remove("tools"));
         return new Conversation(messages, tools, beginAnswer, more, NOW);
     }
