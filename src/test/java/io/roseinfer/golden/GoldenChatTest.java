@@ -36,8 +36,10 @@ class GoldenChatTest {
 
     /** The answers to all conversations, computed together. */
     private static List<Completion> answers(KernelChoice kernels) {
-        CpuOptions cpu =
-                CpuOptions.defaults().withThreads(2).withPrecision(Precision.FP32).withKernels(kernels);
+        CpuOptions cpu = CpuOptions.defaults()
+                .withThreads(2)
+                .withPrecision(Precision.FP32)
+                .withKernels(kernels);
         EngineOptions options = EngineOptions.defaults();
         try (ModelFiles files = GOLDEN.open();
                 CpuBackend backend = new CpuBackend(cpu);
@@ -60,7 +62,8 @@ class GoldenChatTest {
                 JsonNode messages = GOLDEN.prompt(p).get("messages");
                 assertThat(files.chat().orElseThrow().render(Conversation.of(messages, LocalDateTime.MIN)))
                         .isEqualTo(text(p));
-                assertThat(files.tokenizer().orElseThrow().encodePrompt(text(p))).isEqualTo(GOLDEN.ids(p));
+                assertThat(files.tokenizer().orElseThrow().encodePrompt(text(p)))
+                        .isEqualTo(GOLDEN.ids(p));
             }
         }
     }

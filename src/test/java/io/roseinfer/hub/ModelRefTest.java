@@ -103,7 +103,9 @@ class ModelRefTest {
     @Test
     void built_in_model_is_known_by_name() {
         assertThat(parse("builtin:tiny")).isEqualTo(new ModelRef.Builtin("tiny"));
-        assertThat(parse("builtin:chat")).isEqualTo(new ModelRef.Builtin("chat")).hasToString("builtin:chat");
+        assertThat(parse("builtin:chat"))
+                .isEqualTo(new ModelRef.Builtin("chat"))
+                .hasToString("builtin:chat");
         assertRefused("builtin:huge", "allowed are builtin:tiny, builtin:chat");
     }
 

@@ -44,15 +44,18 @@ class BuiltinChatTest {
     void conversations_are_answered_to_the_end_of_the_turn() throws IOException {
         Golden golden = Golden.read("builtin-chat");
         EngineOptions options = EngineOptions.defaults().withKvBlocks(256);
-        Settings settings =
-                Settings.of(MODEL).withDevice(Settings.Device.CPU).withThreads(2).withEngine(options);
+        Settings settings = Settings.of(MODEL)
+                .withDevice(Settings.Device.CPU)
+                .withThreads(2)
+                .withEngine(options);
         ServerMetrics metrics = new ServerMetrics(MODEL);
         AccessLog lines = new AccessLog(AccessLog.Format.JSON, line -> {}, Clock.system(), () -> TestServer.NOW);
         try (LoadedModel model = Roseinfer.load(settings, SILENT);
                 Engine engine = model.serve(options, Clock.system(), metrics.observers());
                 Server server = Server.start(
                         engine,
-                        ServerOptions.of(MODEL, "1").withModel(ServedModel.named(MODEL).withChat(model.chat())),
+                        ServerOptions.of(MODEL, "1")
+                                .withModel(ServedModel.named(MODEL).withChat(model.chat())),
                         metrics,
                         lines,
                         Clock.system(),

@@ -55,9 +55,7 @@ public final class ChatTemplates {
     public static Optional<ChatTemplate> fromTokenizerConfig(byte[] utf8, String description) {
         JsonNode config = object(utf8, description);
         return fromField(
-                config,
-                description,
-                specialTokens(config, StrictJson.mapper().createObjectNode()));
+                config, description, specialTokens(config, StrictJson.mapper().createObjectNode()));
     }
 
     private static Optional<ChatTemplate> fromField(JsonNode object, String file, Map<String, String> tokens) {
