@@ -6,8 +6,9 @@ Needs Jinja2 3.1 alone. The environment is transformers' (`_compile_jinja_templa
 break and continue, the generation block, its own tojson, raise_exception and strftime_now, here with a fixed time. Every
 `templates/*.jinja` is rendered with every conversation below into `conversations.json`; STATEMENTS go into `statements.json`.
 A NAME=FILE is a published template that is not ours to store, or the tokenizer_config.json that has it: `published.json` gets its
-SHA-256 and what it renders. qwen*.jinja and smollm*.jinja are those of the models (Apache-2.0; the long texts of smollm3's system
-prompt are cut); the others are our own and use the constructs of Llama's, Mistral's and Gemma's.
+SHA-256 and what it renders. qwen3.jinja is the model's (Apache-2.0). qwen2.5.jinja, smollm2.jinja and smollm3.jinja follow those of the
+models and were not compared with the published files (the long texts of smollm3's system prompt are cut); the others are our own
+and use the constructs of Llama's, Mistral's and Gemma's.
 """
 import datetime
 import hashlib

@@ -52,7 +52,8 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false,
-        footer = "%nroseinfer bench scheduler --help and roseinfer bench model --help show the other benchmarks.")
+        footer =
+                "%nroseinfer bench serve --help, bench scheduler --help and bench model --help show the other benchmarks.")
 final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     /** Steps per run that a timeline can have; the records of as many take 14 MB. */
     private static final int TIMELINE_STEPS = 1 << 17;

@@ -76,8 +76,12 @@ public final class Server implements AutoCloseable {
         ChatReader chatReader =
                 new ChatReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout(), chat);
         return Map.ofEntries(
-                Map.entry("/v1/completions", new Route(POST, false, new Completions(engine, reader, time, door, metrics))),
-                Map.entry("/v1/chat/completions", new Route(POST, false, new Completions(engine, chatReader, time, door, metrics))),
+                Map.entry(
+                        "/v1/completions",
+                        new Route(POST, false, new Completions(engine, reader, time, door, metrics))),
+                Map.entry(
+                        "/v1/chat/completions",
+                        new Route(POST, false, new Completions(engine, chatReader, time, door, metrics))),
                 Map.entry("/v1/models", new Route(GET, false, state::models)),
                 Map.entry("/tokenize", new Route(POST, false, tokens::tokenize)),
                 Map.entry("/detokenize", new Route(POST, false, tokens::detokenize)),

@@ -24,8 +24,16 @@ import picocli.CommandLine.ParameterException;
 
 /** Documents show commands, flags and lines of output; this holds them to the command line there is. */
 class DocumentCommandsTest {
-    private static final List<String> COMMANDS =
-            List.of("generate", "chat", "serve", "report", "doctor", "bench streaming", "bench scheduler", "bench model", "bench serve");
+    private static final List<String> COMMANDS = List.of(
+            "generate",
+            "chat",
+            "serve",
+            "report",
+            "doctor",
+            "bench streaming",
+            "bench scheduler",
+            "bench model",
+            "bench serve");
 
     private static final Pattern OURS = Pattern.compile("(?:tools|bin)/roseinfer(?= |$)(.*)");
     private static final Pattern SCRIPT = Pattern.compile("(?<![\\w/.])((?:tools|bin)(?:/[\\w-]+)+)(.*)");

@@ -91,7 +91,8 @@ class HelpTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"bench", "bench streaming", "bench scheduler", "generate", "chat", "serve", "report", "doctor"})
+    @ValueSource(
+            strings = {"bench", "bench streaming", "bench scheduler", "generate", "chat", "serve", "report", "doctor"})
     void anyCommand_help_speaksOfNoJavaTypes(String command) {
         String[] args = (command + " --help").split(" ");
         Outcome outcome = CliRunner.run(args);
