@@ -65,7 +65,9 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         }
     }
 
-    @Option(names = "--chat", description = "Take the prompt for a user's message, and answer it by the model's chat template.")
+    @Option(
+            names = "--chat",
+            description = "Take the prompt for a user's message, and answer it by the model's chat template.")
     private boolean chat;
 
     @Mixin
@@ -151,10 +153,10 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         if (!chat) {
             return asked;
         }
-        if (!(asked.prompt() instanceof Prompt.Text(String text))) {
+        if (!(asked.prompt() instanceof Prompt.Text message)) {
             throw new BadInput("--chat needs a message as text; give --prompt");
         }
-        return asked.withPrompt(ChatPrompt.of(loaded, InstantSource.system()).of(text));
+        return asked.withPrompt(ChatPrompt.of(loaded, InstantSource.system()).of(message.text()));
     }
 
     private GenerationRequest withDefaults(
@@ -163,7 +165,8 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         SamplingParams params = sampling.params(defaults, spec, terminal).withLogprobs(logprobs.orElse(-1));
         boolean ownLength = GivenFlags.has(spec, "--max-new-tokens");
         return asked.withSampling(params)
-                .withMaxNewTokens(ownLength ? maxNewTokens : defaults.maxNewTokens().orElse(maxNewTokens));
+                .withMaxNewTokens(
+                        ownLength ? maxNewTokens : defaults.maxNewTokens().orElse(maxNewTokens));
     }
 
     private void print(TokenStream stream, boolean asText, Terminal terminal) {

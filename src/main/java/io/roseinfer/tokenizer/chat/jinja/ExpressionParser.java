@@ -128,7 +128,7 @@ final class ExpressionParser {
 
     /** What {@code +} adds to a text marked as safe is escaped for HTML. Nothing else here is, so {@code safe} changes nothing else. */
     private void requireNotSafe(Expression operand) {
-        if (operand instanceof Expression.Filter(Expression ignored, String name, Arguments none) && name.equals("safe")) {
+        if (operand instanceof Expression.Filter filter && filter.name().equals("safe")) {
             throw tokens.refused("\"+\" behind the filter \"safe\" is not supported; use \"~\"");
         }
     }
