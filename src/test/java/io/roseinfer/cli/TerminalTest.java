@@ -80,7 +80,8 @@ class TerminalTest {
         Files.writeString(directory.resolve(file), content.replace("%s", ATTACK));
         CliRunner.Outcome outcome = CliRunner.run(
                 "generate", "--model", directory.toString(), "--prompt-ids", "1", "--max-new-tokens", "1");
-        assertThat(outcome.code()).isEqualTo(3);
+        // Without a tokenizer that can be read a model still goes on from ids, and says what is wrong with it.
+        assertThat(outcome.code()).isEqualTo(file.startsWith("tokenizer") ? 0 : 3);
         assertHarmless(outcome.err());
     }
 
@@ -90,7 +91,7 @@ class TerminalTest {
         Files.writeString(directory.resolve("vocab.json"), "{}");
         Files.write(directory.resolve("merges.txt"), List.of("#version: 0.2", "a\u001b[2J b c"));
         CliRunner.Outcome outcome = CliRunner.run("generate", "--model", directory.toString(), "--prompt-ids", "1");
-        assertThat(outcome.code()).isEqualTo(3);
+        assertThat(outcome.code()).isZero();
         assertHarmless(outcome.err());
         assertThat(outcome.err()).contains("a\\u001b[2J b c");
     }
