@@ -5,8 +5,14 @@ import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.StrictJson;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -14,14 +20,25 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * A Hugging Face {@code config.json} or {@code generation_config.json}, field by field. A field that is null counts as one that is
  * absent; one that is there with a wrong value is refused with a {@link BadModel} that names it, what was seen and what is
- * allowed.
+ * allowed. The file remembers which of its fields were asked for, so that those nobody reads can be told.
  */
 public final class ConfigJson {
     private static final String END_OF_TEXT = "eos_token_id";
 
+    /** An architecture that names its task, which is another one than to continue text. */
+    private static final Pattern OTHER_TASK = Pattern.compile(".*For(?!CausalLM$)[A-Z]\\w*");
+
     private final String source;
     private final JsonNode json;
     private final List<String> warnings;
+    private final Asked asked;
+
+    /** What was asked for so far: fields by name, and those of them that are objects with fields of their own. */
+    private record Asked(Set<String> fields, Map<String, ConfigJson> sections) {
+        Asked() {
+            this(new HashSet<>(), new HashMap<>());
+        }
+    }
 
     /**
      * Reads a file.
@@ -32,15 +49,14 @@ public final class ConfigJson {
      * @throws BadModel if it holds no JSON object
      */
     public ConfigJson(String source, byte[] utf8, List<String> warnings) {
-        this.source = source;
-        this.json = readObject(source, utf8);
-        this.warnings = warnings;
+        this(source, readObject(source, utf8), warnings, new Asked());
     }
 
-    private ConfigJson(String source, JsonNode json, List<String> warnings) {
+    private ConfigJson(String source, JsonNode json, List<String> warnings, Asked asked) {
         this.source = source;
         this.json = json;
         this.warnings = warnings;
+        this.asked = asked;
     }
 
     /**
@@ -51,7 +67,7 @@ public final class ConfigJson {
     public ConfigJson withDefaults(String members) {
         ObjectNode merged = (ObjectNode) StrictJson.parse(("{" + members + "}").getBytes(StandardCharsets.UTF_8));
         merged.setAll((ObjectNode) json);
-        return new ConfigJson(source, merged, warnings);
+        return new ConfigJson(source, merged, warnings, asked);
     }
 
     private static JsonNode readObject(String source, byte[] utf8) {
@@ -72,26 +88,72 @@ public final class ConfigJson {
         return new BadModel(source + ": " + complaint);
     }
 
+    /** A field's value, which is a missing node where there is none. */
+    private JsonNode value(String field) {
+        asked.fields.add(field);
+        return json.path(field);
+    }
+
+    /**
+     * Adds one warning with the names of all fields that have a value and that nobody has asked for.
+     *
+     * @param withoutEffect whether a field of this name does not change what a model computes
+     */
+    public void warnOfUnread(Predicate<String> withoutEffect) {
+        List<String> unread = unread(withoutEffect);
+        if (!unread.isEmpty()) {
+            warnings.add(source + ": " + String.join(", ", unread) + (unread.size() == 1 ? " is" : " are")
+                    + " not known of models of this type and not read; if the model needs "
+                    + (unread.size() == 1 ? "it" : "them") + ", its answers are wrong");
+        }
+    }
+
+    private List<String> unread(Predicate<String> withoutEffect) {
+        List<String> names = new ArrayList<>();
+        for (String field : json.propertyNames()) {
+            ConfigJson section = asked.sections.get(field);
+            if (section != null) {
+                section.unread(withoutEffect).forEach(inner -> names.add(field + "." + inner));
+            } else if (!json.get(field).isNull() && !asked.fields.contains(field) && !withoutEffect.test(field)) {
+                names.add(field);
+            }
+        }
+        return names;
+    }
+
     /** Refuses what no family supports: weights that somebody else has quantized, and a second, encoding half. */
     public void refuseUnsupported() {
         if (isSet("quantization_config")) {
             throw refusal("quantization_config is set (method "
-                    + json.get("quantization_config").path("quant_method").asString("unknown")
+                    + value("quantization_config").path("quant_method").asString("unknown")
                     + "); quantized checkpoints are not supported, use the original weights and --dtype int8");
         }
-        if (flag("add_cross_attention", false)) {
-            throw refusal("add_cross_attention is true; encoder-decoder models are not supported");
+        for (String field : List.of("add_cross_attention", "is_encoder_decoder")) {
+            if (flag(field, false)) {
+                throw refusal(field + " is true; encoder-decoder models are not supported");
+            }
+        }
+        refuseOtherHeads();
+    }
+
+    /** Refuses models that classify, embed or rate text, which have tensors like those of a language model and another head. */
+    private void refuseOtherHeads() {
+        String architecture = value("architectures").path(0).asString("");
+        if (OTHER_TASK.matcher(architecture).matches()) {
+            throw refusal("architectures names " + architecture
+                    + "; supported are models that generate text, whose name ends in ForCausalLM");
         }
     }
 
     /** Whether a field is there and not null. */
     public boolean isSet(String field) {
-        return json.has(field) && !json.get(field).isNull();
+        JsonNode value = value(field);
+        return !value.isMissingNode() && !value.isNull();
     }
 
     /** A field's text; anything else is as good as absent. */
     public String text(String field, String ifAbsent) {
-        return json.path(field).asString(ifAbsent);
+        return value(field).asString(ifAbsent);
     }
 
     /** A size from 1 to {@link Limits#MODEL_DIMENSION}. */
@@ -106,7 +168,7 @@ public final class ConfigJson {
 
     /** A number from 0 to {@link Limits#MODEL_DIMENSION}, in a field that must be there. */
     public int count(String field) {
-        JsonNode value = json.path(field);
+        JsonNode value = value(field);
         return value.isIntegralNumber() && value.canConvertToInt() && value.intValue() == 0 ? 0 : dimension(field);
     }
 
@@ -134,7 +196,7 @@ public final class ConfigJson {
     }
 
     private int size(String name, int most) {
-        JsonNode value = json.path(name);
+        JsonNode value = value(name);
         if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1 || value.intValue() > most) {
             throw refusal(name + " is " + shown(value) + "; it must be a whole number from 1 to " + most);
         }
@@ -146,7 +208,7 @@ public final class ConfigJson {
         if (!isSet(field)) {
             return ifAbsent;
         }
-        JsonNode value = json.get(field);
+        JsonNode value = value(field);
         if (!value.isBoolean()) {
             throw refusal(field + " is " + value + "; it must be true or false");
         }
@@ -160,7 +222,7 @@ public final class ConfigJson {
 
     /** A number above 0, of a field that must be there. */
     public double number(String field) {
-        JsonNode value = json.path(field);
+        JsonNode value = value(field);
         double number = value.isNumber() ? value.doubleValue(Double.NaN) : Double.NaN;
         if (!(number > 0 && number < Double.POSITIVE_INFINITY)) {
             throw refusal(field + " is " + shown(value) + "; it must be a number above 0");
@@ -177,7 +239,7 @@ public final class ConfigJson {
         if (!isSet(field)) {
             return Optional.empty();
         }
-        JsonNode list = json.get(field);
+        JsonNode list = value(field);
         List<String> values = new ArrayList<>();
         for (int layer = 0; list.isArray() && layer < Math.min(layers, list.size()); layer++) {
             String value = list.get(layer).asString("");
@@ -197,18 +259,19 @@ public final class ConfigJson {
         if (!isSet(field)) {
             return Optional.empty();
         }
-        if (!json.get(field).isObject()) {
-            throw refusal(field + " is " + json.get(field) + "; it must be an object");
+        if (!value(field).isObject()) {
+            throw refusal(field + " is " + value(field) + "; it must be an object");
         }
-        if (json.get(field).isEmpty()) {
+        if (value(field).isEmpty()) {
             return Optional.empty();
         }
-        return Optional.of(new ConfigJson(source + ": " + field, json.get(field), warnings));
+        return Optional.of(asked.sections.computeIfAbsent(
+                field, name -> new ConfigJson(source + ": " + name, value(name), warnings, new Asked())));
     }
 
     /** The epsilon under the root of a norm: above 0, at most 1. */
     public float epsilon(String field, float ifAbsent) {
-        JsonNode value = json.path(field);
+        JsonNode value = value(field);
         if (value.isMissingNode()) {
             return ifAbsent;
         }
@@ -224,12 +287,12 @@ public final class ConfigJson {
      * nothing and is left out, with a warning.
      */
     public Optional<List<Integer>> endOfText(int vocabularySize) {
-        if (!json.has(END_OF_TEXT)) {
+        if (value(END_OF_TEXT).isMissingNode()) {
             return Optional.empty();
         }
         List<Integer> ids = new ArrayList<>();
         if (isSet(END_OF_TEXT)) {
-            JsonNode value = json.get(END_OF_TEXT);
+            JsonNode value = value(END_OF_TEXT);
             for (JsonNode id : value.isArray() ? value : List.of(value)) {
                 addTokenId(id, vocabularySize, ids);
             }

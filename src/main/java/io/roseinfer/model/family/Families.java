@@ -40,7 +40,10 @@ public final class Families {
     static ModelSpec spec(String name, ConfigJson config) {
         Family family = of(config);
         config.refuseUnsupported();
-        return family.spec(name, config);
+        ModelSpec spec = family.spec(name, config);
+        config.warnOfUnread(field -> ConfigFields.isWithoutEffect(field)
+                || family.fieldsWithoutEffect().contains(field));
+        return spec;
     }
 
     private static String modelTypes() {

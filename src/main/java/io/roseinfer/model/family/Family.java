@@ -38,6 +38,11 @@ interface Family {
      */
     Weights weights(ModelSpec spec, TensorFinder tensors);
 
+    /** Fields of its configurations that do not change what a model computes, besides {@link ConfigFields}. */
+    default Set<String> fieldsWithoutEffect() {
+        return Set.of();
+    }
+
     /** Whether checkpoints may have a tensor of this name that the forward pass does not need. */
     default boolean ignores(String tensor) {
         return false;

@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 /**
  * What most families of decoders have in common: norms by root mean square, rotary positions, grouped heads, a gated MLP. Matrices
  * are stored [out, in]; those of queries, keys and values stand apart, as do gate and up. Names may carry the {@code model.} prefix
- * or not. Dropout and initializer range are not read.
+ * or not.
  */
 final class GatedDecoder {
     private static final String PREFIX = "model.";

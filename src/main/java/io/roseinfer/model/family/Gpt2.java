@@ -102,6 +102,18 @@ final class Gpt2 implements Family {
     }
 
     @Override
+    public Set<String> fieldsWithoutEffect() {
+        return Set.of(
+                "n_ctx",
+                "reorder_and_upcast_attn",
+                "summary_activation",
+                "summary_first_dropout",
+                "summary_proj_to_labels",
+                "summary_type",
+                "summary_use_proj");
+    }
+
+    @Override
     public Weights weights(ModelSpec spec, TensorFinder finder) {
         TensorFinder tensors = finder.withOptionalPrefix(PREFIX);
         int width = spec.width();

@@ -13,8 +13,7 @@ import java.util.Set;
 
 /**
  * Llama 2 and 3 and what is built alike, such as SmolLM2: a {@link GatedDecoder} as it is, with biases where the configuration says
- * so. Defaults are those of {@code LlamaConfig} in transformers. {@code pretraining_tp}, which slices the same products, is not
- * read.
+ * so. Defaults are those of {@code LlamaConfig} in transformers.
  */
 record Llama(Biases biases) implements Family {
     private static final String DEFAULTS = """
@@ -45,6 +44,12 @@ record Llama(Biases biases) implements Family {
         ModelSpec spec = GatedDecoder.spec(name, config.withDefaults(DEFAULTS), END_OF_TEXT);
         config.perLayer("layer_types", spec.layers(), "full_attention");
         return spec;
+    }
+
+    /** What older files carry and transformers does not read either; {@code pretraining_tp} slices products that stay the same. */
+    @Override
+    public Set<String> fieldsWithoutEffect() {
+        return Set.of("is_llama_config", "max_sequence_length", "pretraining_tp", "rope_interleaved");
     }
 
     @Override

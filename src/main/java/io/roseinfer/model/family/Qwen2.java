@@ -48,6 +48,11 @@ final class Qwen2 implements Family {
     }
 
     @Override
+    public Set<String> fieldsWithoutEffect() {
+        return Set.of("sliding_window");
+    }
+
+    @Override
     public Weights weights(ModelSpec spec, TensorFinder tensors) {
         return GatedDecoder.weights(spec, tensors, BIASES);
     }

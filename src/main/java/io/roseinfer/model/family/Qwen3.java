@@ -48,6 +48,11 @@ record Qwen3(Biases biases) implements Family {
     }
 
     @Override
+    public Set<String> fieldsWithoutEffect() {
+        return Set.of("sliding_window");
+    }
+
+    @Override
     public Weights weights(ModelSpec spec, TensorFinder tensors) {
         return GatedDecoder.weights(spec, tensors, biases);
     }

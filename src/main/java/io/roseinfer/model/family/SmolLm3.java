@@ -59,6 +59,12 @@ record SmolLm3(Biases biases) implements Family {
         return layer -> (layer + 1) % interval != 0;
     }
 
+    /** Each of the first three says nothing where another field rules it out; the last one slices products that stay the same. */
+    @Override
+    public Set<String> fieldsWithoutEffect() {
+        return Set.of("max_window_layers", "no_rope_layer_interval", "sliding_window", "pretraining_tp");
+    }
+
     @Override
     public Weights weights(ModelSpec spec, TensorFinder tensors) {
         return GatedDecoder.weights(spec, tensors, biases);

@@ -4,6 +4,7 @@ import io.roseinfer.model.ConfigJson;
 import io.roseinfer.model.ModelSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.IntStream;
 
 /** Shapes from the members of a {@code config.json}, and what tests ask of them. */
@@ -13,8 +14,18 @@ final class Configs {
     static ModelSpec spec(String type, String... members) {
         String fields = String.join(",", members);
         String json = "{\"model_type\":\"" + type + "\"" + (fields.isEmpty() ? "" : ",") + fields + "}";
-        ConfigJson config = new ConfigJson("m/config.json", json.getBytes(StandardCharsets.UTF_8), new ArrayList<>());
-        return Families.spec("m", config);
+        return spec(json, new ArrayList<>());
+    }
+
+    private static ModelSpec spec(String json, List<String> warnings) {
+        return Families.spec("m", new ConfigJson("m/config.json", json.getBytes(StandardCharsets.UTF_8), warnings));
+    }
+
+    /** What is said of a whole file that is read. */
+    static List<String> warnings(String json) {
+        List<String> warnings = new ArrayList<>();
+        ModelSpec unused = spec(json, warnings);
+        return warnings;
     }
 
     /** The windows of all layers. */

@@ -13,6 +13,9 @@ class RefusedConfigTest {
                     llama    | "rope_parameters":{"full_attention":{"rope_type":"default"}} | full_attention
                     llama    | "layer_types":["sliding_attention"],"num_hidden_layers":1 | layer_types
                     llama    | "rope_scaling":{"type":"llama3","factor":8,"low_freq_factor":1,"high_freq_factor":4,"original_max_position_embeddings":64},"original_max_position_embeddings":32 | original_max_position_embeddings
+                    llama    | "architectures":["LlamaForSequenceClassification"]      | LlamaForSequenceClassification
+                    qwen3    | "architectures":["Qwen3ForTokenClassification"]         | ForCausalLM
+                    qwen2    | "is_encoder_decoder":true                               | is_encoder_decoder
                     llama    | "hidden_size":null                                      | hidden_size
                     qwen2    | "use_mrope":true                                        | use_mrope
                     qwen2    | "num_key_value_heads":5                                 | num_key_value_heads
