@@ -4,6 +4,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.cli.terminal.Terminal;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * A limit on the time that garbage collection may take while the heap is nearly full. The serial collector has none: just short of
@@ -39,20 +40,32 @@ final class HeapWatch {
         return isComplete && collected >= MOST_COLLECTING * nanos;
     }
 
-    /** Watches the heap of this process on a thread of its own, and runs {@code end} when it is exhausted. */
+    /**
+     * Watches the heap of this process on a thread of its own, and runs {@code end} when it is exhausted. Returns once the thread has
+     * looked for the first time: all that it needs is loaded by then, and the heap may fill up.
+     */
     static void start(Terminal terminal, Runnable end) {
-        Thread.ofPlatform().daemon().name("heap-watch").start(() -> watch(terminal.clock(), end));
-    }
-
-    private static void watch(Clock clock, Runnable end) {
-        // Loaded while there is room.
+        Clock clock = terminal.clock();
         GarbageCollectorMXBean[] collectors =
                 ManagementFactory.getGarbageCollectorMXBeans().toArray(GarbageCollectorMXBean[]::new);
+        CountDownLatch watching = new CountDownLatch(1);
+        Thread.ofPlatform().daemon().name("heap-watch").start(() -> watch(clock, collectors, watching, end));
+        try {
+            watching.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void watch(Clock clock, GarbageCollectorMXBean[] collectors, CountDownLatch watching, Runnable end) {
         Runtime runtime = Runtime.getRuntime();
         HeapWatch watch = new HeapWatch();
+        long pauseMillis = 0;
         try {
             while (!watch.isExhausted(clock.nanos(), collectingNanos(collectors), free(runtime))) {
-                Thread.sleep(INTERVAL_MILLIS);
+                Thread.sleep(pauseMillis);
+                pauseMillis = INTERVAL_MILLIS;
+                watching.countDown();
             }
             end.run();
         } catch (InterruptedException e) {
