@@ -59,6 +59,7 @@ class ArchitectureTest {
             List.of("engine.flight"),
             List.of("engine"),
             List.of("server.http"),
+            List.of("server.api"),
             List.of("server", "bench.load"),
             List.of("bench"),
             List.of("bench.http"),

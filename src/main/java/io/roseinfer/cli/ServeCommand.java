@@ -12,7 +12,7 @@ import io.roseinfer.server.AccessLog;
 import io.roseinfer.server.Server;
 import io.roseinfer.server.ServerMetrics;
 import io.roseinfer.server.ServerOptions;
-import io.roseinfer.server.ServerOptions.ServedModel;
+import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.ServerWarmUp;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

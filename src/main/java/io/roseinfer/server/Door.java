@@ -1,6 +1,7 @@
 package io.roseinfer.server;
 
 import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.server.api.ApiError;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

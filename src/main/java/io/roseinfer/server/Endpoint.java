@@ -1,5 +1,7 @@
 package io.roseinfer.server;
 
+import io.roseinfer.server.api.ApiError;
+
 /** What answers at one path. */
 interface Endpoint {
     /**

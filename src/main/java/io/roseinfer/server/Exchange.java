@@ -1,5 +1,6 @@
 package io.roseinfer.server;
 
+import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.Reply;
 import io.roseinfer.server.http.ResponseWriter;

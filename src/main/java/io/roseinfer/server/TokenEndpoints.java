@@ -2,6 +2,11 @@ package io.roseinfer.server;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.api.ChatPrompts;
+import io.roseinfer.server.api.CompletionJson;
+import io.roseinfer.server.api.CompletionReader;
+import io.roseinfer.server.api.Fields;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;

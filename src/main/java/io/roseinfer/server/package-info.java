@@ -2,15 +2,12 @@
  * An engine behind HTTP: OpenAI's completions and chats, and what goes with them.
  *
  * <p>A call comes from {@code server.http} on a virtual thread of its own. {@code Api} finds its {@code Endpoint}, and answers errors
- * in one shape; {@code CompletionReader} turns a body into requests, which {@code Completions} submits; {@code CompletionEvents} writes
- * tokens as they come. A chat differs in what is read ({@code ChatReader}, with {@code ChatPrompts} for the conversation) and in how it is
- * told ({@code ChatJson}), and in nothing between. The page at {@code /} is {@code page.html}, a resource. {@code Door} says who is let in,
- * and learns that the engine has died.
+ * in one shape; a {@code CompletionReader} of {@code server.api} turns a body into requests, which {@code Completions} submits;
+ * {@code CompletionEvents} writes tokens as they come. The page at {@code /} is {@code page.html}, a resource. {@code Door} says who is
+ * let in, and learns that the engine has died.
  *
  * <p>Invariants: bad input is answered with the name of its field and never reaches the engine's thread; a client that leaves takes its
  * requests with it; a stream that fails ends with an error and without {@code [DONE]}; what is logged has no text of prompts or answers.
- *
- * <p>Why not data binding for bodies: it would take "5" for 5, and could not say which of the forms of a field was meant.
  */
 @NullMarked
 package io.roseinfer.server;

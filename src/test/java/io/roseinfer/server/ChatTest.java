@@ -8,7 +8,7 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.server.ServerOptions.ServedModel;
+import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.RawClient.Answer;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
 import java.io.IOException;

@@ -12,7 +12,7 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.hub.download.DownloadListener;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.server.ServerOptions.ServedModel;
+import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.RawClient;
 import io.roseinfer.server.http.RawClient.Answer;
 import io.roseinfer.tokenizer.Tokenizer;

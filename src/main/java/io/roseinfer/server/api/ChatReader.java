@@ -1,8 +1,7 @@
-package io.roseinfer.server;
+package io.roseinfer.server.api;
 
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.server.ServerOptions.ServedModel;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.time.Duration;
 import java.util.List;
@@ -11,7 +10,7 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /** Reads the body of {@code /v1/chat/completions}: as a completion, whose prompt is a conversation. */
-final class ChatReader extends CompletionReader {
+public final class ChatReader extends CompletionReader {
     /** Beside those of a completion; a conversation's tools are read where the conversation is. */
     private static final List<String> UNSUPPORTED = List.of(
             "echo", "functions", "function_call", "documents", "chat_template", "audio", "prediction", "modalities");
@@ -21,7 +20,7 @@ final class ChatReader extends CompletionReader {
     private final Optional<Tokenizer> tokenizer;
     private final ChatPrompts prompts;
 
-    ChatReader(
+    public ChatReader(
             ServedModel model,
             ModelSpec spec,
             Optional<Tokenizer> tokenizer,
@@ -35,7 +34,7 @@ final class ChatReader extends CompletionReader {
     }
 
     @Override
-    CompletionJson json(String requestId, long createdSeconds, boolean stream) {
+    public CompletionJson json(String requestId, long createdSeconds, boolean stream) {
         return new ChatJson("chatcmpl-" + requestId, createdSeconds, model.name(), tokenizer, stream);
     }
 

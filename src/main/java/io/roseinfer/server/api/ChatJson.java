@@ -1,4 +1,4 @@
-package io.roseinfer.server;
+package io.roseinfer.server.api;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.GeneratedToken;
@@ -10,7 +10,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The objects of {@code /v1/chat/completions}: text stands in a message, or in a stream's {@code delta}. */
-final class ChatJson extends CompletionJson {
+public final class ChatJson extends CompletionJson {
     private static final String ROLE = "assistant";
 
     private final Optional<Tokenizer> tokenizer;
@@ -28,7 +28,7 @@ final class ChatJson extends CompletionJson {
     }
 
     @Override
-    void putText(ObjectNode choice, String text) {
+    public void putText(ObjectNode choice, String text) {
         if (stream) {
             choice.putObject("delta").put(textField(), text);
         } else {
@@ -37,18 +37,18 @@ final class ChatJson extends CompletionJson {
     }
 
     @Override
-    String text(ObjectNode choice) {
+    public String text(ObjectNode choice) {
         return choice.get(stream ? "delta" : "message").get(textField()).stringValue();
     }
 
     @Override
-    String textField() {
+    public String textField() {
         return "content";
     }
 
     /** The role, which OpenAI's clients expect in an event of its own. */
     @Override
-    Optional<ObjectNode> opening(int index) {
+    public Optional<ObjectNode> opening(int index) {
         ObjectNode event = envelope();
         ObjectNode choice = addChoice(event, index, "");
         choice.putObject("delta").put("role", ROLE).put(textField(), "");
@@ -56,7 +56,7 @@ final class ChatJson extends CompletionJson {
     }
 
     @Override
-    int logprobs(ObjectNode choice, List<GeneratedToken> tokens, int offset) {
+    public int logprobs(ObjectNode choice, List<GeneratedToken> tokens, int offset) {
         ArrayNode content = choice.putObject("logprobs").putArray("content");
         for (GeneratedToken token : tokens) {
             ObjectNode chosen = entry(token.id(), token.logprob());

@@ -1,4 +1,4 @@
-package io.roseinfer.server;
+package io.roseinfer.server.api;
 
 import io.roseinfer.engine.GenerationRequest;
 import java.util.List;
@@ -13,7 +13,7 @@ import java.util.List;
  * @param clamped whether fewer tokens were asked of the engine than of us, because the context ends before
  * @param ignored fields that are not known here
  */
-record CompletionCall(
+public record CompletionCall(
         List<int[]> prompts, GenerationRequest request, int n, Output output, boolean clamped, List<String> ignored) {
 
     /**
@@ -25,14 +25,14 @@ record CompletionCall(
      * @param echo the prompt's text in front
      * @param tokenIds the ids beside the text
      */
-    record Output(boolean stream, boolean usage, boolean continuousUsage, boolean echo, boolean tokenIds) {}
+    public record Output(boolean stream, boolean usage, boolean continuousUsage, boolean echo, boolean tokenIds) {}
 
     /** Completions in all. */
-    int choices() {
+    public int choices() {
         return prompts.size() * n;
     }
 
-    int promptTokens() {
+    public int promptTokens() {
         return prompts.stream().mapToInt(ids -> ids.length).sum();
     }
 }

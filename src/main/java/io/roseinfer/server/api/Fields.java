@@ -1,4 +1,4 @@
-package io.roseinfer.server;
+package io.roseinfer.server.api;
 
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
  * The fields of a JSON object, read strictly by type: a number in a string is a string. An integer may be written with a fraction of
  * zero. {@code null} is as good as absent. Whatever is refused is refused by the field's name.
  */
-final class Fields {
+public final class Fields {
     private static final int MOST_NAMED = 20;
 
     private final JsonNode object;
@@ -30,7 +30,7 @@ final class Fields {
     }
 
     /** Parses a body, which must be one object. */
-    static Fields parse(byte[] body) {
+    public static Fields parse(byte[] body) {
         JsonNode root;
         try {
             root = StrictJson.parse(body);
@@ -48,13 +48,13 @@ final class Fields {
     }
 
     /** The field, if it is there and not null. */
-    Optional<JsonNode> find(String field) {
+    public Optional<JsonNode> find(String field) {
         read.add(field);
         JsonNode node = object.get(field);
         return node == null || node.isNull() ? Optional.empty() : Optional.of(node);
     }
 
-    Optional<String> string(String field) {
+    public Optional<String> string(String field) {
         return find(field).map(node -> {
             if (!node.isString()) {
                 throw wrong(field, node, "a string");
@@ -63,11 +63,11 @@ final class Fields {
         });
     }
 
-    boolean flag(String field) {
+    public boolean flag(String field) {
         return flag(field, false);
     }
 
-    boolean flag(String field, boolean absent) {
+    public boolean flag(String field, boolean absent) {
         return find(field)
                 .map(node -> {
                     if (!node.isBoolean()) {
@@ -78,13 +78,13 @@ final class Fields {
                 .orElse(absent);
     }
 
-    OptionalLong integer(String field) {
+    public OptionalLong integer(String field) {
         Optional<JsonNode> node = find(field);
         return node.isEmpty() ? OptionalLong.empty() : OptionalLong.of(integer(field, node.get()));
     }
 
     /** A whole number within bounds. */
-    int integer(String field, int absent, int least, int most) {
+    public int integer(String field, int absent, int least, int most) {
         OptionalLong value = integer(field);
         if (value.isEmpty()) {
             return absent;
@@ -110,7 +110,7 @@ final class Fields {
     }
 
     /** A number that another class checks the range of; what that refuses is refused in the field's name. */
-    <T> T number(String field, T absent, Function<Float, T> checked) {
+    public <T> T number(String field, T absent, Function<Float, T> checked) {
         Optional<JsonNode> node = find(field);
         if (node.isEmpty()) {
             return absent;
@@ -122,7 +122,7 @@ final class Fields {
     }
 
     /** Runs a check of another class, and gives what it refuses the name of a field. */
-    static <T> T checked(String field, Supplier<T> check) {
+    public static <T> T checked(String field, Supplier<T> check) {
         try {
             return check.get();
         } catch (BadInput bad) {
@@ -131,7 +131,7 @@ final class Fields {
     }
 
     /** One string, or a list of strings; empty if absent. */
-    List<String> strings(String field) {
+    public List<String> strings(String field) {
         Optional<JsonNode> node = find(field);
         if (node.isEmpty()) {
             return List.of();
@@ -153,7 +153,7 @@ final class Fields {
     }
 
     /** A list of token ids. */
-    static int[] ids(String field, JsonNode list) {
+    public static int[] ids(String field, JsonNode list) {
         int[] ids = new int[list.size()];
         int count = 0;
         for (JsonNode element : list) {
@@ -167,7 +167,7 @@ final class Fields {
     }
 
     /** The fields of an object within this one; empty if absent. */
-    Optional<Fields> object(String field) {
+    public Optional<Fields> object(String field) {
         return find(field).map(node -> {
             if (!node.isObject()) {
                 throw wrong(field, node, "an object");
@@ -177,7 +177,7 @@ final class Fields {
     }
 
     /** The fields that nobody has asked for, made fit for a header. */
-    List<String> unread() {
+    public List<String> unread() {
         return object.propertyNames().stream()
                 .filter(name -> !read.contains(name))
                 .limit(MOST_NAMED)

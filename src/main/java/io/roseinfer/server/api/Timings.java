@@ -1,4 +1,4 @@
-package io.roseinfer.server;
+package io.roseinfer.server.api;
 
 import io.roseinfer.engine.Completion;
 import io.roseinfer.metrics.RequestTimeline;
@@ -8,11 +8,11 @@ import tools.jackson.databind.node.ObjectNode;
  * The stages of a completion, twice: {@code metrics} as vLLM has them ({@code --enable-per-request-metrics}), and {@code timings} as
  * llama.cpp's server has them. All are durations; times are milliseconds.
  */
-final class Timings {
+public final class Timings {
     private Timings() {}
 
     /** Adds both objects to an answer that has one completion. One without a token has no stages. */
-    static void add(ObjectNode answer, Completion completion) {
+    public static void add(ObjectNode answer, Completion completion) {
         RequestTimeline timeline = completion.timeline();
         long[] tokens = timeline.tokenNanos();
         if (tokens.length == 0) {

@@ -1,4 +1,4 @@
-package io.roseinfer.server;
+package io.roseinfer.server.api;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
@@ -11,7 +11,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The objects of {@code /v1/completions}, as OpenAI's API and vLLM spell them. */
-sealed class CompletionJson permits ChatJson {
+public sealed class CompletionJson permits ChatJson {
     /** JSON has no infinity. */
     private static final double LEAST_LOGPROB = -9999;
 
@@ -28,7 +28,7 @@ sealed class CompletionJson permits ChatJson {
     }
 
     /** What every object of an answer begins with; {@code choices} is empty. */
-    ObjectNode envelope() {
+    public ObjectNode envelope() {
         ObjectNode root = StrictJson.mapper().createObjectNode();
         root.put("id", id)
                 .put("object", object())
@@ -44,7 +44,7 @@ sealed class CompletionJson permits ChatJson {
     }
 
     /** Adds a choice whose {@code logprobs} are null. */
-    final ObjectNode addChoice(ObjectNode envelope, int index, String text) {
+    public final ObjectNode addChoice(ObjectNode envelope, int index, String text) {
         ArrayNode choices = (ArrayNode) envelope.get("choices");
         ObjectNode choice = choices.addObject().put("index", index);
         putText(choice, text);
@@ -52,26 +52,26 @@ sealed class CompletionJson permits ChatJson {
     }
 
     /** Puts the text of a choice where it goes. */
-    void putText(ObjectNode choice, String text) {
+    public void putText(ObjectNode choice, String text) {
         choice.put(textField(), text);
     }
 
     /** The text of a choice so far. */
-    String text(ObjectNode choice) {
+    public String text(ObjectNode choice) {
         return choice.get(textField()).stringValue();
     }
 
     /** The name of the field that is a choice's text, wherever it stands. */
-    String textField() {
+    public String textField() {
         return "text";
     }
 
     /** What a stream tells of a choice in front of its first token, if anything. */
-    Optional<ObjectNode> opening(int index) {
+    public Optional<ObjectNode> opening(int index) {
         return Optional.empty();
     }
 
-    static void finish(ObjectNode choice, Completion completion) {
+    public static void finish(ObjectNode choice, Completion completion) {
         choice.put("finish_reason", finishReason(completion.finishReason()));
         completion.stopString().ifPresent(stop -> choice.put("stop_reason", stop));
         if (completion.finishReason() == FinishReason.DEADLINE) {
@@ -80,7 +80,7 @@ sealed class CompletionJson permits ChatJson {
     }
 
     /** The reason in the API's words, which has one for every end that is neither of the model's nor of the length. */
-    static String finishReason(FinishReason reason) {
+    public static String finishReason(FinishReason reason) {
         return switch (reason) {
             case STOP, LENGTH, ERROR -> reason.text();
             case CANCELLED, DEADLINE -> "abort";
@@ -93,7 +93,7 @@ sealed class CompletionJson permits ChatJson {
      * @param offset of the first one's text, in characters
      * @return the offset behind the last one's text
      */
-    int logprobs(ObjectNode choice, List<GeneratedToken> tokens, int offset) {
+    public int logprobs(ObjectNode choice, List<GeneratedToken> tokens, int offset) {
         ObjectNode all = choice.putObject("logprobs");
         ArrayNode texts = all.putArray("tokens");
         ArrayNode logprobs = all.putArray("token_logprobs");
@@ -113,12 +113,12 @@ sealed class CompletionJson permits ChatJson {
         return at;
     }
 
-    final String text(int tokenId) {
+    public final String text(int tokenId) {
         return tokenizer.isPresent() ? text(new int[] {tokenId}) : "token_id:" + tokenId;
     }
 
     /** The text of some ids; empty without a tokenizer. */
-    String text(int[] ids) {
+    public String text(int[] ids) {
         return tokenizer.map(words -> words.decode(ids)).orElse("");
     }
 
@@ -126,14 +126,14 @@ sealed class CompletionJson permits ChatJson {
         return Float.isFinite(logprob) ? logprob : LEAST_LOGPROB;
     }
 
-    static void usage(ObjectNode envelope, int promptTokens, int completionTokens) {
+    public static void usage(ObjectNode envelope, int promptTokens, int completionTokens) {
         envelope.putObject("usage")
                 .put("prompt_tokens", promptTokens)
                 .put("completion_tokens", completionTokens)
                 .put("total_tokens", promptTokens + completionTokens);
     }
 
-    static void ids(ObjectNode choice, String name, int... ids) {
+    public static void ids(ObjectNode choice, String name, int... ids) {
         ArrayNode list = choice.putArray(name);
         for (int id : ids) {
             list.add(id);

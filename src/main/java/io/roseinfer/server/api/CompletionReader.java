@@ -1,12 +1,11 @@
-package io.roseinfer.server;
+package io.roseinfer.server.api;
 
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
-import io.roseinfer.server.CompletionCall.Output;
-import io.roseinfer.server.ServerOptions.ServedModel;
+import io.roseinfer.server.api.CompletionCall.Output;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.math.BigDecimal;
@@ -19,7 +18,7 @@ import java.util.Set;
 import tools.jackson.databind.JsonNode;
 
 /** Reads the body of {@code /v1/completions}. What would change the answer and is not done here is refused by its name. */
-sealed class CompletionReader permits ChatReader {
+public sealed class CompletionReader permits ChatReader {
     /** Tokens generated when nothing else is said, as in the OpenAI API. */
     private static final int DEFAULT_TOKENS = 16;
 
@@ -66,14 +65,14 @@ sealed class CompletionReader permits ChatReader {
      *
      * @param mostTime the server's own limit for a request
      */
-    CompletionReader(ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, Optional<Duration> mostTime) {
+    public CompletionReader(ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, Optional<Duration> mostTime) {
         this.model = model;
         this.spec = spec;
         this.tokenizer = tokenizer;
         this.mostTime = mostTime;
     }
 
-    CompletionCall read(HttpCall call) {
+    public CompletionCall read(HttpCall call) {
         Fields fields = Fields.parse(call.body());
         requireModel(fields, model.name());
         requireSupported(fields, unsupported());
@@ -95,12 +94,12 @@ sealed class CompletionReader permits ChatReader {
     }
 
     /** The objects of an answer to what was read. */
-    CompletionJson json(String requestId, long createdSeconds, boolean stream) {
+    public CompletionJson json(String requestId, long createdSeconds, boolean stream) {
         return new CompletionJson("cmpl-" + requestId, createdSeconds, model.name(), tokenizer);
     }
 
     /** A model that is named must be the one that is served. */
-    static void requireModel(Fields fields, String modelName) {
+    public static void requireModel(Fields fields, String modelName) {
         String asked = fields.string("model").orElse("");
         if (!asked.isEmpty() && !asked.equals(modelName)) {
             throw ApiError.noModel(
@@ -282,7 +281,7 @@ sealed class CompletionReader permits ChatReader {
     }
 
     /** What the engine refuses beyond the checks here is about the sizes of prompt and completion. */
-    ApiError refused(BadInput bad) {
+    public ApiError refused(BadInput bad) {
         return ApiError.badField(promptField(), bad.getMessage());
     }
 }

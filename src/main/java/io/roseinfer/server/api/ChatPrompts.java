@@ -1,4 +1,4 @@
-package io.roseinfer.server;
+package io.roseinfer.server.api;
 
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.StrictJson;
@@ -19,7 +19,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** A conversation's fields to the token ids of a prompt, by the model's chat template. */
-final class ChatPrompts {
+public final class ChatPrompts {
     private static final String MESSAGES = "messages";
     private static final String CONTENT = "content";
 
@@ -28,14 +28,14 @@ final class ChatPrompts {
     private final InstantSource time;
 
     /** @param time what a template that writes the date is told */
-    ChatPrompts(Optional<ChatTemplate> template, Optional<Tokenizer> tokenizer, InstantSource time) {
+    public ChatPrompts(Optional<ChatTemplate> template, Optional<Tokenizer> tokenizer, InstantSource time) {
         this.template = template;
         this.tokenizer = tokenizer;
         this.time = time;
     }
 
     /** The prompt. Special tokens that the template writes become their ids. */
-    int[] read(Fields fields) {
+    public int[] read(Fields fields) {
         ChatTemplate writer = template.orElseThrow(() -> ApiError.badField(
                 MESSAGES,
                 "the model has no chat template, so a conversation cannot be made a prompt; use /v1/completions"));

@@ -1,4 +1,4 @@
-package io.roseinfer.server;
+package io.roseinfer.server.api;
 
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.StrictJson;
@@ -8,7 +8,7 @@ import java.util.Optional;
 import tools.jackson.databind.node.ObjectNode;
 
 /** An answer that is an error, in OpenAI's shape with the HTTP status as its code. */
-final class ApiError extends RuntimeException {
+public final class ApiError extends RuntimeException {
     private final int status;
     private final String type;
     private final Optional<String> param;
@@ -22,41 +22,41 @@ final class ApiError extends RuntimeException {
         this.headers = headers;
     }
 
-    static ApiError of(int status, String type, String message) {
+    public static ApiError of(int status, String type, String message) {
         return new ApiError(status, type, message, Optional.empty(), Map.of());
     }
 
     /** 400: the request as a whole. */
-    static ApiError badRequest(String message) {
+    public static ApiError badRequest(String message) {
         return of(400, "BadRequestError", message);
     }
 
     /** 400: one field of the request. */
-    static ApiError badField(String field, String message) {
+    public static ApiError badField(String field, String message) {
         return new ApiError(400, "BadRequestError", message, Optional.of(field), Map.of());
     }
 
     /** 404: a model that is not served. */
-    static ApiError noModel(String message) {
+    public static ApiError noModel(String message) {
         return new ApiError(404, "NotFoundError", message, Optional.of("model"), Map.of());
     }
 
     /** 429: as many requests are in flight as there may be. */
-    static ApiError overloaded(String message) {
+    public static ApiError overloaded(String message) {
         return of(429, "OverloadedError", message).withHeader("Retry-After", "1");
     }
 
     /** 503: nothing is served now. */
-    static ApiError unavailable(String message) {
+    public static ApiError unavailable(String message) {
         return of(503, "ServiceUnavailableError", message);
     }
 
-    ApiError withHeader(String name, String value) {
+    public ApiError withHeader(String name, String value) {
         return new ApiError(status, type, message(), param, Map.of(name, value));
     }
 
     /** What the engine has refused, or has failed at, as its client is told. */
-    static ApiError of(RoseException failure) {
+    public static ApiError of(RoseException failure) {
         return switch (failure) {
             case RoseException.BadInput bad -> badRequest(bad.getMessage());
             case RoseException.Overloaded full -> overloaded(full.getMessage());
@@ -65,7 +65,7 @@ final class ApiError extends RuntimeException {
         };
     }
 
-    int status() {
+    public int status() {
         return status;
     }
 
@@ -74,12 +74,12 @@ final class ApiError extends RuntimeException {
         return message == null ? type : message;
     }
 
-    Map<String, String> headers() {
+    public Map<String, String> headers() {
         return headers;
     }
 
     /** The error object, as it is the body of an answer or an event of a stream. */
-    String json() {
+    public String json() {
         ObjectNode root = StrictJson.mapper().createObjectNode();
         root.putObject("error")
                 .put("message", message())
@@ -89,7 +89,7 @@ final class ApiError extends RuntimeException {
         return root.toString();
     }
 
-    byte[] body() {
+    public byte[] body() {
         return json().getBytes(StandardCharsets.UTF_8);
     }
 }
