@@ -34,6 +34,9 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     /** Of what lies between socket and engine; the model takes its own time. */
     private static final long MOST_WARM_UP_NANOS = 600_000_000;
 
+    /** Steps that clients can ask about: 20 s of the fastest ones, 9 MB. */
+    private static final int STEP_HISTORY = 1 << 16;
+
     @Mixin
     private ModelFlags model = new ModelFlags();
 
@@ -49,7 +52,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     @Override
     public int run(CommandSpec spec, Terminal terminal) {
         ServerOptions options = server.options(model.model(), RootCommand.VERSION, terminal);
-        EngineOptions engine = server.addTo(scheduler.engineOptions(0, terminal));
+        EngineOptions engine = server.addTo(scheduler.engineOptions(0, terminal)).withStepHistory(STEP_HISTORY);
         try (LoadedModel loaded = model.load(engine, terminal)) {
             model.features(loaded, terminal);
             warmUp(loaded, engine, terminal);

@@ -261,7 +261,7 @@ final class EngineLoop {
             }
             Sequence sequence = plan.sequence(row);
             LiveRequest request = requestOf(sequence);
-            request.write(plan.yielded(row), undeliveredNanos, flight.outputs(), plan.sample(row));
+            request.write(plan.yielded(row), undeliveredNanos, plan.step(), flight.outputs(), plan.sample(row));
             if (sequence.finishReason().isEmpty()) {
                 request.publish(streamInterval);
             }

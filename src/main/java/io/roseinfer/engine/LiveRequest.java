@@ -143,7 +143,8 @@ final class LiveRequest implements ObservedRequest {
                 tokenizedNanos,
                 admitted ? admittedNanos : finishedNanos,
                 tokens.stamps(),
-                finishedNanos);
+                finishedNanos,
+                tokens.steps());
     }
 
     /**
@@ -263,13 +264,13 @@ final class LiveRequest implements ObservedRequest {
         return stops.matched();
     }
 
-    /** Writes the token that {@link #stopsAt} was asked about last for the reader. */
-    void write(int token, long nanos, StepOutputs outputs, int sample) {
+    /** Writes the token that {@link #stopsAt} was asked about last for the reader; it is that of a sample of a step. */
+    void write(int token, long nanos, long step, StepOutputs outputs, int sample) {
         // First: an engine that dies here, of having no memory for it, delivers what has been written.
         if (stops != null && detokenizer != null) {
             tokens.writeText(certainText, stops.restIfEndedBy(detokenizer.unfinished()));
         }
-        tokens.write(token, nanos, outputs, sample);
+        tokens.write(token, nanos, step, outputs, sample);
     }
 
     /** Delivers what has been written if it is the first token, or {@code interval} tokens since the last delivery. */

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 final class TokenBuffer {
     private final int[] ids;
     private final long[] stamps;
+    /** For each token how many steps after the first token's its own was. */
+    private final int[] stepsLater;
     private final float[] logprobs;
     private final int[] topIds;
     private final float[] topLogprobs;
@@ -30,6 +32,7 @@ final class TokenBuffer {
     private final String[] rests;
 
     private int written;
+    private long firstStep;
     private int last = -1;
     private long finishedNanos;
     private @Nullable Ending ending;
@@ -47,6 +50,7 @@ final class TokenBuffer {
     TokenBuffer(int capacity, SamplingParams params, boolean withText) {
         ids = new int[capacity];
         stamps = new long[capacity];
+        stepsLater = new int[capacity];
         boolean wanted = params.logprobs() >= 0;
         alternatives = Math.max(0, params.logprobs());
         logprobs = new float[wanted ? capacity : 0];
@@ -58,10 +62,12 @@ final class TokenBuffer {
 
     // The engine's side.
 
-    void write(int token, long nanos, StepOutputs outputs, int sample) {
+    void write(int token, long nanos, long step, StepOutputs outputs, int sample) {
         int index = written++;
+        firstStep = index == 0 ? step : firstStep;
         ids[index] = token;
         stamps[index] = nanos;
+        stepsLater[index] = (int) (step - firstStep);
         if (logprobs.length > 0) {
             logprobs[index] = outputs.logprob(sample);
             for (int rank = 0; rank < alternatives; rank++) {
@@ -234,6 +240,14 @@ final class TokenBuffer {
     /** When the tokens delivered so far were there. */
     long[] stamps() {
         return Arrays.copyOf(stamps, published);
+    }
+
+    /** The numbers of the steps that the tokens delivered so far are of. */
+    long[] steps() {
+        int count = published;
+        return IntStream.range(0, count)
+                .mapToLong(index -> firstStep + stepsLater[index])
+                .toArray();
     }
 
     /** When the request ended; of a stream that has. */

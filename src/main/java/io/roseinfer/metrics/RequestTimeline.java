@@ -8,6 +8,12 @@ package io.roseinfer.metrics;
  * @param admittedNanos its batch was handed to the scheduler for prefill; equals {@code finishedNanos} if that never happened
  * @param tokenNanos one stamp per generated token, when the engine had it; tokens of one step share theirs
  * @param finishedNanos the engine was done with the request
+ * @param tokenSteps for each generated token the number of the step that sampled it, as in the step's {@link StepRecord}
  */
 public record RequestTimeline(
-        long submittedNanos, long tokenizedNanos, long admittedNanos, long[] tokenNanos, long finishedNanos) {}
+        long submittedNanos,
+        long tokenizedNanos,
+        long admittedNanos,
+        long[] tokenNanos,
+        long finishedNanos,
+        long[] tokenSteps) {}

@@ -32,15 +32,18 @@ final class CompletionEvents {
     private final CompletionCall call;
     private final CompletionJson json;
     private final ServerMetrics metrics;
+    private final CallStamps stamps;
     private final ReentrantLock writing = new ReentrantLock();
     private final AtomicInteger generated = new AtomicInteger();
     private volatile String reason = "";
 
-    CompletionEvents(Exchange exchange, CompletionCall call, CompletionJson json, ServerMetrics metrics) {
+    CompletionEvents(
+            Exchange exchange, CompletionCall call, CompletionJson json, ServerMetrics metrics, CallStamps stamps) {
         this.exchange = exchange;
         this.call = call;
         this.json = json;
         this.metrics = metrics;
+        this.stamps = stamps;
     }
 
     /** Writes everything that comes of the streams. The answer begins with the first token, so what fails before has its own status. */
@@ -58,6 +61,11 @@ final class CompletionEvents {
                 Timings.add(usage, streams.all().getFirst().completion());
             }
             append(last, usage);
+        }
+        if (stamps.asked()) {
+            ObjectNode event = json.envelope();
+            stamps.addTo(event, streams.all().stream().map(TokenStream::completion).toList());
+            append(last, event);
         }
         write(last.append(DONE));
         exchange.response().end();
@@ -133,6 +141,7 @@ final class CompletionEvents {
                 && !call.output().tokenIds()
                 && !call.output().continuousUsage();
 
+        private final CallStamps.Choice stamped;
         private String before = "";
         private String behind = "";
         private int tokens;
@@ -143,6 +152,7 @@ final class CompletionEvents {
         Choice(int index, TokenStream stream) {
             this.index = index;
             this.stream = stream;
+            this.stamped = stamps.addChoice();
         }
 
         private int[] prompt() {
@@ -183,10 +193,12 @@ final class CompletionEvents {
             if (!events.isEmpty()) {
                 write(events);
                 events.setLength(0);
+                stamped.tokensWritten();
             }
         }
 
         private void add(GeneratedToken token) {
+            stamped.tokenRead();
             tokens++;
             metrics.generated(1);
             int all = generated.incrementAndGet();

@@ -1,5 +1,6 @@
 package io.roseinfer.server;
 
+import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
@@ -12,8 +13,10 @@ import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.api.CompletionCall;
 import io.roseinfer.server.api.CompletionJson;
 import io.roseinfer.server.api.CompletionReader;
+import io.roseinfer.server.api.Fields;
 import io.roseinfer.server.api.Timings;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -21,13 +24,21 @@ import tools.jackson.databind.node.ObjectNode;
 final class Completions implements Endpoint {
     private final Engine engine;
     private final CompletionReader reader;
+    private final Clock clock;
     private final InstantSource time;
     private final Door door;
     private final ServerMetrics metrics;
 
-    Completions(Engine engine, CompletionReader reader, InstantSource time, Door door, ServerMetrics metrics) {
+    Completions(
+            Engine engine,
+            CompletionReader reader,
+            Clock clock,
+            InstantSource time,
+            Door door,
+            ServerMetrics metrics) {
         this.engine = engine;
         this.reader = reader;
+        this.clock = clock;
         this.time = time;
         this.door = door;
         this.metrics = metrics;
@@ -36,7 +47,11 @@ final class Completions implements Endpoint {
     @Override
     public void answer(Exchange exchange) {
         door.requireOpen();
-        CompletionCall call = reader.read(exchange.call());
+        CallStamps stamps = new CallStamps(exchange, clock);
+        Fields fields = Fields.parse(exchange.call().body());
+        stamps.parsed();
+        CompletionCall call = reader.read(fields, exchange.call());
+        stamps.tokenized();
         tellAside(exchange, call);
         metrics.asked(call.request().maxNewTokens(), call.n());
         try (OpenStreams streams = new OpenStreams()) {
@@ -45,9 +60,9 @@ final class Completions implements Endpoint {
             CompletionJson json =
                     reader.json(exchange.requestId(), time.instant().getEpochSecond(), call.output().stream());
             if (call.output().stream()) {
-                new CompletionEvents(exchange, call, json, metrics).stream(streams);
+                new CompletionEvents(exchange, call, json, metrics, stamps).stream(streams);
             } else {
-                sendWhole(exchange, call, json, streams.all());
+                sendWhole(exchange, call, json, stamps, streams.all());
             }
         }
     }
@@ -87,12 +102,16 @@ final class Completions implements Endpoint {
                 exchange.startNanos());
     }
 
-    private void sendWhole(Exchange exchange, CompletionCall call, CompletionJson json, List<TokenStream> streams) {
+    private void sendWhole(
+            Exchange exchange, CompletionCall call, CompletionJson json, CallStamps stamps, List<TokenStream> streams) {
         ObjectNode answer = json.envelope();
         int tokens = 0;
         String reason = "";
+        List<Completion> completions = new ArrayList<>();
         for (int index = 0; index < streams.size(); index++) {
             Completion completion = streams.get(index).completion();
+            completions.add(completion);
+            stamps.addChoice();
             metrics.completed(completion);
             metrics.generated(completion.tokens().size());
             requireServed(completion);
@@ -103,7 +122,10 @@ final class Completions implements Endpoint {
         }
         CompletionJson.usage(answer, call.promptTokens(), tokens);
         if (streams.size() == 1) {
-            Timings.add(answer, streams.getFirst().completion());
+            Timings.add(answer, completions.getFirst());
+        }
+        if (stamps.asked()) {
+            stamps.addTo(answer, completions);
         }
         exchange.served(new Exchange.Served(call.promptTokens(), tokens, reason));
         exchange.send(answer);

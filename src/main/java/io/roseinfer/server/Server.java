@@ -55,7 +55,7 @@ public final class Server implements AutoCloseable {
             count(exchange, routes, metrics);
             log.done(exchange);
         });
-        HttpServer http = HttpServer.start(options.host(), options.port(), options.http(), api);
+        HttpServer http = HttpServer.start(options.host(), options.port(), options.http(), clock, api);
         metrics.attach(engine, http::connections);
         return new Server(engine, door, http);
     }
@@ -78,13 +78,14 @@ public final class Server implements AutoCloseable {
                 new CompletionReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout());
         ChatReader chatReader =
                 new ChatReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout(), chat);
+        DebugEndpoints debug = new DebugEndpoints(engine, clock, time);
         return Map.ofEntries(
                 Map.entry(
                         "/v1/completions",
-                        new Route(POST, false, new Completions(engine, reader, time, door, metrics))),
+                        new Route(POST, false, new Completions(engine, reader, clock, time, door, metrics))),
                 Map.entry(
                         "/v1/chat/completions",
-                        new Route(POST, false, new Completions(engine, chatReader, time, door, metrics))),
+                        new Route(POST, false, new Completions(engine, chatReader, clock, time, door, metrics))),
                 Map.entry("/v1/models", new Route(GET, false, state::models)),
                 Map.entry("/tokenize", new Route(POST, false, tokens::tokenize)),
                 Map.entry("/detokenize", new Route(POST, false, tokens::detokenize)),
@@ -93,6 +94,8 @@ public final class Server implements AutoCloseable {
                 Map.entry(
                         "/debug/requests",
                         new Route(GET, false, exchange -> metrics.inFlight().list(exchange, clock))),
+                Map.entry("/debug/clock", new Route(GET, false, debug::clock)),
+                Map.entry("/debug/steps", new Route(GET, false, debug::steps)),
                 Map.entry("/health", new Route(GET, true, state::health)),
                 Map.entry("/ping", new Route(GET, true, state::ping)),
                 Map.entry("/", new Route(GET, true, state::page)));

@@ -29,7 +29,7 @@ class CompletionTest {
 
     @Test
     void time_to_first_token_is_empty_without_a_token() {
-        RequestTimeline timeline = new RequestTimeline(1, 2, 3, new long[0], 3);
+        RequestTimeline timeline = new RequestTimeline(1, 2, 3, new long[0], 3, new long[0]);
         Completion cancelled = new Completion(
                 new int[] {1},
                 List.of(),

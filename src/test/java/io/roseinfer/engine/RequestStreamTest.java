@@ -35,7 +35,7 @@ class RequestStreamTest {
         Ending ending = otherwise;
         for (int i = 0; i < ids.length && ending.stopString().isEmpty(); i++) {
             ending = live.stopsAt(ids[i]) ? Ending.stoppedBy(stop) : otherwise;
-            live.write(ids[i], i, outputs, 0);
+            live.write(ids[i], i, i, outputs, 0);
             if (ending.stopString().isEmpty()) {
                 live.publish(1);
             }
@@ -113,7 +113,7 @@ class RequestStreamTest {
         RequestStream withoutTokenizer = new RequestStream(live, Optional.empty(), Clock.system(), () -> {});
         for (int i = 0; i < ids.length; i++) {
             assertThat(live.stopsAt(ids[i])).isFalse();
-            live.write(ids[i], i, new StepOutputs(1), 0);
+            live.write(ids[i], i, i, new StepOutputs(1), 0);
         }
         live.end(Ending.LENGTH, ids.length);
         assertThat(withoutTokenizer.completion().text()).contains("Once there was");

@@ -22,7 +22,7 @@ class TokenBufferTest {
     /** Writes as the engine does: the last token is delivered with the ending. */
     private static void write(TokenBuffer buffer, int tokens, int interval, StepOutputs outputs) {
         for (int i = 0; i < tokens; i++) {
-            buffer.write(i, i, outputs, 0);
+            buffer.write(i, i, i, outputs, 0);
             if (i < tokens - 1) {
                 buffer.publish(interval);
             }

@@ -18,7 +18,7 @@ class LatencySummaryTest {
         return new RequestStamps(
                 submitted,
                 submitted + MS,
-                new RequestTimeline(submitted, submitted, submitted + 2 * MS, tokens, finishMs * MS));
+                new RequestTimeline(submitted, submitted, submitted + 2 * MS, tokens, finishMs * MS, new long[tokens.length]));
     }
 
     @Test

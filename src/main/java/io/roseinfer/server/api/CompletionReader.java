@@ -72,8 +72,8 @@ public sealed class CompletionReader permits ChatReader {
         this.mostTime = mostTime;
     }
 
-    public CompletionCall read(HttpCall call) {
-        Fields fields = Fields.parse(call.body());
+    /** Reads the fields of a body, and the headers that belong to them. */
+    public CompletionCall read(Fields fields, HttpCall call) {
         requireModel(fields, model.name());
         requireSupported(fields, unsupported());
         int n = fields.integer("n", 1, 1, MOST_CHOICES);

@@ -11,6 +11,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.roseinfer.base.Clock;
 import io.roseinfer.server.http.RequestReader.Item;
 import io.roseinfer.server.http.ResponseWriter.ClientGone;
 import java.time.Duration;
@@ -37,6 +38,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
     private final HttpHandler handler;
     private final HttpLimits limits;
+    private final Clock clock;
     private final AtomicInteger calls;
     private final Runnable closed;
     private final RequestReader reader;
@@ -45,21 +47,24 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private @Nullable ChannelHandlerContext context;
     private @Nullable NettyResponse answering;
     private @Nullable ScheduledFuture<?> deadline;
+    private long arrivedNanos;
     private boolean partial;
     private boolean deaf;
 
     /**
      * A connection that has just been made.
      *
+     * @param clock what arrivals are stamped by
      * @param calls counts those that are being answered, on all connections
      * @param closed runs once it is closed and its answer, if one was being made, has been told
      */
-    Connection(HttpHandler handler, HttpLimits limits, AtomicInteger calls, Runnable closed) {
+    Connection(HttpHandler handler, HttpLimits limits, Clock clock, AtomicInteger calls, Runnable closed) {
         this.calls = calls;
         this.closed = closed;
         this.handler = handler;
         this.limits = limits;
-        this.reader = new RequestReader(limits);
+        this.clock = clock;
+        this.reader = new RequestReader(limits, clock);
     }
 
     @Override
@@ -87,8 +92,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
     /** Bytes have come that the decoder has not seen yet. */
     void bytesArrived() {
+        arrivedNanos = clock.nanos();
         if (!partial && !deaf) {
             partial = true;
+            reader.firstByte(arrivedNanos);
             arm(limits.headTimeout());
         }
     }
@@ -109,6 +116,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
         Item item = reader.read(part).orElse(null);
         if (item != null) {
             partial = false;
+            // For a request whose beginning came together with the end of this one.
+            reader.firstByte(arrivedNanos);
             disarm();
             add(item);
         } else if (!wasInBody && reader.isInBody()) {

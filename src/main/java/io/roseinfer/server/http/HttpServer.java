@@ -17,6 +17,7 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.netty.util.internal.logging.JdkLoggerFactory;
+import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import java.net.InetSocketAddress;
 import java.util.Objects;
@@ -67,9 +68,10 @@ public final class HttpServer implements AutoCloseable {
      * Listens on an address.
      *
      * @param port 0 takes a free one
+     * @param clock what arrivals are stamped by
      * @throws BadInput if the address cannot be had
      */
-    public static HttpServer start(String host, int port, HttpLimits limits, HttpHandler handler) {
+    public static HttpServer start(String host, int port, HttpLimits limits, Clock clock, HttpHandler handler) {
         Objects.requireNonNull(handler, "handler");
         InetSocketAddress address = new InetSocketAddress(host, port);
         if (address.isUnresolved()) {
@@ -89,7 +91,7 @@ public final class HttpServer implements AutoCloseable {
                 .childOption(
                         ChannelOption.WRITE_BUFFER_WATER_MARK,
                         new WriteBufferWaterMark(HIGH_WATER_BYTES / 2, HIGH_WATER_BYTES))
-                .childHandler(initializer(limits, handler, open))
+                .childHandler(initializer(limits, clock, handler, open))
                 .bind(address)
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
@@ -103,7 +105,8 @@ public final class HttpServer implements AutoCloseable {
         return new HttpServer(loops, open, bound.channel());
     }
 
-    private static ChannelInitializer<SocketChannel> initializer(HttpLimits limits, HttpHandler handler, Open open) {
+    private static ChannelInitializer<SocketChannel> initializer(
+            HttpLimits limits, Clock clock, HttpHandler handler, Open open) {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(SocketChannel channel) {
@@ -114,7 +117,7 @@ public final class HttpServer implements AutoCloseable {
                 }
                 boolean unused = open.channels().add(channel);
                 Connection connection =
-                        new Connection(handler, limits, open.calls(), open.connections()::decrementAndGet);
+                        new Connection(handler, limits, clock, open.calls(), open.connections()::decrementAndGet);
                 channel.pipeline()
                         .addLast(
                                 new RequestDecoder(limits, connection::bytesArrived),

@@ -13,6 +13,8 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.roseinfer.base.Quoted;
+import io.roseinfer.base.Clock;
+import io.roseinfer.server.http.HttpCall.Arrival;
 import java.io.ByteArrayOutputStream;
 import java.util.HashMap;
 import java.util.List;
@@ -34,11 +36,20 @@ final class RequestReader {
     }
 
     private final HttpLimits limits;
+    private final Clock clock;
+    private long firstByteNanos;
+    private long headNanos;
     private @Nullable HttpRequest head;
     private ByteArrayOutputStream body = new ByteArrayOutputStream(0);
 
-    RequestReader(HttpLimits limits) {
+    RequestReader(HttpLimits limits, Clock clock) {
         this.limits = limits;
+        this.clock = clock;
+    }
+
+    /** Notes when the first bytes of the next request came. */
+    void firstByte(long nanos) {
+        firstByteNanos = nanos;
     }
 
     /** Whether a request's head has come and its body has not. */
@@ -62,6 +73,7 @@ final class RequestReader {
                 return refused;
             }
             head = request;
+            headNanos = clock.nanos();
             body = new ByteArrayOutputStream(0);
         }
         return part instanceof HttpContent content ? append(content) : Optional.empty();
@@ -130,7 +142,12 @@ final class RequestReader {
         String uri = request.uri();
         int query = uri.indexOf('?');
         HttpCall call = new HttpCall(
-                request.method().name(), query < 0 ? uri : uri.substring(0, query), headers, body.toByteArray());
+                request.method().name(),
+                query < 0 ? uri : uri.substring(0, query),
+                query < 0 ? "" : uri.substring(query + 1),
+                headers,
+                body.toByteArray(),
+                new Arrival(firstByteNanos, headNanos, clock.nanos()));
         body = new ByteArrayOutputStream(0);
         boolean chunked = request.protocolVersion().equals(HttpVersion.HTTP_1_1);
         return new Item.Call(call, chunked && HttpUtil.isKeepAlive(request), chunked);

@@ -26,7 +26,8 @@ final class Results {
                 nanos(tokenizedUs),
                 nanos(admittedUs),
                 LongStream.of(tokenUs).map(Results::nanos).toArray(),
-                nanos(finishUs));
+                nanos(finishUs),
+                new long[tokenUs.length]);
         List<Integer> ids =
                 LongStream.range(0, tokenUs.length).mapToObj(i -> 100 + (int) i).toList();
         return new RequestResult(

@@ -1,5 +1,6 @@
 package io.roseinfer.server.http;
 
+import io.roseinfer.base.Clock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.server.http.RawClient.Answer;
@@ -91,7 +92,7 @@ class HttpServerTest {
     private final List<RawClient> clients = new ArrayList<>();
 
     private HttpServer start(HttpLimits limits) {
-        return HttpServer.start("127.0.0.1", 0, limits, echo);
+        return HttpServer.start("127.0.0.1", 0, limits, Clock.system(), echo);
     }
 
     @BeforeEach
@@ -354,7 +355,7 @@ class HttpServerTest {
     void an_address_that_is_taken_is_refused_by_name() {
         int port = server.address().getPort();
         assertThat(org.assertj.core.api.Assertions.catchThrowable(
-                        () -> HttpServer.start("127.0.0.1", port, HttpLimits.defaults(), echo)))
+                        () -> HttpServer.start("127.0.0.1", port, HttpLimits.defaults(), Clock.system(), echo)))
                 .hasMessageContaining("port " + port)
                 .hasMessageContaining("choose another --port");
     }

@@ -1,0 +1,141 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.http.HttpCall;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * When everything happened to one call, from its first byte to the write of its last token, for a client that asks by the header
+ * {@code X-Roseinfer-Stamps: 1}. All are nanoseconds of the server's clock; a client on the same machine, which the boot id
+ * tells, reads the same one.
+ */
+final class CallStamps {
+    private static final String HEADER = "x-roseinfer-stamps";
+    private static final int FIRST_TOKENS = 64;
+
+    private final boolean asked;
+    private final Clock clock;
+    private final HttpCall.Arrival arrival;
+    private final long begunNanos;
+    private final List<Choice> choices = new ArrayList<>();
+    private long parsedNanos;
+    private long tokenizedNanos;
+
+    /** Stamps of a call whose own thread has just begun. */
+    CallStamps(Exchange exchange, Clock clock) {
+        this.asked = asked(exchange.call());
+        this.clock = clock;
+        this.arrival = exchange.call().arrival();
+        this.begunNanos = exchange.startNanos();
+    }
+
+    private static boolean asked(HttpCall call) {
+        String value = call.header(HEADER).orElse("0");
+        if (!value.equals("0") && !value.equals("1")) {
+            throw ApiError.badField(HEADER, "the header X-Roseinfer-Stamps must be 1 for stamps, or 0");
+        }
+        return value.equals("1");
+    }
+
+    /** Whether the client wants them. */
+    boolean asked() {
+        return asked;
+    }
+
+    /** The body is JSON. */
+    void parsed() {
+        parsedNanos = clock.nanos();
+    }
+
+    /** The fields are checked, and prompts are token ids. */
+    void tokenized() {
+        tokenizedNanos = clock.nanos();
+    }
+
+    /** The stamps of the next choice. */
+    Choice addChoice() {
+        Choice choice = new Choice();
+        choices.add(choice);
+        return choice;
+    }
+
+    /** Puts the stamps of a call whose completions have ended into its answer. */
+    void addTo(ObjectNode answer, List<Completion> completions) {
+        ObjectNode stamps = answer.putObject("stamps")
+                .put("boot_id", MachineClock.bootId().orElse(null))
+                .put("first_byte_ns", arrival.firstByteNanos())
+                .put("head_ns", arrival.headNanos())
+                .put("body_ns", arrival.bodyNanos())
+                .put("begun_ns", begunNanos)
+                .put("parsed_ns", parsedNanos)
+                .put("tokenized_ns", tokenizedNanos);
+        ArrayNode all = stamps.putArray("choices");
+        for (int index = 0; index < completions.size(); index++) {
+            describe(all.addObject().put("index", index), completions.get(index), choices.get(index));
+        }
+    }
+
+    private static void describe(ObjectNode node, Completion completion, Choice choice) {
+        RequestTimeline timeline = completion.timeline();
+        node.put("submitted_ns", timeline.submittedNanos())
+                .put("queued_ns", timeline.tokenizedNanos())
+                .put("admitted_ns", timeline.admittedNanos())
+                .put("cached_tokens", completion.cachedTokens());
+        put(node, "steps", timeline.tokenSteps());
+        put(node, "sampled_ns", timeline.tokenNanos());
+        put(node, "read_ns", choice.read());
+        put(node, "written_ns", choice.written());
+        node.put("finished_ns", timeline.finishedNanos());
+    }
+
+    private static void put(ObjectNode node, String name, long... values) {
+        ArrayNode list = node.putArray(name);
+        for (long value : values) {
+            list.add(value);
+        }
+    }
+
+    /** The stamps of one choice that the server takes itself; those of the engine come with the completion. */
+    final class Choice {
+        private long[] readNanos = {};
+        private long[] writtenNanos = {};
+        private int read;
+        private int written;
+
+        /** The next token has been taken from the engine. */
+        void tokenRead() {
+            if (asked) {
+                if (read == readNanos.length) {
+                    readNanos = Arrays.copyOf(readNanos, 2 * read + FIRST_TOKENS);
+                }
+                readNanos[read++] = clock.nanos();
+            }
+        }
+
+        /** The socket has been given the events of all tokens read so far. */
+        void tokensWritten() {
+            if (written < read) {
+                if (writtenNanos.length < read) {
+                    writtenNanos = Arrays.copyOf(writtenNanos, readNanos.length);
+                }
+                Arrays.fill(writtenNanos, written, read, clock.nanos());
+                written = read;
+            }
+        }
+
+        private long[] read() {
+            return Arrays.copyOf(readNanos, read);
+        }
+
+        private long[] written() {
+            return Arrays.copyOf(writtenNanos, written);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package io.roseinfer.server;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.http.HttpCall;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What a client needs to place a call's stamps: the clock that they are of, and the engine's steps. */
+final class DebugEndpoints {
+    private static final int MOST_STEPS = 4096;
+    private static final int STEPS = 1024;
+
+    private final Engine engine;
+    private final Clock clock;
+    private final InstantSource time;
+
+    DebugEndpoints(Engine engine, Clock clock, InstantSource time) {
+        this.engine = engine;
+        this.clock = clock;
+        this.time = time;
+    }
+
+    /** {@code GET /debug/clock}: the clock of stamps, and the time of day at the same moment. */
+    void clock(Exchange exchange) {
+        Instant now = time.instant();
+        exchange.send(StrictJson.mapper()
+                .createObjectNode()
+                .put("boot_id", MachineClock.bootId().orElse(null))
+                .put("monotonic_ns", clock.nanos())
+                .put("wall_ns", Math.addExact(Math.multiplyExact(now.getEpochSecond(), 1_000_000_000L), now.getNano())));
+    }
+
+    /** {@code GET /debug/steps}: the records of steps from one number on, oldest first, as far as the engine still has them. */
+    void steps(Exchange exchange) {
+        Map<String, Long> query = query(exchange.call());
+        long from = query.getOrDefault("from", 0L);
+        long limit = query.getOrDefault("limit", (long) STEPS);
+        if (limit < 1 || limit > MOST_STEPS) {
+            throw ApiError.badField("limit", "limit is " + limit + "; it must be 1 to " + MOST_STEPS);
+        }
+        List<StepRecord> steps = engine.steps().stream()
+                .filter(step -> step.get(Fact.STEP) >= from)
+                .limit(limit)
+                .toList();
+        ObjectNode list = StrictJson.mapper().createObjectNode().put("object", "list");
+        list.put("next", steps.isEmpty() ? from : steps.getLast().get(Fact.STEP) + 1);
+        ArrayNode data = list.putArray("data");
+        for (StepRecord step : steps) {
+            ObjectNode node = data.addObject();
+            for (Fact fact : Fact.values()) {
+                node.put(fact.key(), step.get(fact));
+            }
+        }
+        exchange.send(list);
+    }
+
+    private static Map<String, Long> query(HttpCall call) {
+        Map<String, Long> values = new TreeMap<>();
+        if (call.query().isEmpty()) {
+            return values;
+        }
+        for (String pair : call.query().split("&", -1)) {
+            String name = pair.substring(0, Math.max(0, pair.indexOf('=')));
+            String value = pair.substring(pair.indexOf('=') + 1);
+            if (!name.equals("from") && !name.equals("limit")) {
+                throw ApiError.badRequest("the query has " + Quoted.value(pair) + "; it takes from=NUMBER and limit=NUMBER");
+            }
+            if (!value.matches("[0-9]{1,18}")) {
+                throw ApiError.badField(name, name + " is " + Quoted.value(value) + "; it must be a whole number, 0 or more");
+            }
+            values.put(name, Long.parseLong(value));
+        }
+        return values;
+    }
+}
