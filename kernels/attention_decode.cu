@@ -180,6 +180,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     __shared__ uint64_t arrived[MAX_PIECES];
     __shared__ alignas(16) float results[WARPS][HEAD + 4];
     release_dependents();
+
+    // The row and head of this thread block, and the row's KV blocks.
     const int head = blockIdx.x;
     const int row = blockIdx.y;
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same for the whole warp, and the compiler may know it
@@ -213,6 +215,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
             bulk_load(to + KEY_BYTES, from + KEY_BYTES, bytes, &arrived[stage]);
         }
     };
+
+    // Ahead of the wait: the held blocks into registers, the first of the others into the ring.
     const int mine = warp + WARPS * lane;  // a lane fetches the id of one block, all at once
     const int id = lane < depth + HELD && mine < blocks ? __ldg(list + mine) : 0;
     const FragmentOffsets at(lane);
@@ -239,7 +243,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     const T* newest = p.key(list, past, head);
     wait_for_predecessors();
 
-    // In the order of the lane's keys.
+    // The query, in the order of the lane's keys, and the new token, which the last warp takes.
     const uint4* chunks = reinterpret_cast<const uint4*>(query);
     const int chunk = lane % 4 ^ lane / 4 % 2 * 4;
     const uint4 q[2] = {__ldcg(chunks + chunk), __ldcg(chunks + (chunk ^ 4))};
@@ -247,6 +251,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
     if (warp == WARPS - 1) {
         part.add_token(reinterpret_cast<const char*>(newest), reinterpret_cast<const char*>(newest + p.valueOffset()), q, lane);
     }
+
+    // The past: a warp waits for a stage, adds its block and requests another into it; the held blocks come first.
     int turn = 0;
     int parity = 0;
     auto next_stage = [&] {
@@ -291,6 +297,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
         for (; block + WARPS < blocks && depth > 1; block += 2 * WARPS) take(block, std::integral_constant<int, 2>());
     }
     for (; block < blocks; block += WARPS) take(block, std::integral_constant<int, 1>());
+
+    // The warps' softmaxes become one, which the first warp writes.
     const float4 joined = part.join(lane);
     if (lane % 2 == 0) *reinterpret_cast<float4*>(results[warp] + lane / 4 * 8 + lane % 4 * 2) = joined;
     if (lane == 0) {

@@ -235,6 +235,8 @@ __device__ __forceinline__ void hide_earlier_keys(float (&score)[32], int firstK
 template <class T, int HEAD, int BLOCK, bool SHARED>
 __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring, int rows, bool skipSingles, int window) {
     using Layout = TileLayout<HEAD>;
+
+    // The tile of queries, and the tiles of keys that they see.
     const int head = blockIdx.x;
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
@@ -252,6 +254,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
     const int keys = past + min(tile.first + TILE, length);  // the last query of the tile sees this many
     const int tiles = (keys + TILE - 1) / TILE;
     const int firstTile = SHARED ? max(0, past + tile.first + 1 - window) / TILE : 0;  // that the first query sees
+
+    // Three stages, each of keys and values: of this tile, of the next and of the one after.
     const TileOffsets<HEAD> at(lane);
     uint32_t now = ring;
     uint32_t next = now + 2 * Layout::TILE_BYTES;
@@ -284,6 +288,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
     float score[32];
     work.score_tile(score, q, now, at);
 
+    // The softmax over the tiles of keys.
     RunningSoftmax<HEAD> softmax;
     const int query = tile.first + warp * 16 + lane / 4;  // and query + 8
     const bool idle = tile.first + warp * 16 >= length;   // the warp has no query
@@ -312,6 +317,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
         for (int j = 0; j < 32; j++) score[j] = scoreNext[j];
     }
 
+    // Scores that overflowed: the warp's queries again, one by one.
     if (softmax.has_overflowed()) {
         const int first = tile.first + warp * 16;
         for (int i = first; i < min(first + 16, length); i++) {
@@ -320,6 +326,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
         }
         return;
     }
+
+    // The results, divided by the sums of their weights.
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         float all = sum_over_lanes<4>(softmax.total[half]);

@@ -203,6 +203,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
     extern __shared__ __align__(128) char dynamic[];
     __shared__ uint64_t received;
     release_dependents();
+
+    // The row, the head of keys and its group of queries, and this thread block's place in the cluster.
     const int blocks = cluster_size();
     const int rank = cluster_rank();
     const int row = blockIdx.y;
@@ -223,11 +225,11 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
     __syncthreads();
     if (blocks > 1) cluster_arrive();
 
+    // The KV blocks of this warp: those of all thread blocks take turns at what the window shows.
     const int newest = context - 1;
     const int start = max(0, context - window);
     const int* list = p.blocks + __ldg(p.blockStarts + row);
     const Layout ring{p.pool, p.kvHeads, kvHead, start, newest};
-    // The warps of all blocks take turns at the KV blocks.
     const int turn = rank * WARPS + warp;
     const int turns = blocks * WARPS;
     const int firstBlock = start / BLOCK + turn;
@@ -240,6 +242,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
         if (i % 32 == 0) ids = __ldg(list + min(block_of(i + lane), lastBlock));
         return __shfl_sync(~0u, ids, i % 32);
     };
+
+    // Ahead of the wait: the first stages of the ring, without the new token.
     int newestId = -1, newestStage = 0;  // of the new token's block, if it is requested before the wait
 #pragma unroll 1
     for (int i = 0; i < Layout::STAGES; i++) {
@@ -254,6 +258,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
     const T* queries = p.queries + (static_cast<size_t>(token) * p.heads + kvHead * group + query) * HEAD + lane % 4 * 2;
     wait_for_predecessors();
 
+    // The new token, and the group's queries as fragments.
     if (newestId >= 0) ring.load_token(stages + newestStage * Layout::STAGE_BYTES, newestId, newest, lane);
     copy_async_commit();
     uint32_t q[HEAD / 16][2] = {};
@@ -264,6 +269,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
             q[k][1] = __ldcg(reinterpret_cast<const uint32_t*>(queries + 16 * k + 8));
         }
     }
+
+    // The softmax over the warp's KV blocks, whose stages are filled again behind it.
     GroupAttention<T, HEAD> part;
     int stage = 0;
 #pragma unroll 1
@@ -281,6 +288,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
         if (++stage == Layout::STAGES) stage = 0;
     }
 
+    // The results of the warps become one, in this thread block or over the cluster.
     copy_async_wait<0>();
     __syncthreads();  // the results take the ring's place
     Results<HEAD>& results = *reinterpret_cast<Results<HEAD>*>(dynamic);

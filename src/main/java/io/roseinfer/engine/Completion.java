@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.scheduler.FinishReason;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -37,6 +38,13 @@ public record Completion(
         return tokens.length == 0
                 ? Optional.empty()
                 : Optional.of(Duration.ofNanos(tokens[0] - timeline.submittedNanos()));
+    }
+
+    /** For people: why it ended, its prompt, and its text or, without a tokenizer, its token ids. */
+    @Override
+    public String toString() {
+        return "Completion[finishReason=" + finishReason + ", promptIds=" + Arrays.toString(promptIds) + ", "
+                + text.map(it -> "text=" + it).orElseGet(() -> "ids=" + Arrays.toString(ids())) + "]";
     }
 
     /** The generated token ids. */

@@ -83,6 +83,10 @@ public record GenerationRequest(
         return new GenerationRequest(value, maxNewTokens, sampling, seed, stop, ignoreEndOfText, terms);
     }
 
+    /**
+     * Bounds the tokens to generate. A request is not refused because prompt and new tokens together are longer than the model's
+     * context: it ends where the context is full, with {@link io.roseinfer.scheduler.FinishReason#LENGTH}.
+     */
     public GenerationRequest withMaxNewTokens(int value) {
         return new GenerationRequest(prompt, value, sampling, seed, stop, ignoreEndOfText, terms);
     }

@@ -101,6 +101,25 @@ class HelpTest {
         assertThat(outcome.err()).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "bench",
+                "bench serve",
+                "bench model",
+                "bench scheduler",
+                "generate",
+                "chat",
+                "serve",
+                "report",
+                "doctor"
+            })
+    void anyCommand_help_spellsDefaultsAsTheFlagsTakeThem(String command) {
+        assertThat(CliRunner.run((command + " --help").split(" ")).out())
+                .startsWith("Usage: roseinfer ")
+                .doesNotContainPattern("Default: ([A-Z_]+|Infinity)\\R");
+    }
+
     @Test
     void version_isThatOfTheProject() throws IOException {
         String pom = Files.readString(Path.of("pom.xml"));

@@ -27,18 +27,29 @@ class CompletionTest {
         }
     }
 
-    @Test
-    void time_to_first_token_is_empty_without_a_token() {
+    private static Completion cancelled(Optional<String> text) {
         RequestTimeline timeline = new RequestTimeline(1, 2, 3, new long[0], 3, new long[0]);
-        Completion cancelled = new Completion(
-                new int[] {1},
+        return new Completion(
+                new int[] {5, 7},
                 List.of(),
-                Optional.empty(),
+                text,
                 FinishReason.CANCELLED,
                 Optional.empty(),
                 0,
                 timeline,
                 Optional.empty());
-        assertThat(cancelled.ttft()).isEmpty();
+    }
+
+    @Test
+    void time_to_first_token_is_empty_without_a_token() {
+        assertThat(cancelled(Optional.empty()).ttft()).isEmpty();
+    }
+
+    @Test
+    void printed_it_shows_its_ids_and_its_text() {
+        assertThat(cancelled(Optional.of("and so")))
+                .hasToString("Completion[finishReason=CANCELLED, promptIds=[5, 7], text=and so]");
+        assertThat(cancelled(Optional.empty()))
+                .hasToString("Completion[finishReason=CANCELLED, promptIds=[5, 7], ids=[]]");
     }
 }

@@ -11,6 +11,7 @@ public final class ArrivalFlags {
     @Option(
             names = "--request-rate",
             paramLabel = "<R|inf>",
+            defaultValue = "inf",
             converter = Ranges.PositiveOrInfinite.class,
             description = "Requests per second; inf sends them all at once.")
     private double requestRate = Double.POSITIVE_INFINITY;

@@ -60,6 +60,7 @@ public final class DatasetFlags {
     @Option(
             names = {"--dataset", "--dataset-name"},
             paramLabel = "<KIND>",
+            defaultValue = "random",
             converter = Kind.class,
             description = {
                 "random makes prompts of random token ids; synthetic makes conversations that share system prompts;",

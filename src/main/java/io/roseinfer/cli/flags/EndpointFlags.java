@@ -30,6 +30,7 @@ public final class EndpointFlags {
     @Option(
             names = "--backend",
             paramLabel = "<http|engine|null>",
+            defaultValue = "http",
             converter = Backend.class,
             description = {
                 "http is the server at --base-url; engine is one in this process, without HTTP, of --model and the flags below it;",
@@ -43,6 +44,7 @@ public final class EndpointFlags {
     @Option(
             names = "--endpoint-type",
             paramLabel = "<completions|chat>",
+            defaultValue = "completions",
             converter = Type.class,
             description = "Which endpoint is asked.")
     private Endpoint.Kind endpointType = Endpoint.Kind.COMPLETIONS;

@@ -17,6 +17,7 @@ public final class GenerationConfigFlag {
     @Option(
             names = "--generation-config",
             paramLabel = "<auto|none>",
+            defaultValue = "auto",
             converter = Choices.DefaultsSource.class,
             description = "Whether temperature, top-k, top-p, min-p, repetition penalty and length are those of the"
                     + " model's generation_config.json where nothing else is said.")

@@ -85,6 +85,7 @@ public final class ServerFlags {
     @Option(
             names = "--access-log",
             paramLabel = "<off|text|json>",
+            defaultValue = "off",
             converter = Choices.LogFormat.class,
             description = "A line on standard error for each call, without prompts.")
     private AccessLog.Format accessLog = AccessLog.Format.OFF;
