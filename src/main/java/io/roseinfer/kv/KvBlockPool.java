@@ -117,9 +117,9 @@ public final class KvBlockPool {
         for (int block = 0; block < references.length; block++) {
             Check.that(
                     expected[block] == references[block],
-                    "block has %d references, tables list it %d times",
-                    references[block],
-                    expected[block]);
+                    "block %d has %d references more than tables that list it",
+                    block,
+                    references[block] - expected[block]);
             held += references[block] > 0 ? 1 : 0;
         }
         Check.that(
