@@ -95,6 +95,11 @@ final class RequestStream implements TokenStream {
     }
 
     @Override
+    public void onDelivery(Runnable action) {
+        buffer.onDelivery(Objects.requireNonNull(action, "action"));
+    }
+
+    @Override
     public boolean isExhausted() {
         return buffer.isEnded() && !buffer.isPublished(tokens.size());
     }

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One request's tokens and its ending on their way from the engine's thread to one reader, and nothing else of the request, so that
  * what two threads share without a lock is in one short class. It has room for every token the request can get, so writing never
- * blocks and never allocates; the engine wakes the reader only if it is parked.
+ * blocks and never allocates; the engine wakes the reader only if it is parked. A reader with
+ * better things to do than to park leaves an action here.
  *
  * <p>The engine writes a token's fields, then {@code published}; the reader reads {@code published} first. Everything written
  * before is visible by that.
@@ -40,6 +41,7 @@ final class TokenBuffer {
     private volatile int published;
     private volatile boolean ended;
     private volatile @Nullable Thread reader;
+    private volatile @Nullable Runnable listener;
 
     /**
      * A buffer for at most {@code capacity} tokens.
@@ -119,9 +121,29 @@ final class TokenBuffer {
                 // Without memory the JVM cannot schedule a virtual thread; other readers are to be woken all the same.
             }
         }
+        Runnable told = listener;
+        if (told != null) {
+            tell(told);
+        }
+    }
+
+    private static void tell(Runnable listener) {
+        try {
+            listener.run();
+        } catch (RuntimeException | OutOfMemoryError failed) {
+            // Its reader may never hear of this; the others are to be told all the same.
+        }
     }
 
     // The reader's side.
+
+    /** Has an action run by the thread that delivers, after each delivery and the ending; at once, too, if there were any. */
+    void onDelivery(Runnable action) {
+        listener = action;
+        if (published > 0 || ended) {
+            action.run();
+        }
+    }
 
     /**
      * Waits for a token or the end.
@@ -161,6 +183,9 @@ final class TokenBuffer {
     boolean await(int index, long limitNanos, Clock clock) throws InterruptedException {
         if (index < published) {
             return true;
+        }
+        if (limitNanos <= 0) {
+            return false;
         }
         long untilNanos = clock.nanos() + limitNanos;
         reader = Thread.currentThread();
@@ -227,6 +252,9 @@ final class TokenBuffer {
     }
 
     List<GeneratedToken.TopToken> top(int index) {
+        if (alternatives == 0) {
+            return List.of();
+        }
         return IntStream.range(index * alternatives, (index + 1) * alternatives)
                 .mapToObj(i -> new GeneratedToken.TopToken(topIds[i], topLogprobs[i]))
                 .toList();

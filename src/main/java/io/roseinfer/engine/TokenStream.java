@@ -34,6 +34,14 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      */
     Optional<GeneratedToken> poll(Duration timeout);
 
+    /**
+     * Has an action run whenever tokens have been delivered, and at the end: so that one thread can read hundreds of streams without
+     * waiting for any. It runs on the thread that delivers, the engine's mostly, or on the caller's if something has been delivered
+     * already: it must not wait or allocate, nor read the stream, but have its reader do that, by {@link #poll} of no time. A later
+     * action replaces an earlier one.
+     */
+    void onDelivery(Runnable action);
+
     /** Whether the request has ended and all its tokens have been read. Never waits. */
     boolean isExhausted();
 

@@ -1,41 +1,39 @@
 package io.roseinfer.server;
 
-import io.roseinfer.base.RoseException;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.scheduler.FinishReason;
-import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.api.CompletionCall;
 import io.roseinfer.server.api.CompletionJson;
 import io.roseinfer.server.api.Timings;
-import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import io.roseinfer.server.http.BodySource;
+import io.roseinfer.server.http.ByteSink;
+import io.roseinfer.server.http.Pump;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
-import tools.jackson.core.io.JsonStringEncoder;
+import java.util.stream.Collectors;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The completions of one call as server-sent events, which interleave when there are several. One thread reads each stream. */
-final class CompletionEvents {
-    /** Tokens that are there already go out with one write, up to about so many characters. */
-    private static final int WRITE_CHARS = 8192;
-
-    private static final String DONE = "data: [DONE]\n\n";
+/**
+ * The completions of one call as server-sent events, which interleave when there are several. The connection's thread reads the
+ * streams, without waiting for any, whenever the engine has delivered to one of them; the call's own thread waits for the end of all.
+ */
+final class CompletionEvents implements BodySource {
+    private static final byte[] BEGIN = "data: ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] END = "\n\n".getBytes(StandardCharsets.US_ASCII);
 
     private final Exchange exchange;
     private final CompletionCall call;
     private final CompletionJson json;
     private final ServerMetrics metrics;
     private final CallStamps stamps;
-    private final ReentrantLock writing = new ReentrantLock();
-    private final AtomicInteger generated = new AtomicInteger();
-    private volatile String reason = "";
+    private final List<Choice> choices = new ArrayList<>();
+    private int generated;
+    private String reason = "";
 
     CompletionEvents(
             Exchange exchange, CompletionCall call, CompletionJson json, ServerMetrics metrics, CallStamps stamps) {
@@ -48,170 +46,128 @@ final class CompletionEvents {
 
     /** Writes everything that comes of the streams. The answer begins with the first token, so what fails before has its own status. */
     void stream(OpenStreams streams) {
+        for (TokenStream stream : streams.all()) {
+            choices.add(new Choice(choices.size(), stream));
+        }
+        Pump pump = exchange.response().pump(this);
+        for (Choice choice : choices) {
+            choice.stream.onDelivery(pump::ready);
+        }
         try {
-            readAll(streams);
+            pump.await();
         } finally {
-            exchange.served(new Exchange.Served(call.promptTokens(), generated.get(), reason));
+            exchange.served(new Exchange.Served(call.promptTokens(), generated, reason));
+            choices.forEach(choice -> choice.completion.ifPresent(metrics::completed));
         }
-        StringBuilder last = new StringBuilder();
-        if (call.output().usage()) {
-            ObjectNode usage = json.envelope();
-            CompletionJson.usage(usage, call.promptTokens(), generated.get());
-            if (call.choices() == 1) {
-                Timings.add(usage, streams.all().getFirst().completion());
-            }
-            append(last, usage);
-        }
-        if (stamps.asked()) {
-            ObjectNode event = json.envelope();
-            stamps.addTo(event, streams.all().stream().map(TokenStream::completion).toList());
-            append(last, event);
-        }
-        write(last.append(DONE));
+        exchange.response().write(tail().getBytes(StandardCharsets.UTF_8));
         exchange.response().end();
     }
 
-    private void readAll(OpenStreams streams) {
-        AtomicReference<RuntimeException> failure = new AtomicReference<>();
-        List<Thread> readers = new ArrayList<>();
-        List<TokenStream> all = streams.all();
-        for (int index = 1; index < all.size(); index++) {
-            Choice choice = new Choice(index, all.get(index));
-            readers.add(Thread.ofVirtual().name("roseinfer-choice").start(() -> read(choice, streams, failure)));
-        }
-        read(new Choice(0, all.getFirst()), streams, failure);
-        for (Thread reader : readers) {
-            joinUninterrupted(reader);
-        }
-        RuntimeException failed = failure.get();
-        if (failed != null) {
-            throw failed;
-        }
-    }
-
-    /** Reads one stream to its end; a failure ends the others too, as their answer is the same. */
-    private static void read(Choice choice, OpenStreams streams, AtomicReference<RuntimeException> failure) {
-        try {
-            choice.read();
-        } catch (RoseException | ApiError | ClientGone failed) {
-            if (failure.compareAndSet(null, failed)) {
-                streams.close();
+    /** What stands behind the last token: counts and stamps, if they are wanted. */
+    private String tail() {
+        List<Completion> completions = choices.stream()
+                .map(choice -> choice.completion.orElseThrow())
+                .toList();
+        List<ObjectNode> events = new ArrayList<>();
+        if (call.output().usage()) {
+            ObjectNode usage = json.envelope();
+            CompletionJson.usage(usage, call.promptTokens(), generated);
+            if (call.choices() == 1) {
+                Timings.add(usage, completions.getFirst());
             }
+            events.add(usage);
+        }
+        if (stamps.asked()) {
+            ObjectNode event = json.envelope();
+            stamps.addTo(event, completions);
+            events.add(event);
+        }
+        return events.stream().map(event -> "data: " + event + "\n\n").collect(Collectors.joining())
+                + "data: [DONE]\n\n";
+    }
+
+    @Override
+    public boolean fill(ByteSink bytes) {
+        boolean whole = true;
+        for (Choice choice : choices) {
+            choice.read(bytes);
+            whole &= choice.completion.isPresent();
+        }
+        return whole;
+    }
+
+    @Override
+    public void written() {
+        for (Choice choice : choices) {
+            choice.stamped.tokensWritten();
         }
     }
 
-    private static void joinUninterrupted(Thread thread) {
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
+    private void append(ByteSink bytes, ObjectNode event) {
+        if (!exchange.response().hasBegun()) {
+            exchange.beginEvents();
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void write(StringBuilder events) {
-        byte[] bytes = events.toString().getBytes(StandardCharsets.UTF_8);
-        writing.lock();
-        try {
-            if (!exchange.response().hasBegun()) {
-                exchange.beginEvents();
-            }
-            exchange.response().write(bytes);
-        } finally {
-            writing.unlock();
-        }
-    }
-
-    private static void append(StringBuilder events, ObjectNode event) {
-        events.append("data: ").append(event).append("\n\n");
+        bytes.put(BEGIN);
+        bytes.put(event.toString().getBytes(StandardCharsets.UTF_8));
+        bytes.put(END);
     }
 
     /** One stream on its way to the client. */
     private final class Choice {
         private final int index;
         private final TokenStream stream;
-        private final StringBuilder events = new StringBuilder();
+        private final CallStamps.Choice stamped = stamps.addChoice();
+        /** Tokens that have been read and not told. */
+        private final List<GeneratedToken> batch = new ArrayList<>();
         /** Whether events tell nothing but text. */
         private final boolean isPlain = call.request().sampling().logprobs() < 0
                 && !call.output().tokenIds()
                 && !call.output().continuousUsage();
 
-        private final CallStamps.Choice stamped;
-        private String before = "";
-        private String behind = "";
+        private byte[] before = {};
+        private byte[] behind = {};
         private int tokens;
         private int shownChars;
         private int offset;
-        private boolean finished;
+        private Optional<Completion> completion = Optional.empty();
 
         Choice(int index, TokenStream stream) {
             this.index = index;
             this.stream = stream;
-            this.stamped = stamps.addChoice();
         }
 
         private int[] prompt() {
             return call.prompts().get(index / call.n());
         }
 
-        void read() {
-            while (stream.hasNext()) {
-                try {
-                    takeWhatIsThere();
-                } finally {
-                    flush();
-                }
-            }
-            if (!finished) {
-                if (tokens == 0) {
-                    open();
-                }
-                finish(event(""), shownChars);
-                flush();
-            }
-        }
-
-        /** Tells what stands in front of the first token, which is there, so that a client can take it for the first token's time. */
-        private void open() {
-            json.opening(index).ifPresent(event -> append(events, event));
-        }
-
-        private void takeWhatIsThere() {
-            Optional<GeneratedToken> token = Optional.of(stream.next());
+        /** Tells the tokens that there are, unless they are more than a buffer's worth. */
+        void read(ByteSink bytes) {
+            Optional<GeneratedToken> token = next(bytes);
             while (token.isPresent()) {
-                add(token.get());
-                token = events.length() < WRITE_CHARS && !finished ? stream.poll(Duration.ZERO) : Optional.empty();
+                add(token.get(), bytes);
+                token = next(bytes);
+            }
+            if (completion.isEmpty() && stream.isExhausted()) {
+                tell(bytes, true);
             }
         }
 
-        private void flush() {
-            if (!events.isEmpty()) {
-                write(events);
-                events.setLength(0);
-                stamped.tokensWritten();
-            }
+        private Optional<GeneratedToken> next(ByteSink bytes) {
+            return completion.isEmpty() && bytes.size() < ByteSink.PIECE_BYTES
+                    ? stream.poll(Duration.ZERO)
+                    : Optional.empty();
         }
 
-        private void add(GeneratedToken token) {
+        private void add(GeneratedToken token, ByteSink bytes) {
             stamped.tokenRead();
             tokens++;
+            generated++;
             metrics.generated(1);
-            int all = generated.incrementAndGet();
+            batch.add(token);
             boolean last = stream.isExhausted() && isServed();
-            if (tokens == 1) {
-                open();
+            if (last || tokens == 1 || batch.size() >= call.output().interval()) {
+                tell(bytes, last);
             }
-            if (isPlain && tokens > 1 && !last) {
-                appendPlain(token.text());
-            } else {
-                appendFull(token, all, last);
-            }
-            shownChars += token.text().length();
         }
 
         /** Whether the end, which is known, is a completion's and not a failure, which is told in an event of its own. */
@@ -221,41 +177,65 @@ final class CompletionEvents {
                     .isPresent();
         }
 
+        /** Tells what has been read in one event. */
+        private void tell(ByteSink bytes, boolean last) {
+            String text = batch.size() == 1
+                    ? batch.getFirst().text()
+                    : batch.stream().map(GeneratedToken::text).collect(Collectors.joining());
+            boolean first = tokens == batch.size();
+            if (last) {
+                end();
+            }
+            if (first) {
+                // With the first token, which is there, so that a client can take it for the first token's time.
+                json.opening(index).ifPresent(event -> append(bytes, event));
+            }
+            if (isPlain && !first && !last) {
+                appendPlain(bytes, text);
+            } else {
+                appendFull(bytes, text, first, last);
+            }
+            shownChars += text.length();
+            batch.clear();
+        }
+
         /** Almost every event differs from the others in its text alone. */
-        private void appendPlain(String text) {
-            if (before.isEmpty()) {
+        private void appendPlain(ByteSink bytes, String text) {
+            if (before.length == 0) {
                 String event = event("").toString();
                 String empty = "\"" + json.textField() + "\":\"\"";
                 int at = event.indexOf(empty) + empty.length() - 1;
-                before = "data: " + event.substring(0, at);
-                behind = event.substring(at) + "\n\n";
+                before = ("data: " + event.substring(0, at)).getBytes(StandardCharsets.UTF_8);
+                behind = (event.substring(at) + "\n\n").getBytes(StandardCharsets.UTF_8);
             }
-            events.append(before);
-            JsonStringEncoder.getInstance().quoteAsString(text, events);
-            events.append(behind);
+            bytes.put(before);
+            bytes.putJson(text);
+            bytes.put(behind);
         }
 
-        private void appendFull(GeneratedToken token, int all, boolean last) {
-            boolean echoes = tokens == 1 && call.output().echo();
-            ObjectNode event = event(echoes ? json.text(prompt()) + token.text() : token.text());
+        private void appendFull(ByteSink bytes, String text, boolean first, boolean last) {
+            boolean echoes = first && call.output().echo();
+            ObjectNode event = event(echoes ? json.text(prompt()) + text : text);
             ObjectNode choice = choice(event);
-            if (call.request().sampling().logprobs() >= 0) {
-                offset = json.logprobs(choice, List.of(token), offset);
+            if (call.request().sampling().logprobs() >= 0 && !batch.isEmpty()) {
+                offset = json.logprobs(choice, batch, offset);
             }
             if (call.output().tokenIds()) {
-                if (tokens == 1) {
+                if (first) {
                     CompletionJson.ids(choice, "prompt_token_ids", prompt());
                 }
-                CompletionJson.ids(choice, "token_ids", token.id());
+                CompletionJson.ids(
+                        choice,
+                        "token_ids",
+                        batch.stream().mapToInt(GeneratedToken::id).toArray());
             }
             if (call.output().continuousUsage()) {
-                CompletionJson.usage(event, call.promptTokens(), all);
+                CompletionJson.usage(event, call.promptTokens(), generated);
             }
             if (last) {
-                finish(event, shownChars + token.text().length());
-            } else {
-                append(events, event);
+                finish(event, shownChars + text.length());
             }
+            append(bytes, event);
         }
 
         private ObjectNode event(String text) {
@@ -268,21 +248,24 @@ final class CompletionEvents {
             return (ObjectNode) event.get("choices").get(0);
         }
 
+        /** Takes the completion, which must be one: before anything of it is told. */
+        private void end() {
+            Completion ended = stream.completion();
+            completion = Optional.of(ended);
+            Completions.requireServed(ended);
+            reason = CompletionJson.finishReason(ended.finishReason());
+        }
+
         /** Makes an event the last: with the reason, and with text that was held back until the end was certain. */
         private void finish(ObjectNode event, int shown) {
-            Completion completion = stream.completion();
-            metrics.completed(completion);
-            Completions.requireServed(completion);
-            finished = true;
-            reason = CompletionJson.finishReason(completion.finishReason());
+            Completion ended = completion.orElseThrow();
             ObjectNode choice = choice(event);
-            String rest = completion.text().map(all -> all.substring(shown)).orElse("");
+            String rest = ended.text().map(all -> all.substring(shown)).orElse("");
             json.putText(choice, json.text(choice) + rest);
-            CompletionJson.finish(choice, completion);
+            CompletionJson.finish(choice, ended);
             if (call.choices() == 1 && !call.output().usage()) {
-                Timings.add(event, completion);
+                Timings.add(event, ended);
             }
-            append(events, event);
         }
     }
 }

@@ -24,8 +24,9 @@ public record CompletionCall(
      * @param continuousUsage the counts so far in every event
      * @param echo the prompt's text in front
      * @param tokenIds the ids beside the text
+     * @param interval tokens of an event in a stream; the first and the last go at once
      */
-    public record Output(boolean stream, boolean usage, boolean continuousUsage, boolean echo, boolean tokenIds) {}
+    public record Output(boolean stream, boolean usage, boolean continuousUsage, boolean echo, boolean tokenIds, int interval) {}
 
     /** Completions in all. */
     public int choices() {

@@ -170,7 +170,8 @@ public sealed class CompletionReader permits ChatReader {
         if (echo && sampling.logprobs() >= 0) {
             throw ApiError.badField("echo", "echo cannot be had with logprobs: those of a prompt are not computed");
         }
-        return new Output(stream, usage, continuous, echo, fields.flag("return_token_ids"));
+        int interval = fields.integer("stream_interval", 1, 1, Integer.MAX_VALUE);
+        return new Output(stream, usage, continuous, echo, fields.flag("return_token_ids"), interval);
     }
 
     /** So many, unless the model's authors say fewer. */

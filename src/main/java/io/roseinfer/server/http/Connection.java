@@ -7,6 +7,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.HttpObject;
+import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.util.ReferenceCountUtil;
@@ -39,12 +40,14 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private final HttpHandler handler;
     private final HttpLimits limits;
     private final Clock clock;
+    private final PumpQueue queue;
     private final AtomicInteger calls;
     private final Runnable closed;
     private final RequestReader reader;
     private final ArrayDeque<Item> waiting = new ArrayDeque<>();
     private int waitingBytes;
     private @Nullable ChannelHandlerContext context;
+    private @Nullable ChannelHandlerContext encoder;
     private @Nullable NettyResponse answering;
     private @Nullable ScheduledFuture<?> deadline;
     private long arrivedNanos;
@@ -55,10 +58,18 @@ final class Connection extends ChannelInboundHandlerAdapter {
      * A connection that has just been made.
      *
      * @param clock what arrivals are stamped by
+     * @param queue of the channel's event loop
      * @param calls counts those that are being answered, on all connections
      * @param closed runs once it is closed and its answer, if one was being made, has been told
      */
-    Connection(HttpHandler handler, HttpLimits limits, Clock clock, AtomicInteger calls, Runnable closed) {
+    Connection(
+            HttpHandler handler,
+            HttpLimits limits,
+            Clock clock,
+            PumpQueue queue,
+            AtomicInteger calls,
+            Runnable closed) {
+        this.queue = queue;
         this.calls = calls;
         this.closed = closed;
         this.handler = handler;
@@ -70,11 +81,16 @@ final class Connection extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext added) {
         context = added;
+        encoder = added.pipeline().context(HttpResponseEncoder.class);
         arm(limits.headTimeout());
     }
 
     private Channel channel() {
         return Objects.requireNonNull(context).channel();
+    }
+
+    private ChannelHandlerContext encoder() {
+        return Objects.requireNonNull(encoder);
     }
 
     private void arm(Duration limit) {
@@ -161,7 +177,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
 
     private void answer(Item.Call call) {
-        NettyResponse response = new NettyResponse(channel(), call.keepAlive(), call.chunked(), limits.writeStall());
+        NettyResponse response = new NettyResponse(encoder(), queue, call.keepAlive(), call.chunked(), limits.writeStall());
         answering = response;
         calls.incrementAndGet();
         Thread.ofVirtual().name("roseinfer-call").start(() -> {
@@ -196,7 +212,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
 
     private void refuse(Item.Refused refused) {
-        NettyResponse response = new NettyResponse(channel(), false, true, limits.writeStall());
+        NettyResponse response = new NettyResponse(encoder(), queue, false, true, limits.writeStall());
         ChannelFuture written = response.sendAndForget(handler.refusal(refused.status(), refused.message()));
         written.addListener(ignored -> {
             ((SocketChannel) channel()).shutdownOutput();

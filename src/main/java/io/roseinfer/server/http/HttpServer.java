@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
@@ -21,6 +22,8 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import java.net.InetSocketAddress;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -107,6 +110,7 @@ public final class HttpServer implements AutoCloseable {
 
     private static ChannelInitializer<SocketChannel> initializer(
             HttpLimits limits, Clock clock, HttpHandler handler, Open open) {
+        ConcurrentMap<EventLoop, PumpQueue> queues = new ConcurrentHashMap<>();
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(SocketChannel channel) {
@@ -116,8 +120,9 @@ public final class HttpServer implements AutoCloseable {
                     return;
                 }
                 boolean unused = open.channels().add(channel);
-                Connection connection =
-                        new Connection(handler, limits, clock, open.calls(), open.connections()::decrementAndGet);
+                PumpQueue queue = queues.computeIfAbsent(channel.eventLoop(), PumpQueue::new);
+                Connection connection = new Connection(
+                        handler, limits, clock, queue, open.calls(), open.connections()::decrementAndGet);
                 channel.pipeline()
                         .addLast(
                                 new RequestDecoder(limits, connection::bytesArrived),

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.DefaultLastHttpContent;
@@ -26,7 +27,9 @@ final class NettyResponse implements ResponseWriter {
     /** Pieces of a long answer: a client that reads slowly and steadily is not taken for one that has stalled. */
     private static final int PIECE_BYTES = 32 << 10;
 
+    private final ChannelHandlerContext encoder;
     private final Channel channel;
+    private final PumpQueue queue;
     private final boolean keepAlive;
     private final boolean chunked;
     private final Duration stall;
@@ -36,15 +39,21 @@ final class NettyResponse implements ResponseWriter {
     private boolean gone;
     private boolean whole;
     private volatile boolean begun;
+    private volatile @Nullable NettyPump pump;
 
     /**
      * An answer that has not begun.
      *
+     * @param encoder of the channel's pipeline
+     * @param queue of the channel's event loop
      * @param keepAlive whether the connection stays open behind it
      * @param chunked whether a client reads chunks, as from HTTP/1.1 on; without them the connection's end is the answer's
      */
-    NettyResponse(Channel channel, boolean keepAlive, boolean chunked, Duration stall) {
-        this.channel = channel;
+    NettyResponse(
+            ChannelHandlerContext encoder, PumpQueue queue, boolean keepAlive, boolean chunked, Duration stall) {
+        this.encoder = encoder;
+        this.channel = encoder.channel();
+        this.queue = queue;
         this.keepAlive = keepAlive;
         this.chunked = chunked;
         this.stall = stall;
@@ -65,10 +74,21 @@ final class NettyResponse implements ResponseWriter {
         if (action != null) {
             action.run();
         }
+        if (pump != null) {
+            pump.connectionClosed();
+        }
     }
 
-    /** On the channel's thread: there may be room again. */
+    /** On the channel's thread: there is room again, or none any more. */
     void roomChanged() {
+        if (pump != null) {
+            pump.roomChanged();
+        }
+        wake();
+    }
+
+    /** Wakes who waits for room or for the end. */
+    private void wake() {
         lock.lock();
         try {
             changed.signalAll();
@@ -151,13 +171,28 @@ final class NettyResponse implements ResponseWriter {
     }
 
     @Override
+    public Pump pump(BodySource source) {
+        NettyPump made = new NettyPump(encoder, source, queue, chunked, stall);
+        lock.lock();
+        try {
+            if (gone) {
+                throw new ClientGone("the client has left");
+            }
+            pump = made;
+        } finally {
+            lock.unlock();
+        }
+        return made;
+    }
+
+    @Override
     public void end() {
         end(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 
     private void end(LastHttpContent last) {
         ChannelFuture written = channel.writeAndFlush(last);
-        written.addListener(ignored -> roomChanged());
+        written.addListener(ignored -> wake());
         await(written::isDone);
         if (!written.isSuccess()) {
             throw new ClientGone("the client has left");

@@ -4,7 +4,8 @@ import java.util.Map;
 
 /**
  * The answer to one call, as who makes it sees it: either {@link #send}, or {@link #begin}, any number of {@link #write} and
- * {@link #end}. One thread writes at a time. A write waits while the client is slow, for a bounded time and behind a bounded buffer.
+ * {@link #end}. What comes bit by bit is better left to a {@link #pump}, which must be over before anything else is written. One
+ * thread writes at a time. A write waits while the client is slow, for a bounded time and behind a bounded buffer.
  */
 public interface ResponseWriter {
     /** The client has left, or was cut because it took nothing for too long. Nothing more can be told to it. */
@@ -30,6 +31,9 @@ public interface ResponseWriter {
      * @throws ClientGone if the client has left or takes nothing
      */
     void write(byte[] bytes);
+
+    /** Moves what a source makes, once it is ready; the source begins the answer itself unless it has begun. */
+    Pump pump(BodySource source);
 
     /**
      * Ends the answer, and waits until the system has it.

@@ -1,0 +1,163 @@
+package io.roseinfer.server.http;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pump on a Netty channel. It asks its source only while the channel has room, so that what waits to be sent is bounded; a client
+ * that leaves it without room for too long is cut. Bytes go to the socket behind the encoder's back, as chunks that are made here.
+ */
+@SuppressWarnings(
+        "FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
+final class NettyPump implements Pump {
+    private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+    private static final int CRLF = '\r' << 8 | '\n';
+
+    /** Of a chunk beside its bytes: eight digits at most and two line ends. */
+    private static final int FRAME_BYTES = 12;
+
+    private final Channel channel;
+    private final ChannelHandlerContext socket;
+    private final BodySource source;
+    private final PumpQueue queue;
+    private final boolean chunked;
+    private final Duration stall;
+    private final AtomicBoolean queued = new AtomicBoolean();
+    private final CountDownLatch over = new CountDownLatch(1);
+    private @Nullable ScheduledFuture<?> deadline;
+    private boolean ended;
+    private volatile @Nullable Throwable failure;
+
+    /** The one that was queued before this one, or is to run after it. */
+    @Nullable
+    NettyPump queuedBefore;
+
+    /**
+     * A pump that has not run.
+     *
+     * @param encoder what bytes are written past
+     * @param chunked whether they go out as chunks
+     * @param stall how long the client may leave no room
+     */
+    NettyPump(ChannelHandlerContext encoder, BodySource source, PumpQueue queue, boolean chunked, Duration stall) {
+        this.channel = encoder.channel();
+        this.socket = encoder;
+        this.source = source;
+        this.queue = queue;
+        this.chunked = chunked;
+        this.stall = stall;
+    }
+
+    @Override
+    public void ready() {
+        if (!queued.get() && queued.compareAndSet(false, true)) {
+            queue.add(this);
+        }
+    }
+
+    /** On the channel's thread: it has been taken out of the queue. */
+    void dequeued() {
+        // First: what becomes ready from now on queues it again.
+        queued.set(false);
+        run();
+    }
+
+    /** On the channel's thread: there is room again, or none any more. */
+    void roomChanged() {
+        if (ended) {
+            return;
+        }
+        if (channel.isWritable()) {
+            disarm();
+            ready();
+        } else if (deadline == null) {
+            deadline = channel.eventLoop().schedule(() -> channel.close(), stall.toMillis(), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void disarm() {
+        if (deadline != null) {
+            deadline.cancel(false);
+            deadline = null;
+        }
+    }
+
+    /** On the channel's thread: it is closed. */
+    void connectionClosed() {
+        end(new ResponseWriter.ClientGone("the client has left, or has read nothing for " + stall));
+    }
+
+    private void run() {
+        if (ended || !channel.isWritable()) {
+            return;
+        }
+        ByteSink bytes = queue.sink();
+        bytes.clear();
+        boolean whole = false;
+        Throwable thrown = null;
+        try {
+            whole = source.fill(bytes);
+        } catch (RuntimeException | Error e) {
+            thrown = e;
+        }
+        if (bytes.size() > 0) {
+            write(bytes);
+            source.written();
+        }
+        if (whole || thrown != null) {
+            end(thrown);
+        } else if (bytes.size() >= ByteSink.PIECE_BYTES) {
+            ready();
+        }
+    }
+
+    private void write(ByteSink bytes) {
+        ByteBuf buffer = channel.alloc().ioBuffer(bytes.size() + FRAME_BYTES);
+        if (chunked) {
+            int digits = (Integer.SIZE - Integer.numberOfLeadingZeros(bytes.size()) + 3) / 4;
+            for (int digit = digits - 1; digit >= 0; digit--) {
+                buffer.writeByte(HEX[bytes.size() >> 4 * digit & 0xf]);
+            }
+            buffer.writeShort(CRLF);
+        }
+        bytes.copyTo(buffer);
+        if (chunked) {
+            buffer.writeShort(CRLF);
+        }
+        socket.writeAndFlush(buffer, channel.voidPromise());
+    }
+
+    private void end(@Nullable Throwable why) {
+        if (!ended) {
+            ended = true;
+            disarm();
+            failure = why;
+            over.countDown();
+        }
+    }
+
+    @Override
+    public void await() {
+        try {
+            over.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            channel.close();
+            throw new ResponseWriter.ClientGone("interrupted while writing to the client");
+        }
+        switch (failure) {
+            case null -> {}
+            case RuntimeException unchecked -> throw unchecked;
+            case Error error -> throw error;
+            case Throwable other -> throw new IllegalStateException("a source throws nothing checked", other);
+        }
+    }
+}
