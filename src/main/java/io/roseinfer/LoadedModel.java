@@ -6,7 +6,6 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.engine.EngineWarmUp;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingDefaults;

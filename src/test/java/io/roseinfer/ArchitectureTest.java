@@ -56,7 +56,7 @@ class ArchitectureTest {
                     "backend.cuda.memory"),
             List.of("backend.cuda.launch"),
             List.of("backend.cpu", "backend.cuda", "backend.sim"),
-            List.of("engine.flight"),
+            List.of("engine.flight", "engine.routing"),
             List.of("engine"),
             List.of("server.http"),
             List.of("server.api"),

@@ -101,6 +101,20 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
+    /**
+     * One of several engines has stopped, and with it a request of which tokens had been delivered; the others go on. Exit code 7;
+     * HTTP 500.
+     */
+    public static final class ReplicaStopped extends RoseException {
+        public ReplicaStopped(String message) {
+            super(7, message);
+        }
+
+        public ReplicaStopped(String message, Throwable cause) {
+            super(7, message, cause);
+        }
+    }
+
     /** The engine has stopped, by {@code close} or by a failure it reported before. Exit code 7; HTTP 503. */
     public static final class EngineStopped extends RoseException {
         public EngineStopped(String message) {

@@ -8,6 +8,8 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.base.SplitMix64;
+import io.roseinfer.engine.routing.ReplicaLoad;
+import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.JfrRecorder;
@@ -16,11 +18,13 @@ import io.roseinfer.observe.StepLog;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 
 /**
  * Serves one model: requests from any thread, tokens on a stream each, continuous batching in between.
@@ -37,12 +41,12 @@ import java.util.function.Consumer;
 public final class Engine implements AutoCloseable {
     private static final Cleaner CLEANER = Cleaner.create();
 
-    private final ModelRunner runner;
+    private final List<ModelRunner> runners;
     private final Optional<Tokenizer> tokenizer;
     private final EngineOptions options;
     private final KvGeometry kv;
     private final Clock clock;
-    private final StepLog log;
+    private final List<StepLog> logs;
     private final RequestCounters counters = new RequestCounters();
     private final Observers observers;
     private final SchedulerManager manager;
@@ -56,22 +60,45 @@ public final class Engine implements AutoCloseable {
     private Runnable afterClose = () -> {};
 
     private Engine(
-            ModelRunner runner, Optional<Tokenizer> tokenizer, EngineOptions options, Clock clock, Observers others) {
-        this.runner = runner;
+            List<ModelRunner> runners,
+            Optional<Tokenizer> tokenizer,
+            EngineOptions options,
+            RoutingPolicy routing,
+            Clock clock,
+            Observers others,
+            IntFunction<Observers> each) {
+        this.runners = runners;
         this.tokenizer = tokenizer;
         this.options = options;
         this.clock = clock;
-        this.kv = EngineLimits.pool(runner, options);
+        this.kv = runners.stream()
+                .map(runner -> EngineLimits.pool(runner, options))
+                .min(Comparator.comparingInt(KvGeometry::blocks))
+                .orElseThrow();
         this.tokenizeWorkers = new TokenizeWorkers(options.tokenizeWorkers(), this::tokenizeOnWorker);
-        this.log = new StepLog(options.stepHistory());
-        this.observers = Observers.of(counters, log, new JfrRecorder()).and(others);
-        this.manager = new SchedulerManager(runner, kv, options, clock, observers, this::endTokenizing);
+        this.logs = runners.stream()
+                .map(runner -> new StepLog(options.stepHistory()))
+                .toList();
+        this.observers = Observers.of(counters, new JfrRecorder()).and(others);
+        this.manager = new SchedulerManager(
+                runners,
+                options,
+                routing,
+                clock,
+                observers,
+                replica -> instruments(replica).and(each.apply(replica)),
+                this::endTokenizing);
         // Made here, because it is used where there may be no memory left.
         this.endWithEngine = manager::endWithEngine;
     }
 
+    /** Those of the engine's own that hear of one replica's steps alone. */
+    private Observers instruments(int replica) {
+        return replica == 0 ? Observers.of(logs.getFirst()) : Observers.of(logs.get(replica), new JfrRecorder());
+    }
+
     /**
-     * Starts serving.
+     * Starts serving on one device.
      *
      * @param runner the loaded model; no other engine may use it at the same time
      * @param tokenizer for text prompts and text output; without one only token ids go in and out
@@ -83,7 +110,7 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Starts serving, and tells more instruments than the log and a flight recording what it does.
+     * Starts serving on one device, and tells more instruments than the log and a flight recording what it does.
      *
      * @param observers are told after the engine's own, in their order
      */
@@ -93,13 +120,48 @@ public final class Engine implements AutoCloseable {
             EngineOptions options,
             Clock clock,
             Observers observers) {
-        Objects.requireNonNull(runner, "runner");
+        return open(
+                List.of(Objects.requireNonNull(runner, "runner")),
+                tokenizer,
+                options,
+                RoutingPolicy.pull(),
+                clock,
+                Objects.requireNonNull(observers, "observers"),
+                replica -> Observers.NONE);
+    }
+
+    /**
+     * Starts serving on several devices, one replica on each: a loop, a scheduler and a KV pool of its own. Nothing is shared per step.
+     *
+     * <p>A replica that fails takes those requests with it of which tokens were delivered; they end with
+     * {@link RoseException.ReplicaStopped}. The others are served by the replicas that are left, and the engine fails with the last.
+     *
+     * @param runners the model on each device, all with limits derived from the options
+     * @param options hold for each replica, but for {@code maxInflightRequests}, which is for all together
+     * @param routing which replica serves a request; not asked where there is one
+     * @param observers are told of all requests, and of the first replica's steps
+     * @param each makes those that are told of the steps of the replica of that number
+     */
+    public static Engine open(
+            List<? extends ModelRunner> runners,
+            Optional<Tokenizer> tokenizer,
+            EngineOptions options,
+            RoutingPolicy routing,
+            Clock clock,
+            Observers observers,
+            IntFunction<Observers> each) {
+        List<ModelRunner> all = List.copyOf(Objects.requireNonNull(runners, "runners"));
         Objects.requireNonNull(tokenizer, "tokenizer");
         Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(routing, "routing");
         Objects.requireNonNull(clock, "clock");
         Objects.requireNonNull(observers, "observers");
-        EngineLimits.requireFit(runner, options);
-        Engine engine = new Engine(runner, tokenizer, options, clock, observers);
+        Objects.requireNonNull(each, "each");
+        if (all.isEmpty()) {
+            throw new BadInput("an engine was to be opened without a runner; it needs one for each replica");
+        }
+        all.forEach(runner -> EngineLimits.requireFit(runner, options));
+        Engine engine = new Engine(all, tokenizer, options, routing, clock, observers, each);
         engine.start();
         return engine;
     }
@@ -234,7 +296,7 @@ public final class Engine implements AutoCloseable {
 
     private void tokenizeAndHandOver(LiveRequest live) {
         int[] ids = tokenize(live.request());
-        if (live.handOver()) {
+        if (live.route()) {
             live.tokenized(ids.length, clock.nanos());
             observers.tokenized(live);
             manager.submit(live, ids);
@@ -259,7 +321,7 @@ public final class Engine implements AutoCloseable {
     }
 
     public ModelSpec spec() {
-        return runner.spec();
+        return runners.getFirst().spec();
     }
 
     public Optional<Tokenizer> tokenizer() {
@@ -271,15 +333,41 @@ public final class Engine implements AutoCloseable {
         return manager.inflight();
     }
 
+    /** What each replica has to do. */
+    List<ReplicaLoad> loads() {
+        return manager.loads();
+    }
+
     /** The engine's counters as of its last step. */
     public EngineStats stats() {
         EngineStats stats = manager.stats();
         return stats.withRequests(counters.snapshot(stats.cachedTokens()));
     }
 
-    /** The records of its newest steps, oldest first, as many as the options have {@code stepHistory}. Never waits. */
+    /** How many replicas it was opened with. */
+    public int replicas() {
+        return runners.size();
+    }
+
+    /**
+     * The counters of each replica as of its last step, without those of requests, which are the engine's. A request that waits for any
+     * replica is counted in none.
+     */
+    public List<EngineStats> replicaStats() {
+        return manager.replicaStats();
+    }
+
+    /** Why a replica failed; empty while it serves, and where the engine was closed. */
+    public Optional<RoseException> failure(int replica) {
+        return manager.death(Objects.checkIndex(replica, runners.size()));
+    }
+
+    /**
+     * The records of its newest steps, oldest first, as many of each replica as the options have {@code stepHistory}; those of the first
+     * replica come first. Never waits.
+     */
     public List<StepRecord> steps() {
-        return log.steps();
+        return logs.stream().flatMap(log -> log.steps().stream()).toList();
     }
 
     /**

@@ -61,7 +61,7 @@ public final class EngineLimits {
      *
      * @throws BadInput if there are not as many
      */
-    static KvGeometry pool(ModelRunner runner, EngineOptions options) {
+    public static KvGeometry pool(ModelRunner runner, EngineOptions options) {
         KvGeometry loaded = runner.kv();
         if (options.kvBlocks() > loaded.blocks()) {
             throw new BadInput("kv_blocks is " + options.kvBlocks() + "; the runner was loaded with " + loaded.blocks()

@@ -7,7 +7,9 @@ import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.engine.flight.Flight;
 import io.roseinfer.engine.flight.Pipeline;
 import io.roseinfer.engine.flight.StepTimer;
+import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
@@ -30,14 +32,42 @@ final class EngineLoop {
 
     private static final int[] NONE = {};
 
+    /** What a loop is part of. */
+    interface Owner {
+        /** One request fewer is in flight. Called for every request that ends, before its reader learns of it. */
+        void countOut();
+
+        /** Whether other threads are to know what its prefix cache has. */
+        default boolean publishesPrefixes() {
+            return false;
+        }
+
+        /** Has the loop turned soon, if it has stopped for lack of work. */
+        default void wake() {}
+
+        /** Wakes one of the others that take from the shared queue and sleep. */
+        default void wakeOther() {}
+
+        /** Whether requests of which nobody has seen anything can be served by somebody else, now that the loop has failed. */
+        default boolean takesBack() {
+            return false;
+        }
+
+        /** Takes such a request, which is in no list of the loop any more. Allocates nothing. */
+        default void takeBack(LiveRequest request) {
+            throw new UnsupportedOperationException("nobody takes requests back");
+        }
+    }
+
     private final ModelRunner runner;
     private final Clock clock;
     private final int streamInterval;
     private final Scheduler scheduler;
     private final Pipeline pipeline;
-    private final Counters counters;
+    private final ReplicaLoad load;
     private final Observers observers;
-    private final Runnable onEnd;
+    private final SharedQueue shared;
+    private final Owner owner;
     private final Queue<LiveRequest> submitted = new ConcurrentLinkedQueue<>();
     private final CancelStack cancelled = new CancelStack();
     private final RequestList live = new RequestList();
@@ -51,29 +81,41 @@ final class EngineLoop {
     /**
      * A loop over a runner that nothing else uses.
      *
+     * @param index its number among those that share the queue
      * @param kv the pool it gives out: the runner's, or the first blocks of it
      * @param observers are told of every step, and of admissions and endings
-     * @param onEnd called once for every request that ends
+     * @param shared requests that it may take when it has room
      */
     EngineLoop(
+            int index,
             ModelRunner runner,
             KvGeometry kv,
-            SchedulerOptions options,
-            int streamInterval,
+            EngineOptions engine,
             Clock clock,
             Observers observers,
-            Runnable onEnd) {
+            SharedQueue shared,
+            Owner owner) {
         this.runner = runner;
         this.clock = clock;
-        this.streamInterval = streamInterval;
-        this.onEnd = onEnd;
-        KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache());
+        this.streamInterval = engine.streamInterval();
+        this.shared = shared;
+        this.owner = owner;
+        SchedulerOptions options = engine.scheduler();
+        PublishedPrefixes prefixes =
+                owner.publishesPrefixes() && options.prefixCache() ? new PublishedPrefixes(kv.blocks()) : null;
+        KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache(), prefixes);
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());
-        this.counters = new Counters(kv, scheduler);
-        this.observers = Observers.of(new StepTimer(clock, scheduler), counters).and(observers);
+        this.load = new ReplicaLoad(index, kv, scheduler, prefixes);
+        this.observers = Observers.of(new StepTimer(clock, scheduler), load).and(observers);
         this.pipeline = new Pipeline(runner, scheduler, this.observers);
         this.endOfText =
                 runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    /** A loop that shares nothing. */
+    EngineLoop(
+            ModelRunner runner, KvGeometry kv, EngineOptions options, Clock clock, Observers observers, Owner owner) {
+        this(0, runner, kv, options, clock, observers, new SharedQueue(request -> {}), owner);
     }
 
     /**
@@ -82,10 +124,34 @@ final class EngineLoop {
      */
     void submit(LiveRequest request, int[] prompt) {
         request.attach(sequenceOf(request, prompt));
-        submitted.add(request);
+        charge(request);
+        boolean handedOver = false;
+        try {
+            submitted.add(request);
+            handedOver = true;
+        } finally {
+            if (!handedOver) {
+                discharge(request);
+            }
+        }
     }
 
-    private Sequence sequenceOf(LiveRequest request, int[] prompt) {
+    private void charge(LiveRequest request) {
+        Sequence sequence = request.sequence().orElseThrow();
+        int cached = load.cachedTokens(request);
+        request.charge(sequence.maxLength(), sequence.promptLength() - cached);
+        load.add(request.chargedTokens(), request.chargedPromptTokens());
+    }
+
+    private void discharge(LiveRequest request) {
+        if (request.chargedTokens() > 0) {
+            load.remove(request.chargedTokens(), request.chargedPromptTokens());
+            request.charge(0, 0);
+        }
+    }
+
+    /** What the scheduler is to know of a request, with room for all its tokens. */
+    Sequence sequenceOf(LiveRequest request, int[] prompt) {
         GenerationRequest wanted = request.request();
         Sequence sequence = new Sequence(
                 request.id(),
@@ -102,15 +168,22 @@ final class EngineLoop {
     /** Asks for a request's end; any thread, any number of times. */
     void cancel(LiveRequest request) {
         cancelled.push(request);
+        owner.wake();
     }
 
     EngineStats stats() {
-        return counters.snapshot(submitted.size());
+        return EngineStats.of(load, submitted.size());
+    }
+
+    /** What it has to do. */
+    ReplicaLoad load() {
+        return load;
     }
 
     /** Whether a turn would find anything to do. */
     boolean hasWork() {
         return !submitted.isEmpty()
+                || !shared.isEmpty()
                 || !cancelled.isEmpty()
                 || scheduler.hasWork()
                 || pipeline.inFlight() > 0
@@ -130,6 +203,7 @@ final class EngineLoop {
     private void turn() {
         takeCommands();
         turnNanos = clock.nanos();
+        takeShared();
         expire();
         launchSteps();
         deliver();
@@ -160,6 +234,31 @@ final class EngineLoop {
         takeCancels();
     }
 
+    /**
+     * Takes from the shared queue while nothing of its own waits, as much as one step may admit; and leaves it to an engine that has
+     * nothing to do, if there is one.
+     */
+    private void takeShared() {
+        if (shared.isEmpty()) {
+            return;
+        }
+        if (scheduler.hasWork() && shared.isAwaited()) {
+            owner.wakeOther();
+        } else {
+            int room = scheduler.waiting() == 0 ? scheduler.options().prefillMaxBatchSize() : 0;
+            shared.serve(this, room, turnNanos);
+        }
+    }
+
+    /** Takes in a request from the shared queue; on the loop's thread. */
+    void take(LiveRequest request) {
+        // First: what is in this list is not lost, whatever there is no memory for.
+        live.addLast(request);
+        request.sequence().orElseThrow().moveTo(scheduler.pool());
+        charge(request);
+        schedule(request);
+    }
+
     private void takeCancels() {
         LiveRequest request = cancelled.takeAll();
         while (request != null) {
@@ -185,6 +284,10 @@ final class EngineLoop {
 
     private void enqueue(LiveRequest request) {
         live.addLast(request);
+        schedule(request);
+    }
+
+    private void schedule(LiveRequest request) {
         if (request.isCancelled()) {
             finish(request, Ending.CANCELLED, clock.nanos());
         } else {
@@ -261,6 +364,10 @@ final class EngineLoop {
             }
             Sequence sequence = plan.sequence(row);
             LiveRequest request = requestOf(sequence);
+            if (request.chargedPromptTokens() > 0) {
+                load.compute(request.chargedPromptTokens());
+                request.charge(request.chargedTokens(), 0);
+            }
             request.write(plan.yielded(row), undeliveredNanos, plan.step(), flight.outputs(), plan.sample(row));
             if (sequence.finishReason().isEmpty()) {
                 request.publish(streamInterval);
@@ -284,11 +391,12 @@ final class EngineLoop {
     private void finish(LiveRequest request, Ending ending, long nanos) {
         if (request.claimEnding()) {
             // In this order: who learns of the ending may submit the next request at once.
-            onEnd.run();
+            owner.countOut();
             if (request.end(ending, nanos)) {
                 observers.ended(request, ending.reason());
             }
         }
+        discharge(request);
         live.remove(request);
         deadlines.remove(request);
     }
@@ -308,22 +416,52 @@ final class EngineLoop {
     }
 
     /**
-     * Ends every request there is; the loop must not be turned afterwards. Allocates nothing, and forgets a request only after its
-     * ending, so it can be called again if it fails.
+     * Ends every request there is, but for those that its owner takes back; the loop must not be turned afterwards. Needs no memory,
+     * and forgets a request only after its ending, so it can be called again if it fails.
      *
      * @param onCut is called before each ending
      */
     void endAll(Ending ending, Runnable onCut) {
         for (LiveRequest request = live.first(); request != null; request = live.first()) {
-            onCut.run();
-            finish(request, ending, clock.nanos());
+            if (canGiveBack(request)) {
+                giveBack(request);
+            } else {
+                onCut.run();
+                finish(request, ending, clock.nanos());
+            }
         }
         for (LiveRequest request = submitted.peek(); request != null; request = submitted.peek()) {
-            onCut.run();
-            finish(request, ending, clock.nanos());
-            submitted.poll();
+            if (canGiveBack(request)) {
+                // First: somebody else may have it at once.
+                submitted.poll();
+                giveBack(request);
+            } else {
+                onCut.run();
+                finish(request, ending, clock.nanos());
+                submitted.poll();
+            }
         }
-        counters.nothingRuns();
+        load.nothingRuns();
+    }
+
+    /** Whether somebody else can serve a request from its beginning, for which it is made ready; there may be no memory for that. */
+    private boolean canGiveBack(LiveRequest request) {
+        if (!request.isUntouched() || !owner.takesBack()) {
+            return false;
+        }
+        try {
+            request.attach(sequenceOf(request, request.promptIds()));
+        } catch (OutOfMemoryError full) {
+            return false;
+        }
+        return true;
+    }
+
+    private void giveBack(LiveRequest request) {
+        discharge(request);
+        live.remove(request);
+        deadlines.remove(request);
+        owner.takeBack(request);
     }
 
     /** Fails if an idle engine holds blocks. */

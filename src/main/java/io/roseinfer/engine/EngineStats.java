@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.engine.routing.ReplicaLoad;
 
 /**
  * A snapshot of an engine's counters.
@@ -27,6 +28,40 @@ public record EngineStats(
     /** Prompt tokens that were found in the prefix cache instead of computed. */
     public long cachedTokens() {
         return requests.cachedTokens();
+    }
+
+    /**
+     * The figures of one engine, without those of requests.
+     *
+     * @param submitted requests that its scheduler has yet to take in
+     */
+    static EngineStats of(ReplicaLoad load, int submitted) {
+        return new EngineStats(
+                load.kv(),
+                load.blocksInUse(),
+                load.blocksCached(),
+                load.queued() + submitted,
+                load.running(),
+                load.steps(),
+                load.preemptions(),
+                RequestCounts.none(load.cachedTokens()));
+    }
+
+    /** The figures of two engines together, without those of requests; their blocks are of one size. */
+    EngineStats plus(EngineStats other) {
+        return new EngineStats(
+                new KvGeometry(kv.blockSize(), kv.blocks() + other.kv.blocks(), kv.bytesPerBlock()),
+                blocksInUse + other.blocksInUse,
+                blocksCached + other.blocksCached,
+                waiting + other.waiting,
+                active + other.active,
+                steps + other.steps,
+                preemptions + other.preemptions,
+                RequestCounts.none(cachedTokens() + other.cachedTokens()));
+    }
+
+    EngineStats plusWaiting(int more) {
+        return new EngineStats(kv, blocksInUse, blocksCached, waiting + more, active, steps, preemptions, requests);
     }
 
     EngineStats withRequests(RequestCounts counts) {

@@ -3,12 +3,14 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.sampling.StopStrings;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.tokenizer.Detokenizer;
 import io.roseinfer.tokenizer.Tokenizer;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -19,13 +21,17 @@ import org.jspecify.annotations.Nullable;
  * tokenizer and whoever closes may all want to end it, and the first does; afterwards only that thread writes. Its prompt's ids are
  * those of its {@link Sequence}; its tokens are in a {@link TokenBuffer}, which only its {@link RequestStream} reads.
  */
-final class LiveRequest implements ObservedRequest {
-    /** Where a request is; it only moves down this list. */
+final class LiveRequest implements ObservedRequest, RoutedRequest {
+    /** Where a request is; it only moves down this list, but for one that an engine which fails gives back. */
     private enum Stage {
         TOKENIZING,
+        /** Has its ids, and no engine's thread has it. */
+        ROUTING,
         HANDED_OVER,
         ENDED
     }
+
+    private static final long[] NO_PREFIXES = {};
 
     private final long id;
     private final GenerationRequest request;
@@ -44,6 +50,12 @@ final class LiveRequest implements ObservedRequest {
     private boolean admitted;
     private long admittedNanos;
     private int cachedTokens;
+    private volatile @Nullable EngineLoop loop;
+    private long[] prefixes = NO_PREFIXES;
+    private long chargedTokens;
+    private int chargedPromptTokens;
+    /** Whether a token of it has been written, or looked at for stop strings. */
+    private boolean touched;
     /** The text that the token {@link #stopsAt} was asked about last has made certain. */
     private String certainText = "";
 
@@ -59,6 +71,10 @@ final class LiveRequest implements ObservedRequest {
     /** The one below it in the {@link CancelStack}. */
     @Nullable
     LiveRequest cancelledBefore;
+
+    /** The one that was given back to the {@link SharedQueue} before it. */
+    @Nullable
+    LiveRequest returnedBefore;
 
     // Its links in {@link Deadlines}.
     boolean isTimed;
@@ -140,7 +156,8 @@ final class LiveRequest implements ObservedRequest {
         long finishedNanos = tokens.finishedNanos();
         return new RequestTimeline(
                 submittedNanos,
-                tokenizedNanos,
+                // A caller may have ended it a moment before the stamp was read.
+                admitted ? tokenizedNanos : Math.min(tokenizedNanos, finishedNanos),
                 admitted ? admittedNanos : finishedNanos,
                 tokens.stamps(),
                 finishedNanos,
@@ -171,13 +188,78 @@ final class LiveRequest implements ObservedRequest {
         tokenizedNanos = nanos;
     }
 
+    @Override
+    public long[] prefixes() {
+        return prefixes;
+    }
+
+    /** Notes hashes of what its prompt begins with, before it is routed. */
+    void prefixes(long[] hashes) {
+        prefixes = hashes;
+    }
+
+    @Override
+    public int maxNewTokens() {
+        return request.maxNewTokens();
+    }
+
+    @Override
+    public int priority() {
+        return request.terms().priority();
+    }
+
+    /** Notes what it counts for in the load of the engine that has it; for that engine's loop, or who hands it over. */
+    void charge(long tokens, int uncomputedPromptTokens) {
+        chargedTokens = tokens;
+        chargedPromptTokens = uncomputedPromptTokens;
+    }
+
+    long chargedTokens() {
+        return chargedTokens;
+    }
+
+    int chargedPromptTokens() {
+        return chargedPromptTokens;
+    }
+
     /**
-     * Leaves its ending to the engine's thread from now on.
+     * Lets a caller and whoever closes end it still, and nobody else, until an engine's thread has it.
      *
      * @return false if it has ended before; nothing may be done with it then
      */
-    boolean handOver() {
-        return stage.compareAndSet(Stage.TOKENIZING, Stage.HANDED_OVER);
+    boolean route() {
+        return stage.compareAndSet(Stage.TOKENIZING, Stage.ROUTING);
+    }
+
+    /**
+     * Leaves its ending to an engine's thread from now on.
+     *
+     * @param to what that thread turns
+     * @return false if it has ended before; nothing may be done with it then
+     */
+    boolean handOver(EngineLoop to) {
+        loop = to;
+        return stage.compareAndSet(Stage.ROUTING, Stage.HANDED_OVER);
+    }
+
+    /** The loop that has it or had it last; of one that was handed over. */
+    EngineLoop loop() {
+        return Objects.requireNonNull(loop);
+    }
+
+    /**
+     * As if it had never been handed over; for who has it.
+     *
+     * @return false if it has ended before; nothing may be done with it then
+     */
+    boolean giveBack() {
+        admitted = false;
+        return stage.compareAndSet(Stage.HANDED_OVER, Stage.ROUTING);
+    }
+
+    /** Whether it can be served from its beginning without anybody's noticing. */
+    boolean isUntouched() {
+        return !touched && !isCancelled() && !hasEnded();
     }
 
     /**
@@ -191,7 +273,7 @@ final class LiveRequest implements ObservedRequest {
 
     /** As {@link #claimEnding}, but only while it has not been handed over. */
     boolean claimEarlyEnding() {
-        return stage.compareAndSet(Stage.TOKENIZING, Stage.ENDED);
+        return stage.compareAndSet(Stage.TOKENIZING, Stage.ENDED) || stage.compareAndSet(Stage.ROUTING, Stage.ENDED);
     }
 
     boolean hasEnded() {
@@ -260,12 +342,14 @@ final class LiveRequest implements ObservedRequest {
         if (stops == null || detokenizer == null) {
             return false;
         }
+        touched = true;
         certainText = stops.push(detokenizer.push(token));
         return stops.matched();
     }
 
     /** Writes the token that {@link #stopsAt} was asked about last for the reader; it is that of a sample of a step. */
     void write(int token, long nanos, long step, StepOutputs outputs, int sample) {
+        touched = true;
         // First: an engine that dies here, of having no memory for it, delivers what has been written.
         if (stops != null && detokenizer != null) {
             tokens.writeText(certainText, stops.restIfEndedBy(detokenizer.unfinished()));

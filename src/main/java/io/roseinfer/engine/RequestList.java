@@ -34,6 +34,17 @@ final class RequestList {
         last = request;
     }
 
+    void addFirst(LiveRequest request) {
+        request.list = this;
+        request.next = first;
+        if (first == null) {
+            last = request;
+        } else {
+            first.previous = request;
+        }
+        first = request;
+    }
+
     /** Takes a request out; harmless if it is not in this list. */
     void remove(LiveRequest request) {
         if (request.list != this) {

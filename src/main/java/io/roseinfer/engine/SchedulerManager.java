@@ -1,33 +1,36 @@
 package io.roseinfer.engine;
 
-import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
-import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
-import io.roseinfer.base.Whereabouts;
+import io.roseinfer.engine.routing.ReplicaLoad;
+import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.observe.Observers;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CountDownLatch;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine loop on a thread of its own. Requests are handed over from any thread into a bounded queue and one worker admits,
- * prefills and decodes; an idle worker is parked.
+ * One or several {@link Replica}s behind one door. Requests are handed over from any thread, at most so many at a time; each goes to
+ * the replica that a {@link RoutingPolicy} names, or waits in a {@link SharedQueue} until one takes it.
  *
- * <p>A request that was accepted gets exactly one ending: from its caller or a tokenizer until it is handed over, then from the
- * loop, from {@code close}, or, if the worker dies, from its last act. That one allocates nothing, because the worker may have
- * died of having no memory left.
+ * <p>A request that was accepted gets exactly one ending: from its caller or a tokenizer until a replica has it, then from that
+ * replica's loop or, if the replica dies, from its last act. What a dead replica had and nobody has seen a token of goes to the others.
  */
 final class SchedulerManager implements AutoCloseable {
-    /** The worker's orders; they only move down this list. */
+    /** The replicas' orders; they only move down this list. */
     private enum Mode {
         SERVING,
         /** Accepts nothing more and works off what there is. */
@@ -36,77 +39,94 @@ final class SchedulerManager implements AutoCloseable {
         STOPPING
     }
 
-    /**
-     * Memory kept back for the end: no reader can be woken where there is none at all, and no reader that sleeps lets go of what
-     * it has.
-     */
-    private static final int RESERVE_BYTES = 4 << 20;
-
-    /** Between two attempts at ending everything; others free memory meanwhile. */
-    private static final long RETRY_NANOS = 1_000_000;
-
-    /** Longest that {@link #close} waits for the worker: devices give two steps up in less, which each may take a minute. */
+    /** Longest that {@link #close} waits for the workers: devices give two steps up in less, which each may take a minute. */
     static final long STOP_LIMIT_NANOS = 150_000_000_000L;
 
-    /** Between two looks at the clock by who waits for the worker. */
-    private static final long LOOK_NANOS = 10_000_000;
-
-    private final EngineLoop loop;
-    private final Observers observers;
     private final Clock clock;
+    private final Observers observers;
+    private final RoutingPolicy routing;
     private final int maxInflightRequests;
+    private final int blockSize;
     private final Runnable endTokenizing;
+    private final SharedQueue shared = new SharedQueue(this::expire);
+    /** An array, because going through it needs no memory. */
+    private final Replica[] replicas;
+
     private final AtomicInteger inflight = new AtomicInteger();
-    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final AtomicInteger rotation = new AtomicInteger();
     private final AtomicReference<Mode> mode = new AtomicReference<>(Mode.SERVING);
-    private final Ending outOfMemory;
-    private final Thread worker;
-    private volatile boolean parked;
-
-    @SuppressWarnings("UnusedVariable") // it is there to be let go
-    private volatile byte @Nullable [] reserve = new byte[RESERVE_BYTES];
-
-    private volatile @Nullable Ending death;
-
-    /** Whether a request was ended because the engine ended. */
-    private volatile boolean hasCut;
 
     /** Made once: where memory has run out, nothing can be made. */
-    private final Runnable onCut = this::noteCut;
+    private final Consumer<LiveRequest> endWithEngine = this::endWithEngine;
+
+    /** The loads of the replicas that serve, as far as there was memory to write it down. */
+    private volatile List<ReplicaLoad> living;
+
+    private volatile int left;
+    private volatile @Nullable Ending death;
+
+    /** Whether a request was ended because a replica ended. */
+    private volatile boolean hasCut;
 
     /**
-     * A manager whose worker has not been started.
+     * A manager whose replicas have not been started.
      *
-     * @param observers are told of steps and of requests from their admission on
+     * @param runners one for each replica, at least one
+     * @param observers are told of all requests, and of the steps of the first replica
+     * @param each makes those that are told of the steps of one replica alone
      * @param endTokenizing ends, by {@link #end}, the requests that were counted in and wait for a tokenizer or have one; called
-     *     when the worker has stopped, perhaps more than once, and allocates nothing
+     *     when the last worker has stopped, perhaps more than once, and allocates nothing
      */
     SchedulerManager(
-            ModelRunner runner,
-            KvGeometry kv,
+            List<? extends ModelRunner> runners,
             EngineOptions options,
+            RoutingPolicy routing,
             Clock clock,
             Observers observers,
+            IntFunction<Observers> each,
             Runnable endTokenizing) {
         this.maxInflightRequests = options.maxInflightRequests();
+        this.blockSize = options.blockSize();
         this.clock = clock;
         this.endTokenizing = endTokenizing;
         this.observers = observers;
-        this.loop = new EngineLoop(
-                runner, kv, options.scheduler(), options.streamInterval(), clock, observers, this::unreserve);
-        this.outOfMemory = Ending.failed(new EngineStopped(
-                "the engine stopped: it ran out of memory", new OutOfMemoryError("nothing left to say where")));
-        this.worker = Thread.ofPlatform().name("roseinfer-engine").daemon().unstarted(this::run);
+        this.routing = runners.size() == 1 ? (request, only) -> 0 : routing;
+        this.replicas = new Replica[runners.size()];
+        for (int i = 0; i < replicas.length; i++) {
+            ModelRunner runner = runners.get(i);
+            Observers told = (i == 0 ? observers : observers.ofRequests()).and(each.apply(i));
+            replicas[i] = new Replica(this, i, runner, EngineLimits.pool(runner, options), options, clock, told);
+        }
+        this.living = loads();
+        this.left = replicas.length;
+        shared.takersChanged(left);
         // With nothing to end, but what ends requests is loaded and initialized while there is memory for it.
-        endLeftovers();
-    }
-
-    private void noteCut() {
-        hasCut = true;
+        endForCertain();
+        shared.endAll(endWithEngine);
     }
 
     void start() {
-        worker.start();
+        for (Replica replica : replicas) {
+            replica.start();
+        }
+    }
+
+    private void endForCertain() {
+        for (Replica replica : replicas) {
+            replica.endForCertain();
+        }
+    }
+
+    boolean looksAtPrefixes() {
+        return routing.looksAtPrefixes();
+    }
+
+    SharedQueue shared() {
+        return shared;
+    }
+
+    void noteCut() {
+        hasCut = true;
     }
 
     /**
@@ -141,8 +161,11 @@ final class SchedulerManager implements AutoCloseable {
 
     /** Gives back what {@link #reserve} counted. */
     void unreserve() {
-        inflight.decrementAndGet();
-        wake();
+        if (inflight.decrementAndGet() == 0) {
+            for (Replica replica : replicas) {
+                replica.wake();
+            }
+        }
     }
 
     /** Requests counted in that have not ended. */
@@ -161,28 +184,56 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
-    /** Hands over a request that was counted in, with its prompt's ids. */
+    /** Gives a request that was counted in to a replica, or to all of them, with its prompt's ids. */
     void submit(LiveRequest request, int[] prompt) {
-        loop.submit(request, prompt);
-        wake();
-        if (stopped.getCount() == 0) {
-            // The worker may have ended everything just before this request came in.
-            endLeftovers();
+        if (looksAtPrefixes()) {
+            request.prefixes(PublishedPrefixes.of(prompt, blockSize));
+        }
+        List<ReplicaLoad> candidates = living;
+        int chosen = routing.choose(request, candidates);
+        if (chosen == RoutingPolicy.SHARED_QUEUE) {
+            request.attach(replicas[0].loop().sequenceOf(request, prompt));
+            shared.add(request);
+            wakeOne();
+            endUnrouted();
+            return;
+        }
+        Check.index(chosen, candidates.size(), "engine");
+        Replica replica = replicas[candidates.get(chosen).index()];
+        if (request.handOver(replica.loop())) {
+            replica.submit(request, prompt);
         }
     }
 
-    /** Ends a request as soon as may be: at once if it has not been handed over, else by the loop. */
+    /** Wakes a replica that sleeps, if any does and something waits in the shared queue. */
+    void wakeOne() {
+        if (shared.isEmpty()) {
+            return;
+        }
+        int first = rotation.getAndIncrement();
+        for (int i = 0; i < replicas.length; i++) {
+            Replica replica = replicas[Integer.remainderUnsigned(first + i, replicas.length)];
+            if (replica.isParked()) {
+                replica.wake();
+                return;
+            }
+        }
+    }
+
+    /** Ends a request as soon as may be: at once if no replica has it, else by that one's loop. */
     void cancel(LiveRequest request) {
         if (request.claimEarlyEnding()) {
             unreserve();
             tell(request, Ending.CANCELLED);
+            if (request.sequence().isPresent()) {
+                shared.forget(request);
+            }
         } else if (!request.hasEnded()) {
-            loop.cancel(request);
-            wake();
+            request.loop().cancel(request);
         }
     }
 
-    /** Ends a request that was counted in and whose deadline has passed before it was handed over. */
+    /** Ends a request that was counted in and whose deadline has passed before a replica had it. */
     void expire(LiveRequest request) {
         if (request.claimEarlyEnding()) {
             unreserve();
@@ -190,7 +241,7 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
-    /** Ends a request that was counted in and is not in the loop. */
+    /** Ends a request that was counted in and that no loop has. */
     void end(LiveRequest request, Ending ending) {
         if (request.claimEnding()) {
             unreserve();
@@ -198,7 +249,7 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
-    /** Ends a request that was counted in and is not in the loop, as the engine ends. */
+    /** Ends a request that was counted in and that no loop has, as the engine ends. */
     void endWithEngine(LiveRequest request) {
         if (!request.hasEnded()) {
             hasCut = true;
@@ -206,7 +257,8 @@ final class SchedulerManager implements AutoCloseable {
         end(request, ownEnding());
     }
 
-    private Ending ownEnding() {
+    /** How requests end that end with the engine. */
+    Ending ownEnding() {
         Ending ending = death;
         return ending == null ? Ending.CANCELLED : ending;
     }
@@ -225,143 +277,116 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
+    /** The figures of all replicas together. */
     EngineStats stats() {
-        return loop.stats();
-    }
-
-    private void wake() {
-        if (parked) {
-            LockSupport.unpark(worker);
+        EngineStats all = replicas[0].loop().stats();
+        for (int i = 1; i < replicas.length; i++) {
+            all = all.plus(replicas[i].loop().stats());
         }
+        return all.plusWaiting(shared.size());
     }
 
-    private void run() {
-        try {
-            while (isServing()) {
-                if (loop.hasWork()) {
-                    loop.doWork();
-                } else {
-                    awaitWork();
-                }
-            }
-            loop.quiesce();
-        } catch (RuntimeException | Error e) {
-            die(e);
-        } finally {
-            end();
-        }
+    /** The figures of each replica; what waits in the shared queue is in none. */
+    List<EngineStats> replicaStats() {
+        return Stream.of(replicas).map(replica -> replica.loop().stats()).toList();
     }
 
-    /** The worker's last act. */
-    private void end() {
-        reserve = null;
-        try {
-            endForCertain();
-        } finally {
-            stopped.countDown();
-            // Who was handed over after the first of the two and before the count went down.
-            endForCertain();
-        }
+    /** What each replica has to do. */
+    List<ReplicaLoad> loads() {
+        return Stream.of(replicas).map(replica -> replica.loop().load()).toList();
     }
 
-    private boolean isServing() {
+    /** Why a replica died; empty while it lives, and where it was closed. */
+    Optional<RoseException> death(int replica) {
+        return replicas[replica].death().flatMap(Ending::failure);
+    }
+
+    /** Whether workers are to go on. */
+    boolean isServing() {
         Mode now = mode.get();
         return now == Mode.SERVING || (now == Mode.DRAINING && inflight.get() > 0);
     }
 
-    private void awaitWork() {
-        parked = true;
-        if (!loop.hasWork() && isServing()) {
-            loop.checkIdle();
-            LockSupport.park(this);
-        }
-        parked = false;
-    }
-
-    private void die(Throwable failure) {
-        Ending ending = stoppedBy(failure);
-        death = ending;
-        if (!(failure instanceof DeviceFailure)) {
-            forgetSteps(ending);
-        }
-    }
-
-    private Ending stoppedBy(Throwable failure) {
-        try {
-            return Ending.failed(new EngineStopped("the engine stopped: " + failure.getMessage(), failure));
-        } catch (OutOfMemoryError full) {
-            return outOfMemory;
-        }
-    }
-
-    /** The device is well: what it still computes must not meet the next engine on the same runner. */
-    private void forgetSteps(Ending ending) {
-        boolean waiting = true;
-        while (waiting) {
-            try {
-                // Each call has fewer steps to wait for, also one that fails.
-                loop.forgetSteps();
-                waiting = false;
-            } catch (OutOfMemoryError full) {
-                // Like the failure that is being reported already.
-            } catch (RuntimeException | Error e) {
-                suppress(e, ending);
-            }
-        }
-    }
-
-    private static void suppress(Throwable further, Ending ending) {
-        try {
-            ending.failure().orElseThrow().addSuppressed(further);
-        } catch (OutOfMemoryError full) {
-            // The first failure is the one that counts.
-        }
-    }
-
-    /** Nothing may keep this from being done. */
-    private void endForCertain() {
-        boolean over = false;
-        while (!over) {
-            try {
-                endLeftovers();
-                endTokenizing.run();
-                over = true;
-            } catch (OutOfMemoryError full) {
-                LockSupport.parkNanos(this, RETRY_NANOS);
-            }
-        }
-    }
-
-    private synchronized void endLeftovers() {
-        loop.endAll(ownEnding(), onCut);
+    /** Whether a worker is left that could serve what another gives back. */
+    boolean hasLiving() {
+        return left > 0 && mode.get() != Mode.STOPPING;
     }
 
     /**
-     * Ends every request at once and stops; returns when the worker has.
+     * A worker serves no more.
      *
-     * @throws EngineStopped if it does not within {@link #STOP_LIMIT_NANOS}; what it works with must not be freed then
+     * @param ending how requests end from now on if it is the last, and it died
+     * @return whether it was the last
+     */
+    synchronized boolean leave(Replica replica, @Nullable Ending ending) {
+        boolean last = left == 1;
+        if (last) {
+            // First: who sees that nobody is left finds it there.
+            death = ending;
+        }
+        left--;
+        shared.takersChanged(-1);
+        try {
+            living = living.size() == 1
+                    ? living
+                    : living.stream()
+                            .filter(load -> load.index() != replica.index())
+                            .toList();
+        } catch (OutOfMemoryError full) {
+            // Requests that it is given go to the others all the same, as it gives them back.
+        }
+        // It may be the one that was woken for what waits there.
+        wakeOne();
+        return last;
+    }
+
+    /** Ends what no loop has, if no worker is left to take it. */
+    void endUnrouted() {
+        if (left == 0 || mode.get() == Mode.STOPPING) {
+            shared.endAll(endWithEngine);
+            endTokenizing.run();
+        }
+    }
+
+    /**
+     * Ends every request at once and stops; returns when the workers have.
+     *
+     * @throws EngineStopped if they do not within {@link #STOP_LIMIT_NANOS}; what they work with must not be freed then
      */
     @Override
     public void close() {
-        // Here too: the worker may be in the middle of waking somebody.
-        reserve = null;
+        for (Replica replica : replicas) {
+            replica.releaseReserve();
+        }
         advance(Mode.STOPPING);
-        if (!awaitStop(STOP_LIMIT_NANOS)) {
+        Replica late = awaitStop(STOP_LIMIT_NANOS);
+        if (late != null) {
             endTokenizing.run();
             throw new EngineStopped("the engine's thread has not ended within "
                     + TimeUnit.NANOSECONDS.toSeconds(STOP_LIMIT_NANOS) + " s of being told to: "
-                    + Whereabouts.of(worker)
+                    + late.whereabouts()
                     + "; what it was serving gets no ending, and the model's memory stays allocated because that thread"
                     + " may still use it; end the process");
         }
-        // Who was handed over while the worker stopped has an ending when this returns, whoever comes to it first.
+        // Who was handed over while a worker stopped has an ending when this returns, whoever comes to it first.
         endForCertain();
     }
 
     /** Accepts nothing more and works off what there is for at most {@code grace}; {@link #close} is to follow. */
     void drain(Duration grace) {
         advance(Mode.DRAINING);
-        boolean unused = awaitStop(Math.min(EngineLimits.UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(grace)));
+        Replica unused = awaitStop(Math.min(EngineLimits.UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(grace)));
+    }
+
+    /** Waits at most so long for all workers to stop; one that has not, or null. */
+    private @Nullable Replica awaitStop(long limitNanos) {
+        long startNanos = clock.nanos();
+        for (Replica replica : replicas) {
+            if (!replica.awaitStop(limitNanos - (clock.nanos() - startNanos))) {
+                return replica;
+            }
+        }
+        return null;
     }
 
     /** Whether, so far, the engine has not failed and every request came to an ending of its own. */
@@ -374,32 +399,8 @@ final class SchedulerManager implements AutoCloseable {
         while (seen.compareTo(target) < 0 && !mode.compareAndSet(seen, target)) {
             seen = Objects.requireNonNull(mode.get());
         }
-        LockSupport.unpark(worker);
-    }
-
-    /** Waits at most so long by the clock, however often it is interrupted; whether the worker has stopped. */
-    private boolean awaitStop(long limitNanos) {
-        long startNanos = clock.nanos();
-        boolean interrupted = false;
-        long leftNanos = limitNanos;
-        try {
-            while (true) {
-                try {
-                    if (stopped.await(Math.min(leftNanos, LOOK_NANOS), TimeUnit.NANOSECONDS)) {
-                        return true;
-                    }
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-                leftNanos = limitNanos - (clock.nanos() - startNanos);
-                if (leftNanos <= 0) {
-                    return stopped.getCount() == 0;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        for (Replica replica : replicas) {
+            replica.unpark();
         }
     }
 }

@@ -4,10 +4,11 @@
  * <p>From the inside out: {@link io.roseinfer.engine.OnlineScheduler} drives scheduler and runner one step at a time on the
  * caller's thread; {@code EngineLoop} adds commands, streams and stamps and can be stepped by hand; both keep their steps in
  * flight in a {@link io.roseinfer.engine.flight.Pipeline}, which tells the instruments of {@code observe};
- * {@link io.roseinfer.engine.SchedulerManager} puts the loop on its own thread behind a bounded queue; and
- * {@link io.roseinfer.engine.Engine} adds the tokenizer and is what research code imports.
+ * {@code Replica} puts a loop on its own thread; {@code SchedulerManager} puts one or several of them behind a bounded door and a
+ * policy of {@link io.roseinfer.engine.routing}; and {@link io.roseinfer.engine.Engine} adds the tokenizer and is what research code
+ * imports.
  *
- * <p>One thread owns scheduler, KV pool and runner. Other threads reach it through the command queue only, and read their
+ * <p>One thread owns scheduler, KV pool and runner of a replica. Other threads reach it through the command queue only, and read their
  * tokens from their own stream. Every accepted request gets exactly one ending.
  */
 @NullMarked

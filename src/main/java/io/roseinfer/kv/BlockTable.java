@@ -7,7 +7,7 @@ import io.roseinfer.base.Check;
  * {@code i % blockSize}. Every listed block is held once by this table.
  */
 public final class BlockTable {
-    private final KvBlockPool pool;
+    private KvBlockPool pool;
     private final int blockSize;
     private final int[] blocks;
     private int size;
@@ -19,6 +19,13 @@ public final class BlockTable {
         this.pool = pool;
         this.blockSize = pool.blockSize();
         this.blocks = new int[Math.ceilDiv(maxTokens, blockSize)];
+    }
+
+    /** Takes its blocks from another pool from now on; the table must be empty, and blocks be of the same size there. */
+    public void moveTo(KvBlockPool other) {
+        Check.that(size == 0, "a table with %d blocks moves to a pool of %d", size, other.blocks());
+        Check.that(other.blockSize() == blockSize, "a pool has blocks of another size");
+        pool = other;
     }
 
     /** Number of blocks. */
@@ -112,7 +119,10 @@ public final class BlockTable {
     /** Tells the prefix cache about blocks that have become full; {@code computed} tokens have their keys and values. */
     public void publish(int[] tokens, int computed) {
         while ((published + 1) * blockSize <= computed) {
-            lastSerial = pool.cache().publish(blocks[published], lastSerial, tokens, published * blockSize);
+            int block = blocks[published];
+            lastSerial = pool.cache().publish(block, lastSerial, tokens, published * blockSize);
+            int previous = published == 0 ? KvBlockPool.NONE : blocks[published - 1];
+            pool.cache().advertise(block, previous, tokens, published * blockSize);
             published++;
         }
     }

@@ -1,6 +1,7 @@
 package io.roseinfer.kv;
 
 import io.roseinfer.base.Check;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reference counts of a fixed number of KV blocks. A block is free, held (its count is the number of tables that list it), or
@@ -26,6 +27,15 @@ public final class KvBlockPool {
      * @param cachePrefixes whether full blocks are remembered after their last holder lets go
      */
     public KvBlockPool(int blocks, int blockSize, boolean cachePrefixes) {
+        this(blocks, blockSize, cachePrefixes, null);
+    }
+
+    /**
+     * A pool of free blocks.
+     *
+     * @param published is told what full blocks are remembered; null if nobody asks
+     */
+    public KvBlockPool(int blocks, int blockSize, boolean cachePrefixes, @Nullable PublishedPrefixes published) {
         Check.that(blocks >= 1 && blockSize >= 1, "pool of %d blocks of %d tokens", blocks, blockSize);
         references = new int[blocks];
         free = new int[blocks];
@@ -33,7 +43,7 @@ public final class KvBlockPool {
             free[i] = blocks - 1 - i;
         }
         freeCount = blocks;
-        cache = new PrefixCache(cachePrefixes ? blocks : 0, blockSize);
+        cache = new PrefixCache(cachePrefixes ? blocks : 0, blockSize, published);
     }
 
     /** Contents of the pool's blocks. */

@@ -3,6 +3,7 @@ package io.roseinfer.kv;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.SplitMix64;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What full blocks contain, so that a sequence which begins with the same tokens can share them. An entry is a block, its tokens
@@ -28,14 +29,21 @@ public final class PrefixCache {
     private final int[] buckets;
     private final int[] chain;
     private final IdleBlocks idle;
+    private final @Nullable PublishedPrefixes published;
+    /** Of each block that was made known, the hash of its tokens and of all before them; only where they are published. */
+    private final long[] hashes;
+
     private long nextSerial = ROOT + 1;
 
     /**
      * An empty cache.
      *
      * @param blocks blocks of the pool; 0 switches the cache off
+     * @param published is kept up to date with what the cache knows; null if nobody asks
      */
-    PrefixCache(int blocks, int blockSize) {
+    PrefixCache(int blocks, int blockSize, @Nullable PublishedPrefixes published) {
+        this.published = published;
+        this.hashes = new long[published == null ? 0 : blocks];
         this.blockSize = blockSize;
         contents = new int[Math.multiplyExact(blocks, blockSize)];
         serials = new long[blocks];
@@ -104,6 +112,22 @@ public final class PrefixCache {
         return serials[block];
     }
 
+    /**
+     * Tells other threads of a block that has just been published; nobody, unless somebody asks.
+     *
+     * @param previous the block before it, or {@link KvBlockPool#NONE}
+     */
+    void advertise(int block, int previous, int[] tokens, int from) {
+        if (published == null || serials.length == 0) {
+            return;
+        }
+        long before = previous == NONE ? PublishedPrefixes.ROOT : hashes[previous];
+        hashes[block] = PublishedPrefixes.after(before, tokens, from, blockSize);
+        if (knows(block)) {
+            published.add(hashes[block]);
+        }
+    }
+
     /** Notes that nobody holds the block any more; false if its contents are not known, and the block is simply free. */
     boolean layDown(int block) {
         if (!knows(block)) {
@@ -130,6 +154,9 @@ public final class PrefixCache {
     }
 
     private void forget(int block) {
+        if (published != null) {
+            published.remove(hashes[block]);
+        }
         int bucket = bucket(predecessors[block], contents, block * blockSize);
         if (buckets[bucket] == block) {
             buckets[bucket] = chain[block];

@@ -13,29 +13,31 @@ public final class Observers implements StepObserver, RequestObserver {
     /** Nobody. */
     public static final Observers NONE = of();
 
-    private final List<Observer> all;
     private final StepObserver[] ofSteps;
     private final RequestObserver[] ofRequests;
 
-    private Observers(List<Observer> all) {
-        this.all = all;
-        this.ofSteps = all.stream()
-                .filter(StepObserver.class::isInstance)
-                .map(StepObserver.class::cast)
-                .toArray(StepObserver[]::new);
-        this.ofRequests = all.stream()
-                .filter(RequestObserver.class::isInstance)
-                .map(RequestObserver.class::cast)
-                .toArray(RequestObserver[]::new);
+    private Observers(Stream<? extends StepObserver> ofSteps, Stream<? extends RequestObserver> ofRequests) {
+        this.ofSteps = ofSteps.toArray(StepObserver[]::new);
+        this.ofRequests = ofRequests.toArray(RequestObserver[]::new);
     }
 
     public static Observers of(Observer... observers) {
-        return new Observers(List.of(observers));
+        List<Observer> all = List.of(observers);
+        return new Observers(
+                all.stream().filter(StepObserver.class::isInstance).map(StepObserver.class::cast),
+                all.stream().filter(RequestObserver.class::isInstance).map(RequestObserver.class::cast));
     }
 
     /** These and then others. */
     public Observers and(Observers others) {
-        return new Observers(Stream.concat(all.stream(), others.all.stream()).toList());
+        return new Observers(
+                Stream.concat(Stream.of(ofSteps), Stream.of(others.ofSteps)),
+                Stream.concat(Stream.of(ofRequests), Stream.of(others.ofRequests)));
+    }
+
+    /** Those that hear of requests, and of nothing else. */
+    public Observers ofRequests() {
+        return new Observers(Stream.of(), Stream.of(ofRequests));
     }
 
     @Override

@@ -117,6 +117,11 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return this;
     }
 
+    /** Has its blocks come from another pool, of blocks of the same size; before it is added. */
+    public void moveTo(KvBlockPool pool) {
+        table.moveTo(pool);
+    }
+
     void arrive(long number, long step) {
         arrival = number;
         arrivalStep = step;

@@ -37,13 +37,24 @@ final class AllocationFaultLoader extends ChangingLoader {
             Map.entry("java/util/concurrent/TimeUnit", Set.of("convert")),
             Map.entry("java/util/concurrent/CountDownLatch", Set.of("await", "countDown", "getCount")),
             Map.entry("java/util/concurrent/locks/LockSupport", Set.of("park", "parkNanos", "unpark")),
-            Map.entry("java/util/concurrent/atomic/AtomicBoolean", Set.of("get", "compareAndSet")),
-            Map.entry("java/util/concurrent/atomic/AtomicInteger", Set.of("get", "compareAndSet", "decrementAndGet")),
+            Map.entry("java/util/concurrent/atomic/AtomicBoolean", Set.of("get", "set", "compareAndSet")),
+            Map.entry(
+                    "java/util/concurrent/atomic/AtomicInteger",
+                    Set.of(
+                            "get",
+                            "compareAndSet",
+                            "getAndIncrement",
+                            "incrementAndGet",
+                            "decrementAndGet",
+                            "addAndGet")),
             Map.entry(
                     "java/util/concurrent/atomic/AtomicLong",
                     Set.of("get", "getAndIncrement", "incrementAndGet", "addAndGet")),
             Map.entry("java/util/concurrent/atomic/AtomicLongArray", Set.of("get", "incrementAndGet")),
-            Map.entry("java/util/concurrent/atomic/AtomicReference", Set.of("get", "getAndSet", "compareAndSet")));
+            Map.entry("java/lang/invoke/VarHandle", Set.of("getAcquire", "setRelease")),
+            Map.entry("java/lang/Integer", Set.of("remainderUnsigned")),
+            Map.entry(
+                    "java/util/concurrent/atomic/AtomicReference", Set.of("get", "set", "getAndSet", "compareAndSet")));
 
     private int planted;
 

@@ -16,7 +16,9 @@ final class Call {
     private Optional<TokenStream> stream = Optional.empty();
     private Optional<Throwable> refusal = Optional.empty();
     private Optional<Completion> completion = Optional.empty();
+    private Optional<RoseException> failure = Optional.empty();
     private final List<GeneratedToken> read = new ArrayList<>();
+    private boolean readsAll;
     private boolean closed;
     private boolean isBeingClosed;
 
@@ -84,6 +86,11 @@ final class Call {
         return stream.filter(s -> s.finishReason().isPresent()).isPresent();
     }
 
+    /** Whether nobody knew of an ending by then. */
+    boolean hasEndedAfter(int moment) {
+        return ended >= moment;
+    }
+
     boolean isClosed() {
         return closed;
     }
@@ -107,8 +114,14 @@ final class Call {
         return read;
     }
 
+    /** Whether its failure came before any token, as far as can be told. */
+    boolean hadNoToken() {
+        return readsAll && read.isEmpty();
+    }
+
     /** Reads token by token. */
     void readToTheEnd() {
+        readsAll = true;
         read(Integer.MAX_VALUE);
         complete();
     }
@@ -146,7 +159,13 @@ final class Call {
         }
     }
 
+    /** Whether its reader was told a failure of that kind. */
+    boolean failedWith(Class<? extends RoseException> kind) {
+        return failure.filter(kind::isInstance).isPresent();
+    }
+
     private void requireFailed(RoseException e) {
+        failure = Optional.of(e);
         Require.that(reason() == FinishReason.ERROR, "a stream that ended with %s throws %s", reason(), e);
     }
 

@@ -12,7 +12,6 @@ import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.model.family.ModelFiles;
-import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.time.Duration;
@@ -205,8 +204,7 @@ class EngineEndingsTest {
         int rounds = 20_000;
         EngineOptions one = Models.options().withMaxInflightRequests(1);
         SimRunner runner = Models.runner(one, SimOptions.defaults());
-        SchedulerManager manager =
-                new SchedulerManager(runner, runner.kv(), one, Models.ticking(), Observers.NONE, () -> {});
+        SchedulerManager manager = Models.manager(runner, one);
         AtomicInteger begun = new AtomicInteger();
         AtomicInteger othersOutcome = new AtomicInteger();
         CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
@@ -242,8 +240,7 @@ class EngineEndingsTest {
         AtomicReference<Thread> worker = new AtomicReference<>(Thread.currentThread());
         SimRunner runner =
                 Models.runner(options, SimOptions.defaults().withOnStep(step -> worker.set(Thread.currentThread())));
-        SchedulerManager manager =
-                new SchedulerManager(runner, runner.kv(), options, Models.ticking(), Observers.NONE, () -> {});
+        SchedulerManager manager = Models.manager(runner, options);
         manager.start();
         LiveRequest first = served(manager, 0);
         while (Objects.requireNonNull(worker.get()).getState() != Thread.State.WAITING) {
@@ -267,6 +264,7 @@ class EngineEndingsTest {
         manager.reserve();
         LiveRequest live = new LiveRequest(id, request, 0, Models.CONTEXT, Optional.empty());
         int[] prompt = ((Prompt.Tokens) request.prompt()).own();
+        assertThat(live.route()).isTrue();
         live.tokenized(prompt.length, 0);
         manager.submit(live, prompt);
         Completion unused = new RequestStream(live, Optional.empty(), Clock.system(), () -> {}).completion();

@@ -31,14 +31,7 @@ class EngineLoopTest {
 
     private EngineLoop loop(EngineOptions engineOptions, SimOptions sim) {
         SimRunner runner = Models.runner(engineOptions, sim);
-        return new EngineLoop(
-                runner,
-                runner.kv(),
-                engineOptions.scheduler(),
-                engineOptions.streamInterval(),
-                Models.ticking(),
-                Observers.NONE,
-                () -> endings++);
+        return new EngineLoop(runner, runner.kv(), engineOptions, Models.ticking(), Observers.NONE, () -> endings++);
     }
 
     private LiveRequest submit(EngineLoop loop, GenerationRequest request) {
@@ -283,8 +276,7 @@ class EngineLoopTest {
         EngineLoop loop = new EngineLoop(
                 runner,
                 runner.kv(),
-                options.scheduler(),
-                1,
+                options,
                 () -> {
                     // The first reading of the second turn is made for a request that was cancelled before it was taken
                     // in.

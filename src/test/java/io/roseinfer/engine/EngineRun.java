@@ -6,6 +6,6 @@ import java.util.function.LongFunction;
 final class EngineRun implements LongFunction<String> {
     @Override
     public String apply(long seed) {
-        return EngineSimulation.run(seed).toString();
+        return EngineSimulation.run(seed, false) + " " + EngineSimulation.run(seed, true);
     }
 }

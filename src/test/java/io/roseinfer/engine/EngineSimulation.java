@@ -6,8 +6,12 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.base.RoseException.ReplicaStopped;
+import io.roseinfer.engine.routing.ReplicaLoad;
+import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.tokenizer.Tokenizer;
@@ -18,8 +22,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One seed's story of a whole engine: its own thread, its tokenizers, callers that submit, read, close and are refused, and somebody
- * who closes the engine, under a {@link Weaver}, which decides who goes on at every point where they meet and where memory runs out.
+ * One seed's story of a whole engine: the threads of its replicas, its tokenizers, callers that submit, read, close and are refused, and
+ * somebody who closes the engine, under a {@link Weaver}, which decides who goes on at every point where they meet and where memory runs
+ * out. Devices lose steps, are slow, and are lost.
  */
 final class EngineSimulation {
     /** The built-in model's tokenizer and shape; the device is simulated. */
@@ -38,17 +43,35 @@ final class EngineSimulation {
      *
      * @param points at which another thread could go on
      */
-    record Outcome(int points, int accepted, int overloaded, boolean wasShortOfMemory, boolean died) {}
+    record Outcome(
+            int points, int accepted, int overloaded, boolean wasShortOfMemory, boolean died, int replicasLost) {}
+
+    /** One of the devices: when it is lost, and how many points its steps take. */
+    private static final class Device {
+        private final String worker;
+        private final long lostAtStep;
+        private final int slowness;
+        private boolean lost;
+
+        Device(int index, Dice dice, double lossChance) {
+            this.worker = index == 0 ? "roseinfer-engine" : "roseinfer-engine-" + index;
+            this.lostAtStep = dice.chance(lossChance) ? dice.below(20) : Long.MAX_VALUE;
+            this.slowness = index == 0 ? 0 : dice.oneOf(0, 0, 50);
+        }
+    }
 
     private final long seed;
+    private final boolean several;
     private final Dice dice;
     private final Weaver weaver;
     private final EngineOptions options;
     private final SlowTokenizer tokenizer = new SlowTokenizer(Tiny.LOADED.tokenizer());
     private final double stepLost;
-    private final long deviceLostAtStep;
+    private final List<Device> devices = new ArrayList<>();
+    private final RoutingPolicy routing;
     private final List<Call> calls = new ArrayList<>();
     private final Expected expected;
+    private Optional<Engine> opened = Optional.empty();
     private long nanos;
     private int callersLeft;
     /** Whether somebody closed the engine at once, or with little grace. */
@@ -57,13 +80,14 @@ final class EngineSimulation {
     /** Whether a close with grace said that not everything was worked off. */
     private boolean undrained;
 
-    private boolean deviceLost;
     private int stepsLost;
     private boolean closing;
+    private int closingBegan = Integer.MAX_VALUE;
     private boolean afterClose;
 
-    private EngineSimulation(long seed) {
+    private EngineSimulation(long seed, boolean several) {
         this.seed = seed;
+        this.several = several;
         this.dice = new Dice(seed, "engine");
         this.weaver = new Weaver(new Dice(seed, "weaver"), dice.oneOf(0, 0, 0.0005, 0.01));
         this.options = EngineOptions.defaults()
@@ -80,17 +104,36 @@ final class EngineSimulation {
                         .admission(SimulationSettings.policy(dice))
                         .build());
         this.stepLost = dice.oneOf(0, 0, 0, 0.1);
-        this.deviceLostAtStep = dice.chance(0.1) ? dice.below(20) : Long.MAX_VALUE;
+        devices.add(new Device(0, dice, 0.1));
+        Dice more = new Dice(seed, "replicas");
+        int replicas = several ? more.between(2, 4) : 1;
+        double lossChance = more.oneOf(0, 0.3, 0.3, 0.9);
+        for (int i = 1; i < replicas; i++) {
+            devices.add(new Device(i, more, lossChance));
+        }
+        this.routing = routing(more);
         this.expected = new Expected(Tiny.LOADED.spec(), Tiny.LOADED.tokenizer(), seed);
+    }
+
+    private static RoutingPolicy routing(Dice dice) {
+        return switch (dice.below(6)) {
+            case 0 -> RoutingPolicy.prefix();
+            case 1 -> dice.coin() ? RoutingPolicy.sglang() : RoutingPolicy.dynamo();
+            case 2 -> RoutingPolicy.roundRobin();
+            case 3 -> RoutingPolicy.leastTokens();
+            case 4 -> (request, living) -> dice.between(RoutingPolicy.SHARED_QUEUE, living.size() - 1);
+            default -> RoutingPolicy.pull();
+        };
     }
 
     /**
      * Runs a seed; the classes must have been woven.
      *
+     * @param several whether the engine has more than one replica
      * @throws AssertionError if anything is wrong
      */
-    static Outcome run(long seed) {
-        EngineSimulation simulation = new EngineSimulation(seed);
+    static Outcome run(long seed, boolean several) {
+        EngineSimulation simulation = new EngineSimulation(seed, several);
         try {
             return simulation.run();
         } catch (InterruptedException e) {
@@ -98,46 +141,61 @@ final class EngineSimulation {
             throw new AssertionError("interrupted", e);
         } catch (RuntimeException | Error e) {
             throw new AssertionError(
-                    "the engine's threads, point " + simulation.weaver.now() + ": " + e.getMessage()
-                            + "; repeat it with tools/sim --seed " + seed,
+                    (several ? "replicas" : "the engine's threads") + ", point " + simulation.weaver.now() + ": "
+                            + e.getMessage() + "; repeat it with tools/sim --seed " + seed,
                     e);
         }
     }
 
     private Outcome run() throws InterruptedException {
-        SimOptions sim = SimOptions.defaults()
-                .withSeed(seed)
-                .withMaxInFlight(dice.between(1, 2))
-                .withOnStep(this::step);
-        SimRunner runner =
-                new SimRunner(Tiny.LOADED.spec(), EngineLimits.runnerLimits(options, Tiny.LOADED.spec()), sim);
-        weaver.add("owner", () -> own(runner));
+        int maxInFlight = dice.between(1, 2);
+        List<SimRunner> runners = devices.stream()
+                .map(device -> SimOptions.defaults()
+                        .withSeed(seed)
+                        .withMaxInFlight(maxInFlight)
+                        .withOnStep(step -> step(device, step)))
+                .map(sim ->
+                        new SimRunner(Tiny.LOADED.spec(), EngineLimits.runnerLimits(options, Tiny.LOADED.spec()), sim))
+                .toList();
+        weaver.add("owner", () -> own(runners));
         weaver.observe(() -> calls.forEach(call -> call.observe(weaver.now())));
         weaver.run();
         calls.forEach(this::check);
+        opened.ifPresent(EngineSimulation::checkBooks);
         Require.that(
-                !undrained || mayHaveDied() || calls.stream().anyMatch(Call::mayBeCut),
+                !undrained || mayHaveLost() || calls.stream().anyMatch(Call::mayBeCut),
                 "not drained, and all was worked off");
         expected.close();
-        runner.close();
+        runners.forEach(SimRunner::close);
         return new Outcome(
                 weaver.now(),
                 (int) calls.stream().filter(Call::isAccepted).count(),
                 (int) calls.stream().filter(Call::isOverloaded).count(),
                 weaver.wasShortOfMemory(""),
-                mayHaveDied());
+                mayHaveDied(),
+                (int) devices.stream().filter(device -> device.lost).count());
+    }
+
+    private boolean mayHaveDied(Device device) {
+        return device.lost || weaver.wasShortOfMemoryItself(device.worker);
     }
 
     /** Whether something happened that ends an engine. */
     private boolean mayHaveDied() {
-        return deviceLost || weaver.wasShortOfMemory("roseinfer-engine");
+        return devices.stream().allMatch(this::mayHaveDied);
     }
 
-    private void step(long step) {
+    /** Whether something happened that ends a replica, and perhaps requests with it. */
+    private boolean mayHaveLost() {
+        return devices.stream().anyMatch(this::mayHaveDied);
+    }
+
+    private void step(Device device, long step) {
         WovenCalls.point();
         WovenCalls.allocating();
-        if (step >= deviceLostAtStep) {
-            deviceLost = true;
+        pass(device.slowness);
+        if (step >= device.lostAtStep) {
+            device.lost = true;
             throw new DeviceFailure("the simulated device is lost", false);
         }
         if (dice.chance(stepLost)) {
@@ -147,10 +205,18 @@ final class EngineSimulation {
     }
 
     /** Opens the engine, lets callers use it, and closes it at some time. */
-    private void own(SimRunner runner) {
-        Engine engine = Engine.open(runner, Optional.of(tokenizer), options, () -> nanos++)
+    private void own(List<SimRunner> runners) {
+        Engine engine = Engine.open(
+                        runners,
+                        Optional.of(tokenizer),
+                        options,
+                        routing,
+                        () -> nanos++,
+                        Observers.NONE,
+                        replica -> Observers.NONE)
                 .closingAfterwards(() -> afterClose = true);
-        int callers = dice.between(1, 3);
+        opened = Optional.of(engine);
+        int callers = several ? dice.between(2, 5) : dice.between(1, 3);
         callersLeft = callers;
         for (int i = 0; i < callers; i++) {
             Dice own = new Dice(seed, "caller " + i);
@@ -168,6 +234,27 @@ final class EngineSimulation {
         close(engine, dice);
     }
 
+    /** All is over: what was accepted has ended, over all replicas, and nothing counts as theirs. */
+    private static void checkBooks(Engine engine) {
+        RequestCounts counts = engine.stats().requests();
+        long ended = counts.ended().values().stream().mapToLong(Long::longValue).sum();
+        Require.that(
+                engine.inflight() == 0 && counts.accepted() == ended,
+                "%d accepted, %d ended, %d in flight",
+                counts.accepted(),
+                ended,
+                engine.inflight());
+        for (ReplicaLoad load : engine.loads()) {
+            Require.that(
+                    load.requests() == 0 && load.outstandingTokens() == 0 && load.uncomputedPromptTokens() == 0,
+                    "engine %d counts %d requests, %d tokens, %d of prompts",
+                    load.index(),
+                    load.requests(),
+                    load.outstandingTokens(),
+                    load.uncomputedPromptTokens());
+        }
+    }
+
     private static void pass(int points) {
         for (int i = 0; i < points; i++) {
             WovenCalls.point();
@@ -182,6 +269,7 @@ final class EngineSimulation {
     private void close(Engine engine, Dice own) {
         pass(own.oneOf(0, 300, 1500));
         closing = true;
+        closingBegan = Math.min(closingBegan, weaver.now());
         switch (own.below(4)) {
             case 0 -> {
                 mayCut = true;
@@ -207,12 +295,14 @@ final class EngineSimulation {
         int begun = weaver.now();
         boolean drained = engine.close(grace);
         if (drained) {
-            Require.that(!deviceLost, "the device was lost, and the engine calls that drained");
+            Require.that(
+                    !devices.stream().allMatch(device -> device.lost),
+                    "every device was lost, and the engine calls that drained");
             for (Call call : List.copyOf(calls)) {
                 Require.that(!call.isAcceptedBefore(begun) || !call.isCut(), "drained, and %s was cut", call);
             }
         } else {
-            Require.that(mayCut || mayHaveDied(), "not drained, and there was time without end");
+            Require.that(mayCut || mayHaveLost(), "not drained, and there was time without end");
             undrained = true;
         }
     }
@@ -291,16 +381,36 @@ final class EngineSimulation {
         Require.that(call.hasEnded(), "%s has no ending", call);
         FinishReason reason = call.reason();
         switch (reason) {
-            case ERROR ->
-                Require.that(
-                        mayHaveDied() || stepsLost > 0 || weaver.wasShortOfMemory("roseinfer-tokenize"),
-                        "%s failed and nothing else did",
-                        call);
+            case ERROR -> checkFailure(call);
             case DEADLINE ->
                 Require.that(call.request().terms().timeout().isPresent(), "%s ended at a deadline it had not", call);
-            case CANCELLED -> Require.that(closing || call.isClosed(), "%s was cancelled by nobody", call);
+            case CANCELLED ->
+                Require.that(call.hasEndedAfter(closingBegan) || call.isClosed(), "%s was cancelled by nobody", call);
             default -> {}
         }
         expected.check(call, reason);
+    }
+
+    private void checkFailure(Call call) {
+        Require.that(
+                mayHaveLost() || stepsLost > 0 || weaver.wasShortOfMemory("roseinfer-tokenize"),
+                "%s failed and nothing else did",
+                call);
+        Require.that(
+                !call.failedWith(EngineStopped.class)
+                        || call.hasEndedAfter(closingBegan)
+                        || mayHaveDied()
+                        || weaver.wasShortOfMemory("roseinfer-tokenize"),
+                "%s ended with the engine, of which a replica lives",
+                call);
+        boolean hadToMove = call.hadNoToken() && call.request().stop().isEmpty() && !call.isClosed();
+        Require.that(
+                !call.failedWith(ReplicaStopped.class)
+                        || !hadToMove
+                        || mayCut
+                        || mayHaveDied()
+                        || weaver.wasShortOfMemory(""),
+                "%s had no token, and was not given to another replica",
+                call);
     }
 }

@@ -3,8 +3,11 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
+import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.observe.Observers;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -44,6 +47,18 @@ final class Models {
 
     static Engine engine(EngineOptions options, SimOptions sim) {
         return Engine.open(runner(options, sim), Optional.empty(), options, ticking());
+    }
+
+    /** A manager of one replica, whose worker has not been started. */
+    static SchedulerManager manager(SimRunner runner, EngineOptions options) {
+        return new SchedulerManager(
+                List.of(runner),
+                options,
+                RoutingPolicy.pull(),
+                ticking(),
+                Observers.NONE,
+                replica -> Observers.NONE,
+                () -> {});
     }
 
     static EngineOptions options() {

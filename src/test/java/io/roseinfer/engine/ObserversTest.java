@@ -157,8 +157,13 @@ class ObserversTest {
         SchedulerOptions one = SchedulerOptions.builder().prefillMaxBatchSize(1).build();
         EngineOptions options = Models.options().withScheduler(one);
         SimRunner runner = Models.runner(options, sim);
-        EngineLoop loop =
-                new EngineLoop(runner, runner.kv(), one, 1, Models.ticking(), Observers.of(witness), () -> {});
+        EngineLoop loop = new EngineLoop(
+                runner,
+                runner.kv(),
+                EngineOptions.defaults().withScheduler(one),
+                Models.ticking(),
+                Observers.of(witness),
+                () -> {});
         for (int i = 0; i < prompts.length; i++) {
             GenerationRequest request = Models.request(newTokens, prompts[i]);
             LiveRequest live = new LiveRequest(i, request, 0, Models.CONTEXT, Optional.empty());

@@ -3,8 +3,8 @@ package io.roseinfer.engine;
 import java.lang.classfile.Opcode;
 
 /**
- * Mistakes that somebody could make, or did, in the scheduler, the pool, the loop or between the engine's threads, each one
- * instruction of one method. The simulation is worth its name only as long as it finds them.
+ * Mistakes that somebody could make, or did, in the scheduler, the pool, the loop, or between the engine's threads and replicas,
+ * each one instruction of one method. The simulation is worth its name only as long as it finds them.
  */
 @SuppressWarnings("ImmutableEnumChecker") // an edit is a function without state
 enum PlantedBug {
@@ -38,16 +38,15 @@ enum PlantedBug {
 
     LAST_TOKEN_SEEN_BEFORE_IT_IS_PUBLISHED("engine.TokenBuffer", "isLast", Edit.lastPublishedOnceThereIsAnEnding()),
 
-    NO_WORD_FOR_AN_ENDING_WITHOUT_MEMORY("engine.SchedulerManager", "stoppedBy", Edit.readAsNull("outOfMemory")),
+    NO_WORD_FOR_AN_ENDING_WITHOUT_MEMORY("engine.Replica", "stoppedBy", Edit.readAsNull("outOfMemory")),
 
-    ENDING_NEEDS_MEMORY(
-            "engine.SchedulerManager", "endForCertain", Edit.allocatingAndGivingUp("endLeftovers", "parkNanos"), 2),
+    ENDING_NEEDS_MEMORY("engine.Replica", "endForCertain", Edit.allocatingAndGivingUp("endLeftovers", "parkNanos"), 2),
 
     PLACE_KEPT_BY_A_SUBMIT_WITHOUT_MEMORY("engine.Engine", "newRequest", Edit.withoutCall("unreserve")),
 
     CANCEL_WAITS_FOR_THE_TOKENIZER("engine.SchedulerManager", "cancel", Edit.withoutCall("claimEarlyEnding", 0)),
 
-    CLOSE_FORGETS_THE_TOKENIZERS("engine.SchedulerManager", "endForCertain", Edit.withoutCall("run")),
+    CLOSE_FORGETS_THE_TOKENIZERS("engine.SchedulerManager", "endUnrouted", Edit.withoutCall("run")),
 
     CLOSE_FORGETS_PROMPTS_BEING_TOKENIZED("engine.TokenizeWorkers", "stop", Edit.withoutCall("accept"), 2),
 
@@ -61,7 +60,29 @@ enum PlantedBug {
 
     FLIGHT_REUSED_TOO_EARLY("engine.flight.Pipeline", "flight", Edit.readInstead("size", "depth")),
 
-    WORKER_NOT_WOKEN("engine.SchedulerManager", "submit", Edit.withoutCall("wake"));
+    WORKER_NOT_WOKEN("engine.Replica", "submit", Edit.withoutCall("wake")),
+
+    NOBODY_WOKEN_FOR_THE_SHARED_QUEUE("engine.SchedulerManager", "submit", Edit.withoutCall("wakeOne")),
+
+    NOBODY_WOKEN_FOR_WHAT_A_DEAD_REPLICA_GAVE_BACK("engine.Replica", "endForCertain", Edit.withoutCall("wakeOne")),
+
+    DEAD_REPLICA_WAS_THE_ONE_THAT_WAS_WOKEN("engine.SchedulerManager", "leave", Edit.withoutCall("wakeOne")),
+
+    LAST_REPLICA_FORGETS_THE_SHARED_QUEUE("engine.SchedulerManager", "endUnrouted", Edit.withoutCall("endAll")),
+
+    LAST_REPLICA_DIES_WITHOUT_A_WORD("engine.SchedulerManager", "ownEnding", Edit.readAsNull("death")),
+
+    SERVED_AGAIN_AFTER_ITS_FIRST_TOKEN("engine.EngineLoop", "canGiveBack", Edit.withAnswer("isUntouched", 1)),
+
+    GIVEN_BACK_TO_NOBODY("engine.Replica", "takesBack", Edit.withAnswer("hasLiving", 0)),
+
+    GIVEN_BACK_AS_THE_DEAD_REPLICA_LEFT_IT("engine.EngineLoop", "canGiveBack", Edit.withoutCall("attach")),
+
+    BLOCKS_OF_ANOTHER_REPLICA("engine.EngineLoop", "take", Edit.withoutCall("moveTo")),
+
+    LOAD_OF_AN_ENDED_REQUEST_KEPT("engine.EngineLoop", "discharge", Edit.withoutCall("remove")),
+
+    DEADLINE_IGNORED_IN_THE_SHARED_QUEUE("engine.SharedQueue", "expireUntil", Edit.withoutCall("accept"));
 
     private final String className;
     private final String method;

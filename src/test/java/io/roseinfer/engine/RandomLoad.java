@@ -94,7 +94,13 @@ final class RandomLoad {
     }
 
     private void open(SchedulerOptions scheduler) {
-        loop = new EngineLoop(runner, runner.kv(), scheduler, 1, Clock.system(), Observers.NONE, () -> {});
+        loop = new EngineLoop(
+                runner,
+                runner.kv(),
+                EngineOptions.defaults().withScheduler(scheduler),
+                Clock.system(),
+                Observers.NONE,
+                () -> {});
         pool = SimulatedEngine.schedulerOf(loop).pool();
     }
 

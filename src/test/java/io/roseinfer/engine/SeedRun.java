@@ -10,7 +10,8 @@ final class SeedRun implements LongFunction<Optional<String>> {
         try {
             Simulation.run(seed);
             OnlineSimulation.run(seed);
-            EngineSimulation.run(seed);
+            EngineSimulation.run(seed, false);
+            EngineSimulation.run(seed, true);
             return Optional.empty();
         } catch (AssertionError e) {
             return Optional.of(String.valueOf(e.getMessage()));

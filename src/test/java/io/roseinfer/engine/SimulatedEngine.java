@@ -52,8 +52,7 @@ final class SimulatedEngine implements AutoCloseable {
         this.loop = new EngineLoop(
                 runner,
                 EngineLimits.pool(runner, settings.engine()),
-                settings.engine().scheduler(),
-                settings.engine().streamInterval(),
+                settings.engine(),
                 clock,
                 Observers.NONE,
                 () -> endings++);

@@ -9,6 +9,7 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.flight.StepPacker;
 import io.roseinfer.engine.flight.StepTimer;
+import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.observe.JfrRecorder;
@@ -56,7 +57,7 @@ class StepAllocationTest {
         plan = scheduler.newPlan();
         observer = Observers.of(
                 new StepTimer(Clock.system(), scheduler),
-                new Counters(new KvGeometry(BLOCK_SIZE, blocks, 1), scheduler),
+                new ReplicaLoad(0, new KvGeometry(BLOCK_SIZE, blocks, 1), scheduler, null),
                 new StepLog(64),
                 new JfrRecorder());
         for (int i = 0; i < 4 * ROWS; i++) {

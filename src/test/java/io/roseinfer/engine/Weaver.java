@@ -127,6 +127,11 @@ final class Weaver {
         return shortOfMemory.stream().anyMatch(name -> name.startsWith(threads));
     }
 
+    /** Whether an allocation of the thread of that name failed. */
+    boolean wasShortOfMemoryItself(String thread) {
+        return shortOfMemory.contains(thread);
+    }
+
     private void live(Task self, Runnable work) {
         awaitTurn(self);
         try {

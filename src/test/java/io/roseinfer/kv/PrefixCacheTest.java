@@ -61,7 +61,7 @@ class PrefixCacheTest {
     void entries_of_one_bucket_are_told_apart_and_forgotten_one_by_one() {
         long seed = 20;
         Random random = new Random(seed);
-        PrefixCache cache = new PrefixCache(64, 1);
+        PrefixCache cache = new PrefixCache(64, 1, null);
         int[] token = new int[64];
         for (int block = 0; block < 64; block++) {
             token[block] = block;

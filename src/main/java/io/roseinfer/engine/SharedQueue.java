@@ -1,0 +1,217 @@
+package io.roseinfer.engine;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests that no engine has yet, and that any of several may take. Any thread adds; what is in order here is worked on by one
+ * engine's thread at a time, and one that comes meanwhile goes on without: nobody ever waits for another.
+ *
+ * <p>A request stays its caller's to end until it is taken. One that has ended leaves the queue when an engine works on it next.
+ */
+final class SharedQueue {
+    /** Requests put in order at a time, so that a flood of them cannot hold up the rows that run. */
+    private static final int SORTED_AT_ONCE = 1024;
+
+    /** Between two looks whether somebody else is through with the queue. */
+    private static final long LOOK_NANOS = 1_000;
+
+    private final Consumer<LiveRequest> expire;
+    private final Queue<LiveRequest> added = new ConcurrentLinkedQueue<>();
+    private final ReturnedStack returned = new ReturnedStack();
+    private final CancelStack ended = new CancelStack();
+    private final AtomicInteger size = new AtomicInteger();
+    private final AtomicInteger sleepers = new AtomicInteger();
+    private final AtomicInteger takers = new AtomicInteger();
+    private final AtomicBoolean owned = new AtomicBoolean();
+    // The rest is the owner's.
+    private final RequestList waiting = new RequestList();
+    private final Deadlines deadlines = new Deadlines();
+
+    /**
+     * An empty queue.
+     *
+     * @param expire ends a request whose deadline has passed, unless somebody else has
+     */
+    SharedQueue(Consumer<LiveRequest> expire) {
+        this.expire = expire;
+    }
+
+    /** Whether there is nothing to take. */
+    boolean isEmpty() {
+        return size.get() <= 0;
+    }
+
+    /** Requests there are, those included that have ended and have not left. */
+    int size() {
+        return Math.max(0, size.get());
+    }
+
+    /** Queues a request that has its sequence; any thread. */
+    void add(LiveRequest request) {
+        // First: who sees nothing here may go away for good.
+        size.incrementAndGet();
+        boolean isAdded = false;
+        try {
+            isAdded = added.add(request);
+        } finally {
+            if (!isAdded) {
+                size.decrementAndGet();
+            }
+        }
+    }
+
+    /** Queues a request before all others, in the order in which they are given back; any thread. Needs no memory. */
+    void addBack(LiveRequest request) {
+        size.incrementAndGet();
+        returned.push(request);
+    }
+
+    /** Lets a request leave that its caller has ended; any thread. Needs no memory. */
+    void forget(LiveRequest request) {
+        ended.push(request);
+    }
+
+    /** One engine more takes requests, or one fewer. */
+    void takersChanged(int by) {
+        takers.addAndGet(by);
+    }
+
+    /** An engine goes to sleep, having nothing to do, or wakes. */
+    void sleepersChanged(int by) {
+        sleepers.addAndGet(by);
+    }
+
+    /** Whether an engine sleeps, so that it would take what there is at once. */
+    boolean isAwaited() {
+        return sleepers.get() > 0;
+    }
+
+    /**
+     * Gives an engine its share of what waits; nothing while another is being given its.
+     *
+     * @param most requests that it has room for
+     */
+    void serve(EngineLoop loop, int most, long nowNanos) {
+        if (!owned.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            sort();
+            expireUntil(nowNanos);
+            give(loop, Math.min(most, Math.ceilDiv(size(), Math.max(1, takers.get()))));
+        } finally {
+            owned.set(false);
+        }
+    }
+
+    private void give(EngineLoop loop, int most) {
+        int given = 0;
+        while (given < most) {
+            LiveRequest request = waiting.first();
+            if (request == null) {
+                return;
+            }
+            remove(request);
+            if (request.handOver(loop)) {
+                loop.take(request);
+                given++;
+            }
+        }
+    }
+
+    /** Puts what has come in order, and lets go of what has ended. */
+    private void sort() {
+        LiveRequest back = returned.takeAll();
+        while (back != null) {
+            LiveRequest before = back.returnedBefore;
+            back.returnedBefore = null;
+            waiting.addFirst(back);
+            time(back);
+            back = before;
+        }
+        for (int i = 0; i < SORTED_AT_ONCE; i++) {
+            LiveRequest request = added.poll();
+            if (request == null) {
+                break;
+            }
+            waiting.addLast(request);
+            time(request);
+        }
+        LiveRequest over = ended.takeAll();
+        while (over != null) {
+            LiveRequest before = over.cancelledBefore;
+            over.cancelledBefore = null;
+            remove(over);
+            over = before;
+        }
+    }
+
+    private void time(LiveRequest request) {
+        if (request.hasEnded()) {
+            remove(request);
+        } else if (request.hasDeadline()) {
+            deadlines.add(request);
+        }
+    }
+
+    private void expireUntil(long nowNanos) {
+        LiveRequest due = deadlines.first();
+        while (due != null && due.deadlineNanos() <= nowNanos) {
+            remove(due);
+            expire.accept(due);
+            due = deadlines.first();
+        }
+    }
+
+    private void remove(LiveRequest request) {
+        if (waiting.contains(request)) {
+            waiting.remove(request);
+            deadlines.remove(request);
+            size.decrementAndGet();
+        }
+    }
+
+    /** Ends everything there is, as nobody will take it; it has ended when this returns, whoever did it. Needs no memory. */
+    void endAll(Consumer<LiveRequest> end) {
+        while (!isEmpty()) {
+            if (!owned.compareAndSet(false, true)) {
+                LockSupport.parkNanos(this, LOOK_NANOS);
+                continue;
+            }
+            try {
+                sort();
+                for (LiveRequest request = waiting.first(); request != null; request = waiting.first()) {
+                    end.accept(request);
+                    remove(request);
+                }
+            } finally {
+                owned.set(false);
+            }
+        }
+    }
+
+    /** Linked through the requests, so that it succeeds where there is no memory left. */
+    private static final class ReturnedStack {
+        private final AtomicReference<@Nullable LiveRequest> top = new AtomicReference<>();
+
+        void push(LiveRequest request) {
+            LiveRequest below;
+            do {
+                below = top.get();
+                request.returnedBefore = below;
+            } while (!top.compareAndSet(below, request));
+        }
+
+        @Nullable
+        LiveRequest takeAll() {
+            return top.get() == null ? null : top.getAndSet(null);
+        }
+    }
+}

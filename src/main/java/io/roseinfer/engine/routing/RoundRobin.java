@@ -1,0 +1,19 @@
+package io.roseinfer.engine.routing;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** See {@link RoutingPolicy#roundRobin}. */
+final class RoundRobin implements RoutingPolicy {
+    private final AtomicInteger next = new AtomicInteger();
+
+    @Override
+    public int choose(RoutedRequest request, List<? extends ReplicaView> living) {
+        return Integer.remainderUnsigned(next.getAndIncrement(), living.size());
+    }
+
+    @Override
+    public String toString() {
+        return "round-robin";
+    }
+}
