@@ -4,7 +4,8 @@
 // A token id below zero stands for a token the host has not seen yet: ~id is the index of its sample in the step before, and the
 // token is read where that step left it. So a step can be launched before the one before it has ended.
 //
-// `embed_tokens` is for models that learn no positions: x = tokenEmbedding[id].
+// `embed_tokens` is for models that learn no positions: x = tokenEmbedding[id]. `embed_tokens_int8` has a table of one byte a weight
+// and a scale per token, and multiplies the copy, in bf16, by the gains of the first norm, which its next GEMM's weights lack.
 //
 // Launch: grid (tokens), block 128.
 #include "include/panel.cuh"
@@ -13,6 +14,18 @@
 using namespace rose;
 
 constexpr int THREADS = 128;
+
+// The block's sum of what its threads have found of a row.
+__device__ __forceinline__ void store_moments(float2 sum, float2* to) {
+    __shared__ float2 parts[THREADS / 32];
+    sum = make_float2(sum_over_lanes<32>(sum.x), sum_over_lanes<32>(sum.y));
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int i = 1; i < THREADS / 32; i++) sum = make_float2(sum.x + parts[i].x, sum.y + parts[i].y);
+        *to = sum;
+    }
+}
 
 template <class T, bool POSITIONS>
 __device__ __forceinline__ void embed(const int* tokenIds, const int* positions, const int* sampled, const T* tokenEmbedding,
@@ -34,15 +47,27 @@ __device__ __forceinline__ void embed(const int* tokenIds, const int* positions,
         sum = make_float2(sum.x + v, fmaf(v, v, sum.y));
         if (xPanels != nullptr) *panel_at(xPanels, m, column, panelRows) = from_float<T>(v);
     }
-    if (xPanels == nullptr) return;
-    __shared__ float2 parts[THREADS / 32];
-    sum = make_float2(sum_over_lanes<32>(sum.x), sum_over_lanes<32>(sum.y));
-    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (int i = 1; i < THREADS / 32; i++) sum = make_float2(sum.x + parts[i].x, sum.y + parts[i].y);
-        moments[m] = sum;
+    if (xPanels != nullptr) store_moments(sum, moments + m);
+}
+
+__device__ __forceinline__ void embed_int8(const int* tokenIds, const int* sampled, const int8_t* table, const float* scales,
+                                           float* x, bf16* xPanels, float2* moments, const float* gains, int width, int stride,
+                                           int panelRows) {
+    release_dependents();
+    wait_for_predecessors();
+    const int m = blockIdx.x;
+    const int id = tokenIds[m];
+    const int token = id >= 0 ? id : __ldcg(sampled + ~id);
+    const int8_t* t = table + static_cast<size_t>(token) * width;
+    const float scale = scales[token];
+    float2 sum = make_float2(0, 0);
+    for (int column = threadIdx.x; column < stride; column += THREADS) {
+        const float v = column < width ? t[column] * scale : 0.f;
+        x[static_cast<size_t>(m) * stride + column] = v;
+        sum = make_float2(sum.x + v, fmaf(v, v, sum.y));
+        *panel_at(xPanels, m, column, panelRows) = from_float<bf16>(v * gains[column]);
     }
+    store_moments(sum, moments + m);
 }
 
 #define EMBED(T, NAME)                                                                                                          \
@@ -61,3 +86,9 @@ __device__ __forceinline__ void embed(const int* tokenIds, const int* positions,
 EMBED(float, f32)
 EMBED(f16, f16)
 EMBED(bf16, bf16)
+
+extern "C" __global__ void __launch_bounds__(128)
+    embed_tokens_int8(const int* tokenIds, const int* sampled, const int8_t* tokenEmbedding, const float* scales, float* x, bf16* xPanels,
+                      float2* moments, const float* gains, int width, int stride, int panelRows) {
+    embed_int8(tokenIds, sampled, tokenEmbedding, scales, x, xPanels, moments, gains, width, stride, panelRows);
+}

@@ -6,11 +6,17 @@
 // fold_bias      b'[n] += Σ_k normBias[k] · W[k][order[n]]
 // convert_*      a plain array (embeddings) to T
 //
+// For weights of one byte, in the form of include/int8_weights.cuh, from which gains are left out:
+//
+// int8_scales    each output's scale, and what its weights are multiplied by to be integers
+// pack_int8      a stored matrix, or part of one, to the panels that GEMMs read
+// int8_table     a matrix that is looked up by row, to integers, as it is stored
+//
 // `order` says which output of the stored tensor a packed row is; below zero, it is none of this tensor and is left as it is. So a
 // matrix may be put together from several tensors, and its rows may be stored in any order; rows that are padding are zeroed before.
 // The k axis of the attention output is made of heads of `kHeadSize` elements, padded to `kHeadPad`; both are 1 on any other matrix.
 // Types are ElementType of the sources. All launch with grid (⌈elements / 256⌉), block 256; elements as noted.
-#include "include/numeric.cuh"
+#include "include/int8_weights.cuh"
 #include "include/panel.cuh"
 
 using namespace rose;
@@ -80,6 +86,56 @@ template <class T>
 __device__ __forceinline__ void convert(const void* from, int type, T* to, size_t count) {
     size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
     if (i < count) to[i] = from_float<T>(load_as_float(from, type, i));
+}
+
+// elements: 32 · paddedN; a warp per output
+extern "C" __global__ void __launch_bounds__(256) int8_scales(const void* w, int type, int k, int n, int kMajor, const int* order,
+                                                              float* scales, float* inverses, int paddedN) {
+    Matrix matrix{w, type, k, n, kMajor != 0};
+    int outN = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (outN >= paddedN || order[outN] < 0) return;
+    float largest = 0;
+    for (int i = threadIdx.x % 32; i < k; i += 32) {
+        float magnitude = fabsf(matrix.at(i, order[outN]));
+        if (!(magnitude <= largest)) largest = magnitude;  // NaN stays
+        if (largest != largest) break;
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        float other = __shfl_xor_sync(~0u, largest, step);
+        if (!(other <= largest) && largest == largest) largest = other;
+    }
+    if (threadIdx.x % 32 != 0) return;
+    scales[outN] = largest / INT8_LARGEST;
+    inverses[outN] = largest < INT8_VANISHING ? 0.f : INT8_LARGEST / largest;
+}
+
+// elements: paddedK · paddedN / 4; a thread per word
+extern "C" __global__ void __launch_bounds__(256) pack_int8(const void* w, int type, int k, int n, int kMajor, const int* order,
+                                                            int kHeadSize, int kHeadPad, const float* inverses, uint32_t* out,
+                                                            int paddedN, int paddedK) {
+    size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+    if (i >= static_cast<size_t>(paddedN) * paddedK / 4) return;
+    Matrix matrix{w, type, k, n, kMajor != 0};
+    const Int8Word word = Int8Word::at(i, paddedN);
+    uint32_t bits = out[i];
+    for (int upper = 0; upper < 2; upper++) {
+        const int row = word.row + 8 * upper;
+        if (order[row] < 0) continue;
+        int q[2];
+        for (int second = 0; second < 2; second++) {
+            const int from = source_index(word.k + second, k, kHeadSize, kHeadPad);
+            q[second] = from < 0 ? 0 : __float2int_rn(matrix.at(from, order[row]) * inverses[row]);
+        }
+        bits = (bits & ~int8_mask(upper)) | int8_bits(q[0], q[1], upper);
+    }
+    out[i] = bits;
+}
+
+// elements: columns · rows
+extern "C" __global__ void __launch_bounds__(256) int8_table(const void* from, int type, int columns, const float* inverses,
+                                                             int8_t* to, size_t count) {
+    size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+    if (i < count) to[i] = static_cast<int8_t>(__float2int_rn(load_as_float(from, type, i) * inverses[i / columns]));
 }
 
 #define LOADERS(T, NAME)                                                                                                   \

@@ -35,6 +35,12 @@ __device__ __forceinline__ float4 normalised(float4 product, float4 columnSums, 
         fmaf(-norm.mean, columnSums.z, product.z) * norm.inverse, fmaf(-norm.mean, columnSums.w, product.w) * norm.inverse);
 }
 
+// The product of weights of one byte, whose outputs have a scale each, behind an RMS norm.
+__device__ __forceinline__ float4 scaled(float4 product, float4 scales, float inverse) {
+    return make_float4(product.x * scales.x * inverse, product.y * scales.y * inverse, product.z * scales.z * inverse,
+                       product.w * scales.w * inverse);
+}
+
 // The lanes that share a row in an epilogue of TILE columns: TILE / 4 neighbours.
 template <int TILE>
 __device__ __forceinline__ unsigned row_lanes() {
@@ -175,6 +181,10 @@ struct AddResidual {
         *reinterpret_cast<float4*>(c.x) = v;
         if (panels == nullptr) return;
         store4(c.panel, v);
+        store_moments(m, n, v);
+    }
+
+    __device__ __forceinline__ void store_moments(int m, int n, float4 v) const {
         float2 part = make_float2(v.x + v.y + v.z + v.w, fmaf(v.x, v.x, fmaf(v.y, v.y, fmaf(v.z, v.z, v.w * v.w))));
         const unsigned lanes = row_lanes<TILE>();
 #pragma unroll
@@ -183,6 +193,33 @@ struct AddResidual {
             part.y += __shfl_xor_sync(lanes, part.y, step);
         }
         if (n % TILE == 0) moments[static_cast<size_t>(n / TILE) * panelRows + m] = part;
+    }
+};
+
+// The same where the next GEMM's weights do not have the gain of its norm folded in: the copy is multiplied by it. Registers are few
+// beside operands that are made ready in them, so addresses are worked out twice.
+template <class T, int TILE>
+struct AddResidualForGains : AddResidual<T, TILE> {
+    const float* gains;  // [columns]; null: they are one
+
+    struct Context {
+        float* x;
+        float4 before;
+        float4 gain;
+    };
+    __device__ __forceinline__ void early(Context& c, int m, int n) const {
+        c.x = this->x + static_cast<size_t>(m) * this->stride + n;
+        c.gain = gains != nullptr ? __ldg(reinterpret_cast<const float4*>(gains + n)) : make_float4(1.f, 1.f, 1.f, 1.f);
+    }
+    __device__ __forceinline__ void late(Context& c) const { c.before = __ldcg(reinterpret_cast<const float4*>(c.x)); }
+
+    __device__ __forceinline__ void store(const Context& c, int m, int n, float4 v) const {
+        v = v + c.before;
+        *reinterpret_cast<float4*>(this->x + static_cast<size_t>(m) * this->stride + n) = v;
+        if (this->panels == nullptr) return;
+        const float4 copy = make_float4(v.x * c.gain.x, v.y * c.gain.y, v.z * c.gain.z, v.w * c.gain.w);
+        store4(panel_at(this->panels, m, n, this->panelRows), copy);
+        this->store_moments(m, n, v);
     }
 };
 

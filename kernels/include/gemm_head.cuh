@@ -67,12 +67,12 @@ struct WideHead {
             const int slot = turn % 2;
             constexpr uint32_t BYTES = COLUMNS * 4;
             if (turn >= 2) barrier_wait(&shared.termsEmpty[slot], (turn / 2 - 1) % 2);
-            barrier_expect(&shared.termsFull[slot], ((g.bias != nullptr) + (g.columnSums != nullptr)) * BYTES);
+            barrier_expect(&shared.termsFull[slot], ((g.bias != nullptr) + (g.columnTerms != nullptr)) * BYTES);
             auto load = [&](float* to, const float* from) {
                 if (from != nullptr) bulk_load(to, from + strip * COLUMNS, BYTES, &shared.termsFull[slot]);
             };
             load(shared.terms[slot].bias, g.bias);
-            load(shared.terms[slot].columnSums, g.columnSums);
+            load(shared.terms[slot].columnSums, g.columnTerms);
         };
         const int first = blockIdx.y;
         const int ahead = min(g.panels, g.stages);
@@ -94,7 +94,7 @@ struct WideHead {
 
     // One warp, a lane to a row; rows that come normalised get the norm that changes nothing.
     static __device__ __forceinline__ void prepare_norms(const GemmOperands<T>& g, Shared& shared, int m0) {
-        if (g.columnSums != nullptr) return GemmTile<T, ROWS, 2, 1>::template prepare_norms<false>(g, shared.norms, m0);
+        if (g.columnTerms != nullptr) return GemmTile<T, ROWS, 2, 1>::template prepare_norms<false>(g, shared.norms, m0);
         for (int row = threadIdx.x % 32; row < ROWS; row += 32) shared.norms[row] = {0, 1};
     }
 
@@ -208,7 +208,7 @@ struct WideHead {
         for (int i = threadIdx.x; i < 2 * COLUMNS; i += THREADS) {  // what no copy will fill
             Terms& terms = shared.terms[i / COLUMNS];
             if (g.bias == nullptr) terms.bias[i % COLUMNS] = 0;
-            if (g.columnSums == nullptr) terms.columnSums[i % COLUMNS] = 0;
+            if (g.columnTerms == nullptr) terms.columnSums[i % COLUMNS] = 0;
         }
         __syncthreads();
         if (threadIdx.x >= NORMALISER) {

@@ -20,41 +20,59 @@
 // The norm can ride along (epilogue.cuh): a warp of its own turns moments into norms while the tensor cores work.
 //
 // Every sum has one order, fixed by (K_GROUPS, cluster size): rows do not see each other, nor BATCH.
+//
+// Weights of one byte (int8_weights.cuh, W = int8_t) travel as they are, 128 of k in a stage beside two panels of activations, become
+// bf16 in the registers of the warpgroup that multiplies them, and the sums are scaled at the end.
 #include "epilogue.cuh"
+#include "int8_weights.cuh"
 #include "wgmma.cuh"
 
 namespace rose {
 
 constexpr int MAX_STAGES = 16;
 
-template <class T>
+template <class T, class W = T>
 struct GemmOperands {
-    const T* weights;      // panels of `columns` rows
+    const W* weights;      // panels of `columns` rows
     const T* activations;  // panels of `panelRows` rows
     int rows;              // of the batch
     int panelRows;         // rows the activation buffer was laid out for, a multiple of 8
     int columns;           // outputs, padded to a multiple of 128
-    int panels;            // along k
+    int panels;            // of weights, along k
     int stages;            // of the ring, at most MAX_STAGES; if a block has more panels, a multiple of K_GROUPS, twice or more
     const float* bias;     // [columns]; null is zero
-    const float* columnSums;  // [columns], Σ_k weights[n][k], zero for an RMS norm; null: the activations are taken as they are
-    const float2* moments;    // [momentParts][panelRows]
+    // [columns], Σ_k weights[n][k], zero for an RMS norm; null: the activations are taken as they are. With weights of one byte, which
+    // know RMS norms alone, their scales.
+    const float* columnTerms;
+    const float2* moments;  // [momentParts][panelRows]; with weights of one byte null: the activations are taken as they are
     int momentParts;
     float width;  // of the normalised row, without padding
     float epsilon;
+
+    static constexpr bool BYTES = sizeof(W) == 1;
+
+    __device__ __forceinline__ bool normalises() const {
+        if constexpr (BYTES) return moments != nullptr;
+        else return columnTerms != nullptr;
+    }
 };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-template <class T, int BATCH, int N_GROUPS, int K_GROUPS>
+template <class T, int BATCH, int N_GROUPS, int K_GROUPS, class W = T>
 struct GemmTile {
+    using Operands = GemmOperands<T, W>;
+    static constexpr bool BYTES = Operands::BYTES;
+    static constexpr int ACTIVATION_PANELS = BYTES ? 2 : 1;  // of a stage
+    static constexpr int BYTE_PARTS = 4;
+    static constexpr int BYTE_PARTS_AHEAD = BATCH == 8 ? 0 : 1;  // registers
     static constexpr int N = 64 * N_GROUPS;
     static constexpr int CONSUMERS = 128 * N_GROUPS * K_GROUPS;
     static constexpr int PRODUCER = CONSUMERS;         // a warp that starts the copies
     static constexpr int NORMALISER = CONSUMERS + 32;  // a warp that prepares the norms
     static constexpr int THREADS = CONSUMERS + 64;
     static constexpr int WEIGHT_BYTES = N * PANEL_BYTES;
-    static constexpr int STAGE_BYTES = WEIGHT_BYTES + BATCH * PANEL_BYTES;
+    static constexpr int STAGE_BYTES = WEIGHT_BYTES + ACTIVATION_PANELS * BATCH * PANEL_BYTES;
     static constexpr int SUM_STRIDE = N + 4;  // floats; the padding avoids bank conflicts
     static constexpr int SUM_BYTES = BATCH * SUM_STRIDE * 4;
     // Finishing: a thread keeps to four columns and takes every PASS_ROWS-th row of the block's share.
@@ -67,24 +85,28 @@ struct GemmTile {
         uint64_t empty[MAX_STAGES];
         uint64_t received;
         alignas(16) float bias[N];
-        alignas(16) float columnSums[N];
+        alignas(16) float columnTerms[N];
         RowNorm norms[BATCH];
     };
 
     // One thread. Weights of the first ring are under way before the wait; only then may activations be touched.
-    static __device__ void produce(const GemmOperands<T>& g, Shared& shared, char* ring, int n0, int m0, int first, int count) {
+    static __device__ void produce(const Operands& g, Shared& shared, char* ring, int n0, int m0, int first, int count) {
         const int tileRows = min(BATCH, (g.rows - m0 + 7) / 8 * 8);
         const uint32_t activationBytes = tileRows * PANEL_BYTES;
         auto load_weights = [&](int i, int stage) {
-            barrier_expect(&shared.full[stage], WEIGHT_BYTES + activationBytes);
+            barrier_expect(&shared.full[stage], WEIGHT_BYTES + ACTIVATION_PANELS * activationBytes);
             const char* from =
                 reinterpret_cast<const char*>(g.weights) + (static_cast<size_t>(first + i) * g.columns + n0) * PANEL_BYTES;
             bulk_load(ring + stage * STAGE_BYTES, from, WEIGHT_BYTES, &shared.full[stage]);
         };
         auto load_activations = [&](int i, int stage) {
-            const char* from =
-                reinterpret_cast<const char*>(g.activations) + (static_cast<size_t>(first + i) * g.panelRows + m0) * PANEL_BYTES;
-            bulk_load(ring + stage * STAGE_BYTES + WEIGHT_BYTES, from, activationBytes, &shared.full[stage]);
+#pragma unroll
+            for (int part = 0; part < ACTIVATION_PANELS; part++) {
+                const size_t panel = static_cast<size_t>(first + i) * ACTIVATION_PANELS + part;
+                const char* from = reinterpret_cast<const char*>(g.activations) + (panel * g.panelRows + m0) * PANEL_BYTES;
+                char* to = ring + stage * STAGE_BYTES + WEIGHT_BYTES + part * BATCH * PANEL_BYTES;
+                bulk_load(to, from, activationBytes, &shared.full[stage]);
+            }
         };
         const int ahead = min(count, g.stages);
         for (int i = 0; i < ahead; i++) load_weights(i, i);
@@ -100,7 +122,7 @@ struct GemmTile {
 
     // One warp, a lane to a row: adds up the parts of the row's moments.
     template <bool RMS>
-    static __device__ __forceinline__ void prepare_norms(const GemmOperands<T>& g, RowNorm (&norms)[BATCH], int m0) {
+    static __device__ __forceinline__ void prepare_norms(const Operands& g, RowNorm (&norms)[BATCH], int m0) {
         constexpr int PARTS = 12;  // in flight
         const float perWidth = 1.f / g.width;
         wait_for_predecessors();
@@ -121,10 +143,36 @@ struct GemmTile {
         }
     }
 
+    // Starts the products of a stage of weights of one byte, of which `words` are this thread's, in parts of 32 or 64 along k: as much as
+    // registers hold. While a part is made ready, other warpgroups multiply, in tall tiles this one too.
+    static __device__ __forceinline__ void multiply_bytes(float (&d)[BATCH / 2], const char* words, uint64_t activations) {
+#pragma unroll
+        for (int part = 0; part < BYTE_PARTS; part++) {
+            constexpr int LOADS = 4 / BYTE_PARTS, PRODUCTS = 2 * LOADS;
+            uint4 loaded[LOADS];
+#pragma unroll
+            for (int i = 0; i < LOADS; i++) loaded[i] = *reinterpret_cast<const uint4*>(words + (part * LOADS + i) * 2048);
+            wgmma_wait<BYTE_PARTS_AHEAD>();
+            uint32_t operands[PRODUCTS][4];
+#pragma unroll
+            for (int i = 0; i < LOADS; i++) int8_operands(loaded[i], operands[2 * i], operands[2 * i + 1]);
+            // Arithmetic touches no memory, so it would sink below the fence.
+#pragma unroll
+            for (int i = 0; i < 4 * PRODUCTS; i++) asm volatile("" : "+r"(operands[i / 4][i % 4])::"memory");
+            wgmma_fence();
+#pragma unroll
+            for (int i = 0; i < PRODUCTS; i++) {
+                const int k = part * PRODUCTS + i;
+                WgmmaFromRegisters<BATCH>::multiply(d, operands[i], activations + k / 4 * (BATCH * PANEL_BYTES / 16) + k % 4 * 2);
+            }
+            wgmma_commit();
+        }
+    }
+
     // A warpgroup multiplies the panels that are its turn, one product in flight behind the other, then leaves its sums,
     // transposed to [m][n], in its part of `sums`. A stage that is used again must come back to the same warpgroup: a wait for a
     // phase is only sound for who has seen the phase before.
-    static __device__ __forceinline__ void consume(const GemmOperands<T>& g, Shared& shared, char* ring, float* sums, int count) {
+    static __device__ __forceinline__ void consume(const Operands& g, Shared& shared, char* ring, float* sums, int count) {
         const int thread = threadIdx.x % 128;
         const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);  // the same for the whole warp, and the compiler may know it
         const int nGroup = group % N_GROUPS;
@@ -142,11 +190,15 @@ struct GemmTile {
         for (int i = kGroup; i < count; i += K_GROUPS) {
             const int at = stage * (STAGE_BYTES / 16);  // descriptors count in 16 bytes
             barrier_wait(&shared.full[stage], parity);
-            wgmma_fence();
+            if constexpr (BYTES) {
+                multiply_bytes(d, ring + stage * STAGE_BYTES + nGroup * 64 * PANEL_BYTES + thread * 16, activations + at);
+            } else {
+                wgmma_fence();
 #pragma unroll
-            for (int k = 0; k < PANEL_BYTES / 16; k += 2) Wgmma<T, BATCH>::multiply(d, weights + at + k, activations + at + k);
-            wgmma_commit();
-            wgmma_wait<1>();
+                for (int k = 0; k < PANEL_BYTES / 16; k += 2) Wgmma<T, BATCH>::multiply(d, weights + at + k, activations + at + k);
+                wgmma_commit();
+                wgmma_wait<1>();
+            }
             if (recycle) {
                 if (previous >= 0 && thread % 32 == 0) barrier_arrive(&shared.empty[previous]);
                 previous = stage;
@@ -194,7 +246,7 @@ struct GemmTile {
     }
 
     template <class Epilogue>
-    static __device__ __forceinline__ void run(const GemmOperands<T>& g, const Epilogue& epilogue) {
+    static __device__ __forceinline__ void run(const Operands& g, const Epilogue& epilogue) {
         extern __shared__ char dynamic[];
         __shared__ Shared shared;
         release_dependents();
@@ -217,12 +269,12 @@ struct GemmTile {
         }
         if (threadIdx.x < N) {
             shared.bias[threadIdx.x] = g.bias != nullptr ? g.bias[n0 + threadIdx.x] : 0.f;
-            shared.columnSums[threadIdx.x] = g.columnSums != nullptr ? g.columnSums[n0 + threadIdx.x] : 0.f;
+            shared.columnTerms[threadIdx.x] = g.columnTerms != nullptr ? g.columnTerms[n0 + threadIdx.x] : 0.f;
         }
         __syncthreads();
         if (blocks > 1) cluster_arrive();
         if (threadIdx.x >= NORMALISER) {
-            if (g.columnSums != nullptr) prepare_norms<Epilogue::RMS>(g, shared.norms, m0);
+            if (g.normalises()) prepare_norms<Epilogue::RMS>(g, shared.norms, m0);
             named_barrier_arrive(2, CONSUMERS + 32);
             return;
         }
@@ -258,7 +310,7 @@ struct GemmTile {
         named_barrier(2, CONSUMERS + 32);
         if (blocks > 1) exchange(shared, sums, received, blocks, rank, tileRows, liveRows);
         const float4 bias = *reinterpret_cast<const float4*>(shared.bias + n);
-        const float4 columnSums = *reinterpret_cast<const float4*>(shared.columnSums + n);
+        const float4 columnTerms = *reinterpret_cast<const float4*>(shared.columnTerms + n);
 #pragma unroll(KEEP_CONTEXT ? PASSES : 2)
         for (int i = 0; i < PASSES; i++) {
             const int row = row_of(i);
@@ -272,7 +324,8 @@ struct GemmTile {
                     v = v + *reinterpret_cast<const float4*>(received + (r * tileRows + row) * N + n);
                 }
             }
-            if (g.columnSums != nullptr) v = normalised(v, columnSums, shared.norms[rank * tileRows + row]);
+            if constexpr (BYTES) v = scaled(v, columnTerms, g.normalises() ? shared.norms[rank * tileRows + row].inverse : 1.f);
+            else if (g.normalises()) v = normalised(v, columnTerms, shared.norms[rank * tileRows + row]);
             if constexpr (!KEEP_CONTEXT) {
                 epilogue.early(context[0], myM + row, n0 + n);
                 epilogue.late(context[0]);

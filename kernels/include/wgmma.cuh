@@ -7,6 +7,11 @@
 //      d[4j + 0], d[4j + 1]   at row 16·warp + lane / 4,       columns 8j + 2·(lane % 4) + {0, 1}
 //      d[4j + 2], d[4j + 3]   at row 16·warp + lane / 4 + 8,   the same columns
 //
+// The first operand may rest in registers instead (`a` of multiply): thread t holds four pairs of neighbours along k,
+//      a[0], a[1]             at row 16·warp + lane / 4, and at that row + 8,      k 2·(lane % 4) + {0, 1}
+//      a[2], a[3]             the same rows,                                       k 2·(lane % 4) + 8 + {0, 1}
+// and must leave them alone until a wait says that the product is done.
+//
 // The register lists below are spelled out because an asm statement has no loops.
 #include "ptx.cuh"
 
@@ -82,6 +87,27 @@ ROSE_WGMMA_BOTH(32, 16, 17)
 ROSE_WGMMA_BOTH(64, 32, 33)
 ROSE_WGMMA_BOTH(128, 64, 65)
 ROSE_WGMMA_BOTH(256, 128, 129)
+
+// With the first operand in registers.
+template <int N>
+struct WgmmaFromRegisters;
+
+// A to D are the numbers of the four registers, E of the descriptor.
+#define ROSE_WGMMA_FROM_REGISTERS(N, A, B, C, D, E)                                                                  \
+    template <>                                                                                                      \
+    struct WgmmaFromRegisters<N> {                                                                                   \
+        static __device__ __forceinline__ void multiply(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b) {     \
+            asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" ROSE_REGISTERS_##N             \
+                         "}, {%" #A ", %" #B ", %" #C ", %" #D "}, %" #E ", 1, 1, 1, 0;"                             \
+                         : ROSE_OUT_##N                                                                              \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                      \
+        }                                                                                                            \
+    };
+ROSE_WGMMA_FROM_REGISTERS(8, 4, 5, 6, 7, 8)
+ROSE_WGMMA_FROM_REGISTERS(16, 8, 9, 10, 11, 12)
+ROSE_WGMMA_FROM_REGISTERS(32, 16, 17, 18, 19, 20)
+ROSE_WGMMA_FROM_REGISTERS(64, 32, 33, 34, 35, 36)
+ROSE_WGMMA_FROM_REGISTERS(128, 64, 65, 66, 67, 68)
 
 }  // namespace rose
 

@@ -7,8 +7,9 @@
 // are for Hopper alone are left out with them.
 //
 // Exits with 1 if any comparison fails. PART is `quick`, a short sweep over every kernel, or one of the parts of the whole sweep:
-// sampler, f32, f16, bf16, edges, families, models; `shallow` is the models cut to two layers. PART:i/n runs every n-th check of a
+// sampler, f32, f16, bf16, int8, edges, families, models; `shallow` is the models cut to two layers. PART:i/n runs every n-th check of a
 // part, from the i-th on (0 … n - 1), so that n processes share what is slow under compute-sanitizer.
+#include "../include/int8_weights.cuh"
 #include "check_sample.cuh"
 #include "compare.cuh"
 
@@ -156,6 +157,7 @@ static void check_model(const std::string& label, Kernels& kernels, const Model<
 
 // The same plan with attention kernels that the shape can have.
 static Plan for_shape(Plan plan, const Shape& s) {
+    if (s.bytes) plan = plan.ofBytes();
     if (!s.plainAttention() || s.headSize != 64) plan.attention = Plan::GENERIC;
     return plan;
 }
@@ -409,6 +411,7 @@ static void check_edges(Kernels& kernels) {
         }
     }
     for (const PlanLine& line : plan_lines()) {
+        if (line.plan == "int8") continue;
         check_stages("edges, " + line.plan + " plan up to " + std::to_string(line.lastMillion) + " million, row " +
                          std::to_string(line.lastRow),
                      kernels, some, line.tiles);
@@ -559,6 +562,142 @@ static void check_whole_families(Kernels& kernels, bool hopper) {
     }
 }
 
+// Scales and words of a matrix of awkward sizes and values, packed in two parts, as the host works them out.
+template <class T>
+static void check_byte_packing(Kernels& kernels) {
+    if (!share.takes()) return;
+    const int headSize = 20, headPad = 32, k = 5 * headSize, n = 70, paddedK = 256, paddedN = 128, border = 23;
+    const int element = TypeName<T>::element, none = 0;
+    std::vector<T> host = random_array<T>(static_cast<size_t>(n) * k, 41).download();
+    for (int i = 0; i < k; i++) host[3 * k + i] = T(0.f), host[4 * k + i] = T(i == 7 ? 1e-30f : 0.f);
+    host[5 * k + 11] = T(NAN), host[6 * k + 12] = T(-INFINITY);
+    const DeviceArray<T> matrix(host);
+    std::vector<int> rows(paddedN, -1);
+    for (int i = 0; i < n; i++) rows[(i * 37 + 5) % paddedN] = i;
+    DeviceArray<float> scales(paddedN), inverses(paddedN);
+    DeviceArray<uint32_t> words(paddedN * paddedK / 4);
+    for (int from : {0, border}) {
+        const int to = from == 0 ? border : n;
+        std::vector<int> part(rows);
+        for (int& row : part) row = row >= from && row < to ? row - from : -1;
+        const DeviceArray<int> order(part);
+        const T* stored = matrix.get() + from * k;
+        kernels("int8_scales", {dim3(32 * paddedN / 256), 256, 0, 1, false}, stored, element, k, to - from, none,
+                static_cast<const int*>(order.get()), scales.get(), inverses.get(), paddedN);
+        kernels("pack_int8", {dim3(paddedN * paddedK / 4 / 256), 256, 0, 1, false}, stored, element, k, to - from, none,
+                static_cast<const int*>(order.get()), headSize, headPad, static_cast<const float*>(inverses.get()), words.get(),
+                paddedN, paddedK);
+        kernels.wait();
+    }
+    std::vector<int> seen(paddedN * paddedK);
+    const std::vector<uint32_t> packed = words.download();
+    for (size_t i = 0; i < packed.size(); i++) {
+        const rose::Int8Word at = rose::Int8Word::at(i, paddedN);
+        for (int upper = 0; upper < 2; upper++) {
+            for (int second = 0; second < 2; second++) {
+                seen[(at.row + 8 * upper) * paddedK + at.k + second] = rose::int8_weight(packed[i], second, upper == 1);
+            }
+        }
+    }
+    const std::vector<float> seenScales = scales.download();
+    const std::string what = std::string(TypeName<T>::value) + " to weights of one byte, row ";
+    for (int row = 0; row < paddedN; row++) {
+        const int from = rows[row];
+        float largest = 0;
+        for (int i = 0; from >= 0 && i < k; i++) {
+            const float magnitude = std::fabs(rose::to_float(host[from * k + i]));
+            if (std::isnan(magnitude) || magnitude > largest) largest = magnitude;
+            if (std::isnan(largest)) break;
+        }
+        const float scale = largest / 127, inverse = largest < 1e-25f ? 0 : 127 / largest;
+        report(std::isnan(scale) ? std::isnan(seenScales[row]) : seenScales[row] == scale, what + std::to_string(row),
+               "scale " + std::to_string(seenScales[row]));
+        int wrong = 0;
+        for (int column = 0; column < paddedK; column++) {
+            const int head = column / headPad, d = column % headPad, i = head * headSize + d;
+            int q = 0;
+            if (from >= 0 && d < headSize && i < k && std::isfinite(largest)) {
+                q = static_cast<int>(std::nearbyint(rose::to_float(host[from * k + i]) * inverse));
+            }
+            wrong += seen[row * paddedK + column] != q;
+        }
+        report(wrong == 0, what + std::to_string(row), std::to_string(wrong) + " weights differ");
+    }
+}
+
+// Models with weights of one byte, which are what the reference multiplies: every tile and cluster, rings longer than a matrix and
+// shorter, heads of all sizes, prompts, and the bits.
+static void check_bytes(Kernels& kernels, bool quick) {
+    using T = rose::bf16;
+    check_byte_packing<float>(kernels), check_byte_packing<rose::f16>(kernels), check_byte_packing<T>(kernels);
+    for (auto [name, shape] : family_shapes()) {
+        if (shape.rotarySize == 0) continue;  // learns positions
+        shape.bytes = true;
+        Model<T> model(kernels, shape);
+        Case<T> c(model, 16, decode_lengths(33), std::vector<int>(33, 1));
+        Plan plan = for_shape(decode_plan(33, shape.millions(), true), shape);
+        check_stages("int8 " + name, kernels, c, plan);
+        plan.fusedNorm = false;
+        check_stages("int8 " + name + ", normalised ahead", kernels, c, plan);
+        if (quick) break;
+    }
+    Shape shape = gated_shape(1, 576, 9, 3, 64, quick ? 520 : 1536, 1500, 300);
+    shape.bytes = true;
+    Model<T> model(kernels, shape);
+    for (int rows : quick ? std::vector<int>{33} : std::vector<int>{1, 2, 8, 9, 33, 64, 65, 130}) {
+        Case<T> c(model, 16, decode_lengths(rows), std::vector<int>(rows, 1));
+        for (int batch : {8, 16, 32, 64, 128}) {
+            if (batch > 64 && rows < 31) continue;
+            for (int cluster : {1, 2, 4, 8}) {
+                if (cluster > (batch > 64 ? 2 : 8)) continue;
+                Plan p = for_shape(decode_plan(rows, 0, true), shape);
+                p.qkv = p.attentionOut = p.mlpIn = p.mlpOut = {batch, cluster, cluster == 1 || batch > 64 ? 3 : 4, true};
+                p.head = {std::min(batch, 64), 1, cluster == 1 ? 3 : 2, true};
+                check_stages("int8, tile " + p.qkv.text() + ", rows " + std::to_string(rows), kernels, c, p);
+            }
+        }
+        if (rows == 33) check_bits(kernels, c);
+    }
+    Case<T> ragged(model, 16, {70, 1, 16, 17, 5, 200, 64, 65}, {70, 1, 1, 17, 0, 33, 64, 65});
+    Plan prefill = prefill_plan(512, 6, 0, true);
+    prefill.attention = Plan::SHARED_MIXED, prefill.attentionCluster = 2;
+    check_stages("int8 prompts", kernels, ragged, prefill);
+    if (quick) return;
+    shape = gated_shape(4, 576, 9, 3, 64, 1536, 5003, 512);
+    shape.bytes = shape.headNorms = true;
+    Model<T> whole(kernels, shape);
+    std::vector<int> many;
+    for (int r = 0; r < 64; r++) many.push_back(4 + r * 2);
+    Plan decode = decode_plan(64, 0, true);
+    decode.attention = Plan::SHARED, decode.attentionCluster = 2;
+    check_model("int8 model, 64 rows", kernels, whole, prefill, decode, 16, many, 2);
+}
+
+// As check_edges, for weights of one byte: 34 panels are 4352 columns.
+static void check_byte_edges(Kernels& kernels) {
+    using T = rose::bf16;
+    Shape shape = gated_shape(1, 640, 6, 2, 64, 4352, 1500, 300);
+    shape.bytes = true;
+    Model<T> model(kernels, shape);
+    auto rows = [&](int count) { return Case<T>(model, 16, decode_lengths(count), std::vector<int>(count, 1)); };
+    const Case<T> some = rows(33), more = rows(129), many = rows(257);
+    for (int batch : {8, 16, 32, 64, 128}) {
+        const Case<T>& c = batch < 64 ? some : batch == 64 ? more : many;
+        for (int cluster : {1, 2, 4, 8}) {
+            if (cluster > (batch == 128 ? 2 : 8)) continue;
+            Plan p = for_shape(decode_plan(c.batch.rows(), 0, true), shape);
+            p.qkv = p.attentionOut = p.mlpIn = p.mlpOut = {batch, cluster, batch > 64 ? 3 : 4, true};
+            p.head = {std::min(batch, 64), 1, 4, true};
+            check_stages("edges, int8 tile " + p.qkv.text(), kernels, c, p);
+        }
+    }
+    for (const PlanLine& line : plan_lines()) {
+        if (line.plan != "int8") continue;
+        check_stages("edges, int8 plan up to " + std::to_string(line.lastMillion) + " million, row " + std::to_string(line.lastRow),
+                     kernels, some, for_shape(line.tiles, shape));
+    }
+}
+
 template <class T>
 static void check_whole(Kernels& kernels, bool hopper, int layers) {
     const std::string type = TypeName<T>::value;
@@ -586,7 +725,7 @@ int main(int argc, char** argv) {
     if (argc < 2) {
         std::fprintf(
             stderr,
-            "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | edges | families | models | shallow[:i/n]]\n");
+            "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | int8 | edges | families | models | shallow[:i/n]]\n");
         return 2;
     }
     const std::string suffix = argc > 2 ? argv[2] : ".sm_90a.cubin";
@@ -611,7 +750,8 @@ int main(int argc, char** argv) {
     if (wanted("f32")) check_type<float>(kernels, quick, hopper);
     if (wanted("f16")) check_type<rose::f16>(kernels, quick, hopper);
     if (wanted("bf16")) check_type<rose::bf16>(kernels, quick, hopper);
-    if (!quick && wanted("edges") && hopper) check_edges(kernels);
+    if (wanted("int8") && hopper) check_bytes(kernels, quick);
+    if (!quick && wanted("edges") && hopper) check_edges(kernels), check_byte_edges(kernels);
     // A row of 17,001 logits comes to shared memory in two rounds.
     if (part == "edges" && share.takes()) check_sampler(kernels, {5, 1023, 1025, 17001}, KINDS, report);
     if (wanted("families")) {

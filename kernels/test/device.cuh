@@ -181,6 +181,7 @@ private:
         }
         if (file == "gemm")
             file += kernel.find("generic") != std::string::npos ? "_generic"
+                    : kernel.find("int8") != std::string::npos  ? "_int8"
                     : kernel.find("bf16") != std::string::npos  ? "_bf16"
                                                                 : "_f16";
         return directory_ + "/" + file + suffix_;
@@ -225,6 +226,19 @@ __global__ void fill_random_kernel(T* to, size_t count, float mean, float deviat
         float v = mean + deviation * random_normal(seed, i);
         if constexpr (std::is_integral_v<T>) to[i] = static_cast<T>(v);
         else to[i] = rose::from_float<T>(v);
+    }
+}
+
+// Integers up to 127, one of which is 127 or -127 in every row, times a power of two that differs from row to row.
+constexpr float INTEGER_DEVIATION = 40;
+
+template <class T>
+__global__ void fill_integers_kernel(T* to, size_t count, int columns, float unit, uint64_t seed) {
+    for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        const int row = static_cast<int>(i / columns), column = static_cast<int>(i % columns);
+        float q = fminf(fmaxf(rintf(INTEGER_DEVIATION * random_normal(seed, i)), -127.f), 127.f);
+        if (column == row % columns) q = row % 2 == 0 ? 127.f : -127.f;
+        to[i] = rose::from_float<T>(q * unit * (row % 3 == 0 ? 2.f : 1.f));
     }
 }
 

@@ -4,21 +4,23 @@
 #include "loads.cuh"
 
 // LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY, of a model with rotary positions and a gated MLP; `:norms` behind it adds norms
-// over heads.
+// over heads, `:int8` makes its weights those of one byte.
 inline Shape gated_shape(const char* text) {
     int n[7];
     if (std::sscanf(text, "%d:%d:%d:%d:%d:%d:%d", n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6) != 7) {
-        std::fprintf(stderr, "%s: LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY[:norms] is expected\n", text);
+        std::fprintf(stderr, "%s: LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY[:norms][:int8] is expected\n", text);
         std::exit(2);
     }
     Shape s = gated_shape(n[0], n[1], n[2], n[3], n[4], n[5], n[6], 4096);
     s.headNorms = std::strstr(text, ":norms") != nullptr;
+    s.bytes = std::strstr(text, ":int8") != nullptr;
     return s;
 }
 
 // As the engine chooses it.
 inline Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load) {
-    Plan plan = load.decodes() ? decode_plan(load.rows, s.millions()) : prefill_plan(load.tokens(), load.rows, s.millions());
+    Plan plan = load.decodes() ? decode_plan(load.rows, s.millions(), s.bytes)
+                               : prefill_plan(load.tokens(), load.rows, s.millions(), s.bytes);
     plan.attention = load.decodes() ? Plan::SHARED : Plan::SHARED_PREFILL;
     plan.attentionCluster = 8;
     auto most = [&] { return (plan.attentionCluster * s.headPad() > 256 ? 1 : 2) * kernels.multiprocessors(); };  // blocks
@@ -35,18 +37,18 @@ inline void time_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load&
         std::function<void(int)> run;
         double bytes;
     };
-    const double width = s.width;
-    const Part parts[] = {{"qkv", [&](int i) { runner.qkv(plan, i); }, 2 * width * (s.attention() + 2 * s.kvWidth())},
+    const double weight = s.bytes ? 1 : 2, row = weight * s.width;  // bytes
+    const Part parts[] = {{"qkv", [&](int i) { runner.qkv(plan, i); }, row * (s.attention() + 2 * s.kvWidth())},
                           {"attention", [&](int i) { runner.attention(plan, i); }, kv},
-                          {"attention out", [&](int i) { runner.attentionOut(plan, i); }, 2 * width * s.attention()},
-                          {"mlp in", [&](int i) { runner.mlpIn(plan, i); }, 4 * width * s.inner},
-                          {"mlp out", [&](int i) { runner.mlpOut(plan, i); }, 2 * width * s.inner}};
+                          {"attention out", [&](int i) { runner.attentionOut(plan, i); }, row * s.attention()},
+                          {"mlp in", [&](int i) { runner.mlpIn(plan, i); }, 2 * row * s.inner},
+                          {"mlp out", [&](int i) { runner.mlpOut(plan, i); }, row * s.inner}};
     const int repeats = load.decodes() ? 15 : load.tokens() > 2048 ? 2 : 5, inner = load.decodes() ? 2 : 1;
     const double step = median_micros(
         kernels, [&] { runner.step(plan); }, repeats, inner);
-    double bytes = 2 * width * s.vocabulary, flops = 0;
+    double bytes = row * s.vocabulary, flops = 0;
     for (const Part& part : parts) bytes += s.layers * part.bytes;
-    for (const Part& part : parts) flops += part.bytes == kv ? 0. : load.tokens() * part.bytes * s.layers;
+    for (const Part& part : parts) flops += part.bytes == kv ? 0. : 2. * load.tokens() * part.bytes / weight * s.layers;
     std::printf("GATED %-14s: %9.1f us, floor %.0f us, %.0f TFLOP/s in the layers' GEMMs;", load.text().c_str(), step,
                 bytes / COPY_BYTES_PER_MICRO, flops / step * 1e-6);
     for (const Part& part : parts) {
@@ -61,7 +63,7 @@ inline void time_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load&
     }
     const double head = median_micros(
         kernels, [&] { runner.head(plan), runner.select(); }, repeats, inner);
-    std::printf(" head %.1f (%.1f)\n", head, 2 * width * s.vocabulary / COPY_BYTES_PER_MICRO);
+    std::printf(" head %.1f (%.1f)\n", head, row * s.vocabulary / COPY_BYTES_PER_MICRO);
     std::fflush(stdout);
 }
 
@@ -76,16 +78,16 @@ public:
         const Model<rose::bf16>::Layer& layer = runner.model().layers[0];
         double bytes = 0;
         for (const Projection<rose::bf16>* p : {&layer.qkv, &layer.attentionOut, &layer.mlpIn, &layer.mlpOut}) {
-            bytes += 2. * p->paddedK * p->paddedN;
+            bytes += (s.bytes ? 1. : 2.) * p->paddedK * p->paddedN;
         }
         const int cold = static_cast<int>(std::ceil((load.decodes() ? 300e6 : 100e6) / bytes));
         layers_ = std::min(s.layers, std::max(cold, 2));
-        const int tokens = load.tokens();
-        slots_ = {{"mlp in", &Plan::mlpIn, tokens, layer.mlpIn.paddedK / 64, false, {}},
-                  {"mlp out", &Plan::mlpOut, tokens, layer.mlpOut.paddedK / 64, false, {}},
-                  {"qkv", &Plan::qkv, tokens, layer.qkv.paddedK / 64, false, {}},
-                  {"attention out", &Plan::attentionOut, tokens, layer.attentionOut.paddedK / 64, false, {}},
-                  {"head", &Plan::head, load.rows, runner.model().head.paddedK / 64, true, {}}};
+        const int tokens = load.tokens(), panel = s.bytes ? 128 : 64;
+        slots_ = {{"mlp in", &Plan::mlpIn, tokens, layer.mlpIn.paddedK / panel, false, {}},
+                  {"mlp out", &Plan::mlpOut, tokens, layer.mlpOut.paddedK / panel, false, {}},
+                  {"qkv", &Plan::qkv, tokens, layer.qkv.paddedK / panel, false, {}},
+                  {"attention out", &Plan::attentionOut, tokens, layer.attentionOut.paddedK / panel, false, {}},
+                  {"head", &Plan::head, load.rows, runner.model().head.paddedK / panel, true, {}}};
     }
 
     Plan tuned() {
@@ -141,16 +143,18 @@ private:
 
     std::vector<GemmPlan> candidates(const Slot& slot) const {
         std::vector<GemmPlan> all;
+        const bool bytes = runner_.model().shape.bytes;
         const int least = slot.rows >= 4096 ? 128 : slot.rows >= 512 ? 64 : slot.head ? slot.rows / 4 : slot.rows / 8;
         for (int batch : {8, 16, 32, 64, 128, 256}) {
             const bool covers = batch / 2 >= std::max(slot.rows, 8);
+            if (bytes && batch > (slot.head ? 64 : 128)) continue;
             if (batch < least || (covers && !(batch == 128 && slot.rows > 32)) || (slot.head && batch > 128)) continue;
             for (int cluster : {1, 2, 4, 8}) {
                 const int most = slot.head || batch > 128 ? 1 : batch > 64 || slot.rows >= 512 ? 2 : 8;
                 if (cluster > std::min(most, slot.panels)) continue;
                 int last = 0;
-                for (int stages : {3, 4, 5, 6, 8, 12, 16}) {
-                    const GemmPlan tile{batch, cluster, stages};
+                for (int stages : {3, 4, 5, 6, 8, 10, 12, 16}) {
+                    const GemmPlan tile{batch, cluster, stages, bytes};
                     const int effective = tile.tile(slot.head, slot.panels).stages;
                     if (effective == last || !tile.fits(slot.head)) continue;
                     last = effective;

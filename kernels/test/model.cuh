@@ -29,12 +29,15 @@ struct Projection {
     DeviceArray<T> weights, bias;
     DeviceArray<T> panels;
     DeviceArray<float> foldedBias, columnSums;
+    DeviceArray<uint32_t> words;  // in place of panels, weights of one byte
+    DeviceArray<float> scales;
 };
 
 // `bias` is empty where the norm has none.
 template <class T>
 struct Norm {
     DeviceArray<T> gain, bias;
+    DeviceArray<float> gains;  // padded, where they are not folded into the next matrix
 };
 
 struct Shape {
@@ -48,6 +51,7 @@ struct Shape {
     bool headNorms = false;  // queries and keys are normalised head by head
     bool biases = true;
     int window = INT_MAX;
+    bool bytes = false;  // weights of one byte; activations are of type T
 
     int keyHeads() const { return kvHeads == 0 ? heads : kvHeads; }
     bool plainAttention() const { return rotarySize == 0 && keyHeads() == heads && !headNorms; }
@@ -106,6 +110,8 @@ struct Model {
     Shape shape;
     std::vector<Layer> layers;
     DeviceArray<T> tokens, places;
+    DeviceArray<int8_t> tokenBytes;
+    DeviceArray<float> tokenScales;
     DeviceArray<float> table;  // of turns
     Norm<T> finalNorm;
     Projection<T> head;
@@ -113,11 +119,18 @@ struct Model {
     Model(Kernels& kernels, const Shape& s) : shape(s) {
         uint64_t seed = 1;
         auto norm = [&](int width) {
-            Norm<T> n{random_array<T>(width, seed++, 1.f, .1f), {}};
+            Norm<T> n{random_array<T>(width, seed++, 1.f, .1f), {}, {}};
+            if (s.bytes) {
+                std::vector<float> gains(round_up(width, 128));
+                const std::vector<T> stored = n.gain.download();
+                for (int i = 0; i < width; i++) gains[i] = rose::to_float(stored[i]);
+                n.gains = DeviceArray<float>(gains);
+            }
             if (!s.rms) n.bias = random_array<T>(width, seed++, 0.f, .1f);
             return n;
         };
-        tokens = random_array<T>(static_cast<size_t>(s.vocabulary) * s.width, seed++, 0, .5f);
+        tokens = random_weights(s.vocabulary, s.width, seed++, .5f);
+        if (s.bytes) quantise_tokens(kernels);
         if (s.rotarySize == 0) places = random_array<T>(static_cast<size_t>(s.positions) * s.width, seed++, 0, .5f);
         else table = DeviceArray<float>(turns(s));
         finalNorm = norm(s.width);
@@ -173,10 +186,15 @@ private:
         p.k = k, p.n = n, p.kMajor = kind != HEAD && !shape.rms;
         p.paddedN = round_up(kind == QKV ? shape.attention() + 2 * shape.kvWidth() : n, 128);
         p.paddedK = round_up(kind == ATTENDED ? shape.attention() : k, 128);
-        p.weights = random_array<T>(static_cast<size_t>(k) * n, seed++, 0, .7f / sqrtf(static_cast<float>(k)));
+        p.weights = random_weights(n, k, seed++, .7f / sqrtf(static_cast<float>(k)));
         if (kind != HEAD && shape.biases) p.bias = random_array<T>(n, seed++, 0, .05f);
-        p.panels = DeviceArray<T>(static_cast<size_t>(p.paddedK) * p.paddedN);
-        p.columnSums = DeviceArray<float>(p.paddedN);
+        if (shape.bytes) {
+            p.words = DeviceArray<uint32_t>(static_cast<size_t>(p.paddedK) * p.paddedN / 4);
+            p.scales = DeviceArray<float>(p.paddedN);
+        } else {
+            p.panels = DeviceArray<T>(static_cast<size_t>(p.paddedK) * p.paddedN);
+            p.columnSums = DeviceArray<float>(p.paddedN);
+        }
         const std::vector<int> rows = order(kind, n, p.paddedN);
         p.foldedBias = DeviceArray<float>(packed_bias(p, rows));
         // Matrices that are stored row by row are packed in two parts, as if they were two tensors.
@@ -189,6 +207,34 @@ private:
         }
         kernels.wait();
         return p;
+    }
+
+    // A matrix stored row by row, or any other of as many elements. Where weights shall be of one byte it consists of integers up to 127
+    // times a power of two for each row, so that nothing is lost.
+    DeviceArray<T> random_weights(int rows, int columns, uint64_t seed, float deviation) const {
+        const size_t count = static_cast<size_t>(rows) * columns;
+        if (!shape.bytes) return random_array<T>(count, seed, 0, deviation);
+        DeviceArray<T> array(count);
+        const float unit = std::exp2(std::round(std::log2(deviation / INTEGER_DEVIATION)));
+        fill_integers_kernel<<<1024, 256>>>(array.get(), count, columns, unit, seed);
+        CHECK_CUDA(cudaDeviceSynchronize());
+        return array;
+    }
+
+    void quantise_tokens(Kernels& kernels) {
+        std::vector<int> rows(shape.vocabulary);
+        for (int i = 0; i < shape.vocabulary; i++) rows[i] = i;
+        const DeviceArray<int> order(rows);
+        const int element = TypeName<T>::element, none = 0;
+        tokenScales = DeviceArray<float>(shape.vocabulary);
+        tokenBytes = DeviceArray<int8_t>(tokens.size());
+        DeviceArray<float> inverses(shape.vocabulary);
+        kernels("int8_scales", {grid(32ull * shape.vocabulary), 256, 0, 1, false}, static_cast<const T*>(tokens.get()), element,
+                shape.width, shape.vocabulary, none, static_cast<const int*>(order.get()), tokenScales.get(), inverses.get(),
+                shape.vocabulary);
+        kernels("int8_table", {grid(tokens.size()), 256, 0, 1, false}, static_cast<const T*>(tokens.get()), element, shape.width,
+                static_cast<const float*>(inverses.get()), tokenBytes.get(), tokens.size());
+        kernels.wait();
     }
 
     static dim3 grid(size_t elements) { return dim3(static_cast<unsigned>((elements + 255) / 256)); }
@@ -210,6 +256,7 @@ private:
     void pack(Kernels& kernels, const Projection<T>& p, const Norm<T>* norm, Kind kind, std::vector<int> rows, int from, int to) {
         for (int& row : rows) row = row >= from && row < to ? row - from : -1;
         const DeviceArray<int> order(rows);
+        if (shape.bytes) return pack_bytes(kernels, p, kind, order, from, to);
         const DeviceArray<float> gain = norm ? widened(norm->gain) : DeviceArray<float>();
         const DeviceArray<float> normBias = norm && !shape.rms ? widened(norm->bias) : DeviceArray<float>();
         const void* weights = p.weights.get() + (p.kMajor ? 0 : static_cast<size_t>(from) * p.k);
@@ -224,6 +271,19 @@ private:
                     static_cast<int>(p.kMajor), static_cast<const float*>(normBias.get()), static_cast<const int*>(order.get()),
                     p.foldedBias.get(), p.paddedN);
         }
+        kernels.wait();
+    }
+
+    void pack_bytes(Kernels& kernels, const Projection<T>& p, Kind kind, const DeviceArray<int>& order, int from, int to) {
+        const T* weights = p.weights.get() + static_cast<size_t>(from) * p.k;
+        const int element = TypeName<T>::element, none = 0;
+        const bool heads = kind == ATTENDED;
+        DeviceArray<float> inverses(p.paddedN);
+        kernels("int8_scales", {grid(32ull * p.paddedN), 256, 0, 1, false}, weights, element, p.k, to - from, none,
+                static_cast<const int*>(order.get()), p.scales.get(), inverses.get(), p.paddedN);
+        kernels("pack_int8", {grid(p.words.size()), 256, 0, 1, false}, weights, element, p.k, to - from, none,
+                static_cast<const int*>(order.get()), heads ? shape.headSize : 1, heads ? shape.headPad() : 1,
+                static_cast<const float*>(inverses.get()), p.words.get(), p.paddedN, p.paddedK);
         kernels.wait();
     }
 };
@@ -305,6 +365,12 @@ public:
     // The kernels of a step, in order; single kernels are also timed through these.
     void embed(const Plan& plan) {
         momentParts_ = 1;
+        if (model_.shape.bytes) {
+            kernels_("embed_tokens_int8", {dim3(tokens_), 128, 0, 1, false}, in(tokenIds_), in(sampled.get()),
+                     in(model_.tokenBytes.get()), in(model_.tokenScales.get()), x.get(), xPanels.get(), moments.get(),
+                     in(model_.layers[0].norm1.gains.get()), model_.shape.width, model_.shape.stride(), panelRows_);
+            return;
+        }
         if (model_.shape.rotarySize > 0) {
             kernels_("embed_tokens_" + type(), {dim3(tokens_), 128, 0, 1, false}, in(tokenIds_), in(sampled.get()),
                      in(model_.tokens.get()), x.get(), plan.fusedNorm ? xPanels.get() : nullptr, moments.get(),
@@ -317,7 +383,7 @@ public:
     }
     void qkv(const Plan& plan, int layer) {
         const Shape& s = model_.shape;
-        const T* a = normalise(plan.fusedNorm, tokens_, false);
+        const T* a = normalise(plan.fusedNorm, tokens_, false, model_.layers[layer].norm1);
         T* kv = pool.get() + layer * layerElements_;
         if (s.plainAttention()) {
             gemm("qkv", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(), kv, in(slots_),
@@ -367,17 +433,21 @@ public:
         }
     }
     void attentionOut(const Plan& plan, int layer) {
-        residual(plan, plan.attentionOut, model_.layers[layer].attentionOut, attended.get());
+        const typename Model<T>::Layer& l = model_.layers[layer];
+        residual(plan, plan.attentionOut, l.attentionOut, attended.get(), &l.norm2);
     }
     void mlpIn(const Plan& plan, int layer) {
-        const T* a = normalise(plan.fusedNorm, tokens_, false);
+        const T* a = normalise(plan.fusedNorm, tokens_, false, model_.layers[layer].norm2);
         gemm(model_.shape.gated ? "gated" : "activation", plan.mlpIn, model_.layers[layer].mlpIn, a, tokens_, plan.fusedNorm,
              hidden.get(), model_.shape.activation);
     }
-    void mlpOut(const Plan& plan, int layer) { residual(plan, plan.mlpOut, model_.layers[layer].mlpOut, hidden.get()); }
+    void mlpOut(const Plan& plan, int layer) {
+        const bool last = layer + 1 == static_cast<int>(model_.layers.size());
+        residual(plan, plan.mlpOut, model_.layers[layer].mlpOut, hidden.get(), last ? nullptr : &model_.layers[layer + 1].norm1);
+    }
     void head(const Plan& plan) {
         bool fused = plan.fusedHeadNorm && !model_.shape.rms && everyRowIsOneSample_ && !plan.head.generic();
-        const T* a = normalise(fused, samples_, true);
+        const T* a = normalise(fused, samples_, true, model_.finalNorm);
         tiles_ = model_.head.paddedN / (plan.head.generic() ? 64 : 128);
         gemm("head", plan.head, model_.head, a, samples_, fused, best.get(), logits.get(), model_.shape.vocabulary,
              model_.head.paddedN, tiles_);
@@ -412,30 +482,49 @@ private:
     }
 
     // Where the next GEMM reads its activations: the residual stream itself, or the stream normalised by a kernel of its own.
-    const T* normalise(bool fused, int rows, bool samples) {
+    const T* normalise(bool fused, int rows, bool samples, const Norm<T>& norm) {
         if (fused) return xPanels.get();
-        kernels_((model_.shape.rms ? "normalize_rms_" : "normalize_") + type(), {dim3(ceil_div(rows, 8)), 256}, in(x.get()), rows,
-                 model_.shape.width, model_.shape.stride(), 1e-5f, samples ? in(sampleRows_) : nullptr, in(rowStarts_),
-                 normalized.get(), panelRows_);
+        const Launch launch{dim3(ceil_div(rows, 8)), 256};
+        const int* sampleRows = samples ? sampleRows_ : nullptr;
+        const Shape& s = model_.shape;
+        if (s.rms) {
+            kernels_("normalize_rms_" + type(), launch, in(x.get()), rows, s.width, s.stride(), 1e-5f, sampleRows, in(rowStarts_),
+                     normalized.get(), panelRows_, in(norm.gains.get()));
+        } else {
+            kernels_("normalize_" + type(), launch, in(x.get()), rows, s.width, s.stride(), 1e-5f, sampleRows, in(rowStarts_),
+                     normalized.get(), panelRows_);
+        }
         return normalized.get();
     }
 
-    void residual(const Plan& plan, const GemmPlan& choice, const Projection<T>& p, const T* activations) {
-        gemm("residual", choice, p, activations, tokens_, false, x.get(), plan.fusedNorm ? xPanels.get() : nullptr, moments.get(),
-             model_.shape.stride());
-        const int panels = p.paddedK * static_cast<int>(sizeof(T)) / 128;
+    // `next` is the norm of the GEMM that reads the stream next, null behind the last layer.
+    void residual(const Plan& plan, const GemmPlan& choice, const Projection<T>& p, const T* activations, const Norm<T>* next) {
+        T* copy = plan.fusedNorm ? xPanels.get() : nullptr;
+        if (model_.shape.bytes) {
+            gemm("residual", choice, p, activations, tokens_, false, x.get(), copy, moments.get(), model_.shape.stride(),
+                 next != nullptr ? in(next->gains.get()) : nullptr);
+        } else {
+            gemm("residual", choice, p, activations, tokens_, false, x.get(), copy, moments.get(), model_.shape.stride());
+        }
+        const int panels = panels_of(p);
         if (!choice.generic()) momentParts_ = p.paddedN / choice.tile(false, panels).columns;
+    }
+
+    int panels_of(const Projection<T>& p) const {
+        return p.paddedK * static_cast<int>(model_.shape.bytes ? 1 : sizeof(T)) / 128;
     }
 
     template <class... Epilogue>
     void gemm(const std::string& kind, const GemmPlan& plan, const Projection<T>& p, const T* activations, int rows, bool norm,
               Epilogue... epilogue) {
-        const int panels = p.paddedK * static_cast<int>(sizeof(T)) / 128;
+        const int panels = panels_of(p);
         const int n = p.paddedN;
-        const std::string name = "gemm_" + kind + "_" + type() + "_" + plan.suffix();
-        const T* weights = p.panels.get();
+        const bool bytes = model_.shape.bytes;
+        const std::string name = "gemm_" + kind + "_" + (bytes ? "int8" : type()) + "_" + plan.suffix();
+        const void* weights = bytes ? static_cast<const void*>(p.words.get()) : p.panels.get();
         const float* bias = p.foldedBias.get();
-        const float* sums = norm ? p.columnSums.get() : nullptr;
+        const float* terms = bytes ? p.scales.get() : norm ? p.columnSums.get() : nullptr;
+        const float2* moments = bytes && !norm ? nullptr : this->moments.get();
         const float width = static_cast<float>(model_.shape.width);
         if (plan.generic()) {
             kernels_(name, {dim3(n / 64, ceil_div(rows, 64)), 128}, weights, activations, rows, panelRows_, n, panels, bias,
@@ -447,8 +536,8 @@ private:
             const int strips = n / tile.columns;
             const int across = plan.persistent(head) ? std::min(strips, std::max(kernels_.multiprocessors() / tall, 1)) : strips;
             kernels_(name, {dim3(tall * plan.cluster, across), tile.threads, tile.sharedBytes, plan.cluster}, weights,
-                     activations, rows, panelRows_, n, panels, tile.stages, bias, sums, in(moments.get()), momentParts_, width,
-                     1e-5f, epilogue...);
+                     activations, rows, panelRows_, n, panels, tile.stages, bias, terms, moments, momentParts_, width, 1e-5f,
+                     epilogue...);
         }
     }
 

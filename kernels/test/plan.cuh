@@ -17,6 +17,7 @@ struct GemmPlan {
     int batch = 0;
     int cluster = 1;
     int maxStages = 12;
+    bool bytes = false;  // weights of one byte
 
     bool generic() const { return batch == 0; }
     bool persistent(bool head) const { return head && batch == 128; }  // blocks go from strip to strip
@@ -31,7 +32,7 @@ struct GemmPlan {
         const int columns = 64 * nGroups;
         const int share = ceil_div(panels, cluster);  // panels of one block
         const int stages = share <= maxStages ? std::max(share, 2) : std::max(2 * kGroups, maxStages / kGroups * kGroups);
-        const size_t ring = static_cast<size_t>(stages) * (columns + batch) * 128;
+        const size_t ring = static_cast<size_t>(stages) * (columns + (bytes ? 2 : 1) * batch) * 128;
         const size_t sums = static_cast<size_t>(kGroups) * batch * (columns + 4) * 4;
         const size_t received = cluster > 1 ? static_cast<size_t>(batch) * columns * 4 : 0;
         return {columns, 128 * nGroups * kGroups + 64, stages, std::max(ring, sums) + received + 1024};
@@ -59,6 +60,13 @@ struct Plan {
     std::string decodeKernel() const {
         return attentionSingle ? "attention_prefill_single_" : attentionHeld ? "attention_decode_held_" : "attention_decode_";
     }
+    // The same for weights of one byte.
+    Plan ofBytes() const {
+        Plan p = *this;
+        for (GemmPlan* tile : {&p.qkv, &p.attentionOut, &p.mlpIn, &p.mlpOut, &p.head}) tile->bytes = true;
+        return p;
+    }
+
     int decodeThreads() const { return attentionHeld && !attentionSingle ? 64 : 128; }
 };
 
@@ -66,7 +74,7 @@ inline Plan generic_plan() { return {}; }
 
 // A line of contract/plans.csv, which says what its columns mean.
 struct PlanLine {
-    std::string plan;  // fastest or invariant
+    std::string plan;  // fastest, int8 or invariant
     int lastMillion;   // of a layer's weights
     int lastRow;
     Plan tiles;
@@ -103,6 +111,7 @@ inline PlanLine plan_line(const std::string& text) {
     p.fusedNorm = true;
     p.fusedHeadNorm = result.plan == "fastest";
     p.attention = Plan::DECODE;
+    if (result.plan == "int8") p = p.ofBytes();
     return result;
 }
 
@@ -133,16 +142,18 @@ inline const Plan& find_plan(const std::string& plan, int rows, int millions) {
 
 // The choice for `rows` rows that bring one token each, of a model with so many million weights a layer; its GEMMs are the choice
 // for so many tokens of prompts, too.
-inline Plan decode_plan(int rows, int millions = MEASURED_MILLIONS) { return find_plan("fastest", rows, millions); }
+inline Plan decode_plan(int rows, int millions = MEASURED_MILLIONS, bool bytes = false) {
+    return find_plan(bytes ? "int8" : "fastest", rows, millions);
+}
 
 // The choice that gives every row the same bits whatever its batch, for rows that bring one token each; they are attended to with
 // the bits of prefill, and the head always reads what `normalize` wrote.
 inline Plan invariant_plan(int rows) { return find_plan("invariant", rows, MEASURED_MILLIONS); }
 
 // The choice for steps of prompts.
-inline Plan prefill_plan(int tokens, int samples, int millions = MEASURED_MILLIONS) {
-    Plan p = decode_plan(tokens, millions);
-    const Plan sampling = decode_plan(samples, millions);
+inline Plan prefill_plan(int tokens, int samples, int millions = MEASURED_MILLIONS, bool bytes = false) {
+    Plan p = decode_plan(tokens, millions, bytes);
+    const Plan sampling = decode_plan(samples, millions, bytes);
     p.attention = Plan::PREFILL;
     p.attentionStages = sampling.attentionStages, p.attentionHeld = sampling.attentionHeld;
     p.head = sampling.head;

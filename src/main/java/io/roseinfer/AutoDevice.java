@@ -1,5 +1,6 @@
 package io.roseinfer;
 
+import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
 import java.util.Locale;
@@ -13,6 +14,10 @@ public final class AutoDevice {
     public static Optional<String> reasonForCpu(Settings settings) {
         if (settings.threads() > 0) {
             return Optional.of("a number of threads was asked for, and threads are the cpu's");
+        }
+        if (settings.precision() == Precision.INT8) {
+            return Optional.of(
+                    "int8 weights are cuda's for some models and GPUs alone, so --device cuda must ask for them");
         }
         if (!CudaOptions.has(settings.precision())) {
             return Optional.of(settings.precision().name().toLowerCase(Locale.ROOT) + " weights are the cpu's alone");

@@ -60,5 +60,7 @@ class AutoDeviceTest {
                 .hasValueSatisfying(reason -> assertThat(reason).contains("threads"));
         assertThat(AutoDevice.reasonForCpu(TINY.withPrecision(Precision.INT4)))
                 .hasValue("int4 weights are the cpu's alone");
+        assertThat(AutoDevice.reasonForCpu(TINY.withPrecision(Precision.INT8)))
+                .hasValueSatisfying(reason -> assertThat(reason).contains("--device cuda must ask for them"));
     }
 }

@@ -33,7 +33,7 @@ class CudaCommandTest {
         "--device, cuda:99, 4, device cuda:99 does not exist; visible are 0 to ",
         "--kv-blocks, 100000000, 5, 100000000 KV blocks of 16 tokens need ",
         "--kv-blocks, 1, 2, and the pool has 1; raise --kv-blocks",
-        "--dtype, int8, 2, dtype int8 is not available on cuda",
+        "--dtype, int8, 3, 'has layer norms; int8 weights on cuda are for models with RMS norms, gated MLPs'",
         "--dtype, int4, 2, dtype int4 is not available on cuda"
     })
     void bench_whatTheDeviceCannotDo_isToldInOneLine(String flag, String value, int code, String message) {

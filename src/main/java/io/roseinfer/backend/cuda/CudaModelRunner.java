@@ -249,7 +249,7 @@ final class CudaModelRunner implements ModelRunner {
 
     @Override
     public Optional<Precision> precision() {
-        return Optional.of(on.shape().type().precision());
+        return Optional.of(on.shape().weights().precision());
     }
 
     @Override

@@ -8,8 +8,9 @@ import io.roseinfer.base.RoseException.BadInput;
  * How to run on a GPU.
  *
  * @param device index among the visible devices
- * @param precision {@link Precision#FP32}, {@link Precision#BF16} or {@link Precision#FP16}. {@link Precision#AUTO} keeps a
- *     bfloat16 checkpoint as it is and takes fp16 for anything else; sums are in float always.
+ * @param precision any but {@link Precision#INT4}. {@link Precision#AUTO} keeps a bfloat16 checkpoint, and takes bf16 for a float32
+ *     one of a model with RMS norms; otherwise it takes fp16. {@link Precision#INT8} has activations, keys and values in bf16, and
+ *     is for Hopper and for models with RMS norms and gated MLPs. Sums are in float always.
  * @param graphs whether steps are replayed as graphs, captured at load: decode steps for a number of batch sizes, prompts that come
  *     alone for a number of lengths; results are the same
  * @param promptGraphTokens most tokens of a prompt that is replayed as a graph, 0 for none; each length captured takes time and
@@ -36,7 +37,7 @@ public record CudaOptions(
 
     /** Whether matrices can be of this precision on a GPU. */
     public static boolean has(Precision precision) {
-        return precision != Precision.INT8 && precision != Precision.INT4;
+        return precision != Precision.INT4;
     }
 
     /** The first device, with graphs. */

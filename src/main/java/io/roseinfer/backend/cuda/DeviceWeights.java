@@ -6,9 +6,10 @@ import java.util.List;
  * A model's weights on the device, by address.
  *
  * @param tokens token embedding, row-major, [vocabulary, width]
+ * @param tokenScales float, [vocabulary], of a token embedding in bytes; 0 if it is in another type
  * @param positions position embedding, row-major, [context, width]; 0 if the model learns no positions
  */
-record DeviceWeights(long tokens, long positions, List<Layer> layers, Projection head) {
+record DeviceWeights(long tokens, long tokenScales, long positions, List<Layer> layers, Projection head) {
     DeviceWeights {
         layers = List.copyOf(layers);
     }
@@ -25,13 +26,16 @@ record DeviceWeights(long tokens, long positions, List<Layer> layers, Projection
     record Heads(long gains, long turns) {}
 
     /**
-     * A matrix in panels with the norm before it folded in.
+     * A matrix in panels, with the norm before it folded in unless it is of bytes.
      *
-     * @param panels the matrix, W'[n][k] = gain[k] · W[k][n]
+     * @param panels the matrix, W'[n][k] = gain[k] · W[k][n]; of bytes, W'[n][k] = scale[n] · q[n][k]
      * @param bias float, b'[n] = bias[n] + Σ_k normBias[k] · W[k][n]
-     * @param columnSums float, Σ_k W'[n][k] behind a layer norm, whose mean they take off; zero behind any other
+     * @param columnTerms float: Σ_k W'[n][k] behind a layer norm, whose mean they take off, zero behind any other; of bytes, the
+     *     scales
+     * @param gains float, [inputs], of the norm before a matrix of bytes, for whoever writes what the matrix reads; 0 if they are
+     *     folded in or there is no norm
      * @param outputs padded
      * @param inputs padded
      */
-    record Projection(long panels, long bias, long columnSums, int outputs, int inputs) {}
+    record Projection(long panels, long bias, long columnTerms, long gains, int outputs, int inputs) {}
 }

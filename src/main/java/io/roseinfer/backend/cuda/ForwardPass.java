@@ -11,6 +11,7 @@ import io.roseinfer.backend.cuda.launch.SharedAttention;
 import io.roseinfer.backend.cuda.launch.StepKernels;
 import io.roseinfer.backend.cuda.launch.StepKernels.Attention;
 import io.roseinfer.backend.cuda.launch.TilePlan.SingleAttention;
+import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.backend.cuda.memory.ModelShape;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.BlockSpec;
@@ -85,6 +86,9 @@ final class ForwardPass {
     private final Launcher launcher;
     private final SampleKernel sampling;
     private final boolean plainAttention;
+    /** Whether weights are of one byte, with scales, and norms are not folded into them. */
+    private final boolean bytes;
+
     private final SharedAttention shared;
     private final int multiprocessors;
     private final int blockSize;
@@ -117,6 +121,7 @@ final class ForwardPass {
         this.launcher = launcher;
         this.sampling = sampling;
         this.plainAttention = shape.plainAttention();
+        this.bytes = shape.weights() == ElementType.INT8;
         this.shared = new SharedAttention(shape.headPad());
         this.multiprocessors = multiprocessors;
         this.blockSize = kv.blockSize();
@@ -149,25 +154,43 @@ final class ForwardPass {
             case QKV -> qkv(step, layer, of, pool);
             case ATTENTION -> attention(step, of.attention(), pool);
             case ATTENTION_OUTPUT ->
-                residual(step, step.kernels().tiles().attentionOutput(), layer.attentionOutput(), buffers.attended());
+                residual(
+                        step,
+                        step.kernels().tiles().attentionOutput(),
+                        layer.attentionOutput(),
+                        buffers.attended(),
+                        layer.mlpInner().gains());
             case MLP_INNER -> activation(step, layer.mlpInner(), of);
-            case MLP_OUTPUT -> residual(step, step.kernels().tiles().mlpOutput(), layer.mlpOutput(), buffers.hidden());
+            case MLP_OUTPUT ->
+                residual(
+                        step,
+                        step.kernels().tiles().mlpOutput(),
+                        layer.mlpOutput(),
+                        buffers.hidden(),
+                        gainsBehind(block));
             case HEAD -> head(step);
         }
     }
 
-    /** The kernel for the model's type. */
+    /** The gains by which the copy of the stream behind a block is multiplied; the head's norm, behind the last one, takes no copy. */
+    private long gainsBehind(int block) {
+        return block + 1 < spec.layers() ? weights.layers().get(block + 1).qkv().gains() : 0;
+    }
+
+    /** The kernel for the type of the activations. */
     private Kernel typed(String kernel) {
-        return kernels.computeIfAbsent(kernel, name -> typed(name, ""));
+        return kernels.computeIfAbsent(
+                kernel,
+                name -> launcher.modules().kernel(name + "_" + shape.type().suffix()));
     }
 
     private Kernel kernel(Gemm gemm, GemmPlan plan) {
         return gemms.computeIfAbsent(gemm, key -> new HashMap<>())
-                .computeIfAbsent(plan, tile -> typed("gemm_" + gemm.kernel, "_" + tile.suffix()));
-    }
-
-    private Kernel typed(String kernel, String tile) {
-        return launcher.modules().kernel(kernel + "_" + shape.type().suffix() + tile);
+                .computeIfAbsent(
+                        plan,
+                        tile -> launcher.modules()
+                                .kernel("gemm_" + gemm.kernel + "_"
+                                        + shape.weights().suffix() + "_" + tile.suffix()));
     }
 
     private long input(Step step, long offset) {
@@ -175,6 +198,11 @@ final class ForwardPass {
     }
 
     private void embed(Step step) {
+        momentParts = 1;
+        if (bytes) {
+            embedBytes(step);
+            return;
+        }
         StepLayout in = step.layout();
         if (spec.learnsPositions()) {
             launcher.kernel(typed("embed"))
@@ -200,7 +228,26 @@ final class ForwardPass {
                 .integer(shape.stride())
                 .integer(buffers.panelRows())
                 .launch();
-        momentParts = 1;
+    }
+
+    private void embedBytes(Step step) {
+        StepLayout in = step.layout();
+        launcher.kernel(launcher.modules().kernel("embed_tokens_int8"))
+                .afterAll()
+                .grid(in.tokens(), 1)
+                .block(128)
+                .address(input(step, in.tokenIds()))
+                .address(buffers.sampled()[1 - step.turn()])
+                .address(weights.tokens())
+                .address(weights.tokenScales())
+                .address(buffers.x())
+                .address(buffers.xPanels())
+                .address(buffers.moments())
+                .address(weights.layers().getFirst().qkv().gains())
+                .integer(spec.width())
+                .integer(shape.stride())
+                .integer(buffers.panelRows())
+                .launch();
     }
 
     private void qkv(Step step, Layer layer, BlockSpec of, long pool) {
@@ -359,16 +406,21 @@ final class ForwardPass {
         if (step.kernels().fusedNorm()) {
             return gemm(kind, plan, matrix, buffers.xPanels(), tokens, true, norm.epsilon());
         }
-        return gemm(kind, plan, matrix, normalize(step, norm, tokens, false), tokens, false, 0);
+        return gemm(kind, plan, matrix, normalize(step, norm, matrix, tokens, false), tokens, false, 0);
     }
 
-    private void residual(Step step, GemmPlan plan, Projection matrix, long activations) {
-        gemm(Gemm.RESIDUAL, plan, matrix, activations, step.layout().tokens(), false, 0)
+    /** @param gains by which the copy of the stream is multiplied for a matrix of bytes that reads it; 0 are ones */
+    private void residual(Step step, GemmPlan plan, Projection matrix, long activations, long gains) {
+        Launcher launch = gemm(
+                        Gemm.RESIDUAL, plan, matrix, activations, step.layout().tokens(), false, 0)
                 .address(buffers.x())
                 .address(step.kernels().fusedNorm() ? buffers.xPanels() : 0)
                 .address(buffers.moments())
-                .integer(shape.stride())
-                .launch();
+                .integer(shape.stride());
+        if (bytes) {
+            launch.address(gains);
+        }
+        launch.launch();
         momentParts = matrix.outputs() / plan.columns(false);
     }
 
@@ -377,7 +429,7 @@ final class ForwardPass {
         GemmPlan plan = step.kernels().tiles().head();
         boolean fused = step.kernels().fusedHeadNorm() && step.oneSamplePerToken();
         Norm norm = spec.head().norm();
-        long activations = fused ? buffers.xPanels() : normalize(step, norm, in.samples(), true);
+        long activations = fused ? buffers.xPanels() : normalize(step, norm, weights.head(), in.samples(), true);
         int tiles = weights.head().outputs() / plan.columns(true);
         gemm(Gemm.HEAD, plan, weights.head(), activations, in.samples(), fused, norm.epsilon())
                 .address(buffers.best())
@@ -426,9 +478,10 @@ final class ForwardPass {
                 .launch();
     }
 
-    /** Normalises every token's row, or those that are sampled from; returns where the result is. */
-    private long normalize(Step step, Norm norm, int rows, boolean samples) {
-        launcher.kernel(typed(norm.kind() == Norm.Kind.RMS ? "normalize_rms" : "normalize"))
+    /** Normalises for a matrix every token's row, or those that are sampled from; returns where the result is. */
+    private long normalize(Step step, Norm norm, Projection matrix, int rows, boolean samples) {
+        boolean rms = norm.kind() == Norm.Kind.RMS;
+        launcher.kernel(typed(rms ? "normalize_rms" : "normalize"))
                 .grid(Math.ceilDiv(rows, 8), 1)
                 .block(256)
                 .address(buffers.x())
@@ -439,15 +492,18 @@ final class ForwardPass {
                 .address(samples ? input(step, step.layout().sampleRows()) : 0)
                 .address(input(step, step.layout().rowStarts()))
                 .address(buffers.normalized())
-                .integer(buffers.panelRows())
-                .launch();
+                .integer(buffers.panelRows());
+        if (rms) {
+            launcher.address(matrix.gains());
+        }
+        launcher.launch();
         return buffers.normalized();
     }
 
     /** A GEMM's launch, but for what its epilogue wants; {@code norm} says whether it normalises by itself. */
     private Launcher gemm(
             Gemm kind, GemmPlan plan, Projection matrix, long activations, int rows, boolean norm, float epsilon) {
-        int panels = matrix.inputs() / shape.type().panelWidth();
+        int panels = matrix.inputs() / shape.weights().panelWidth();
         int outputs = matrix.outputs();
         launcher.kernel(kernel(kind, plan));
         if (plan.generic()) {
@@ -462,7 +518,7 @@ final class ForwardPass {
                     .address(matrix.bias());
         }
         boolean head = kind == Gemm.HEAD;
-        GemmPlan.Tile tile = plan.tile(head, panels);
+        GemmPlan.Tile tile = plan.tile(head, panels, shape.weights());
         int across = plan.across(head, rows, outputs, multiprocessors);
         return launcher.grid(Math.ceilDiv(rows, plan.batch()) * plan.cluster(), across)
                 .block(tile.threads())
@@ -476,8 +532,8 @@ final class ForwardPass {
                 .integer(panels)
                 .integer(tile.stages())
                 .address(matrix.bias())
-                .address(norm ? matrix.columnSums() : 0)
-                .address(buffers.moments())
+                .address(norm || bytes ? matrix.columnTerms() : 0)
+                .address(norm || !bytes ? buffers.moments() : 0)
                 .integer(momentParts)
                 .real(spec.width())
                 .real(epsilon);

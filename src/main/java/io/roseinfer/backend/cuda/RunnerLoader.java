@@ -68,20 +68,21 @@ final class RunnerLoader {
         this.pages = KvPages.of(limits.blockSize());
         this.device = "device cuda:" + device.index();
         this.multiprocessors = device.multiprocessors();
-        ElementType type = ElementType.of(
+        ElementType matrices = ElementType.of(
                 options.precision(), weights.matrixType(), spec.head().norm().kind() == Norm.Kind.RMS);
-        this.shape = ModelShape.of(spec, type, Shard.WHOLE);
+        this.shape = ModelShape.of(spec, matrices, Shard.WHOLE);
         KernelTarget kernels = KernelTarget.of(device);
+        kernels.requireWeights(matrices, device);
         SampleStructs.requireContract();
         TileTable table = TileTable.load();
-        this.plans = table.of(shape.layerWeights());
-        if (kernels.isHopper() && type != ElementType.F32) {
-            table.requireKernels(target.images().kernels(kernels), type);
+        this.plans = table.of(shape.layerWeights(), matrices);
+        if (kernels.isHopper() && matrices != ElementType.F32) {
+            table.requireKernels(target.images().kernels(kernels), matrices);
         }
         this.releases = releases;
         this.context = releases.add(DeviceContext.open(device.index()), DeviceContext::close);
-        this.modules =
-                releases.add(KernelModules.load(target.images(), target.system(), kernels, type), KernelModules::close);
+        this.modules = releases.add(
+                KernelModules.load(target.images(), target.system(), kernels, matrices), KernelModules::close);
         this.stream = new CudaStream(this.device, new LaunchLog(), releases);
         this.launcher = releases.add(new Launcher(modules, stream), Launcher::close);
         this.memory = releases.add(

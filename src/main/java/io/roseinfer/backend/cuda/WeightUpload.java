@@ -6,6 +6,7 @@ import io.roseinfer.backend.cuda.DeviceWeights.Projection;
 import io.roseinfer.backend.cuda.TransientUploads.Source;
 import io.roseinfer.backend.cuda.launch.Launcher;
 import io.roseinfer.backend.cuda.memory.DeviceMemory;
+import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.backend.cuda.memory.ModelShape;
 import io.roseinfer.backend.cuda.memory.RowOrder;
 import io.roseinfer.base.Check;
@@ -19,6 +20,7 @@ import io.roseinfer.model.RopeTable;
 import io.roseinfer.model.Vector;
 import io.roseinfer.model.Weights;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,12 +28,13 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Brings a checkpoint to the device: tensors go up as they are, and the kernels of {@code load.cu} widen, fold, pad and pack
+ * Brings a checkpoint to the device: tensors go up as they are, and the kernels of {@code load.cu} convert, fold, pad and pack
  * them there.
  */
 final class WeightUpload {
     private static final int THREADS = 256;
     private static final int WARP = 32;
+    private static final int BYTES_PER_THREAD = 4;
 
     /**
      * Where a matrix goes.
@@ -58,6 +61,9 @@ final class WeightUpload {
         }
     }
 
+    /** A matrix that is looked up by row, and the scales of its rows if they are bytes, else 0. */
+    private record Table(long rows, long scales) {}
+
     private final Weights weights;
     private final ModelSpec spec;
     private final ModelShape shape;
@@ -76,7 +82,7 @@ final class WeightUpload {
     }
 
     DeviceWeights run() {
-        long tokens = table(weights.embedding(), "token embedding");
+        Table tokens = tokens();
         long positions = weights.positions()
                 .map(rows -> table(rows, "position embedding"))
                 .orElse(0L);
@@ -90,7 +96,7 @@ final class WeightUpload {
                 Optional.of(norm),
                 new Packing("output head", RowOrder.plain(weights.head().outputs())));
         uploads.release();
-        return new DeviceWeights(tokens, positions, layers, head);
+        return new DeviceWeights(tokens.rows(), tokens.scales(), positions, layers, head);
     }
 
     private Layer layer(Weights.Block block, BlockSpec of) {
@@ -163,30 +169,21 @@ final class WeightUpload {
     private Projection projection(Matrix from, Optional<Before> norm, Packing packing) {
         int[] order = packing.order();
         int inputs = packing.inputs(from.inputs());
-        long bytes = (long) order.length * inputs * shape.type().bytes();
+        long size = (long) order.length * inputs * shape.weights().bytes();
         Projection packed = new Projection(
-                memory.allocate(packing.name(), bytes),
+                memory.allocate(packing.name(), size),
                 keep("biases and column sums", bias(from, order)),
                 memory.allocate("biases and column sums", 4L * order.length),
+                bytes() ? norm.map(before -> gains(before.norm(), inputs)).orElse(0L) : 0,
                 order.length,
                 inputs);
-        launcher.stream().fill(packed.panels(), 0, bytes);
-        launcher.stream().fill(packed.columnSums(), 0, 4L * order.length);
-        long gain = norm.map(each -> uploads.floats(each.norm().gain().read())).orElse(0L);
-        long normBias = norm.flatMap(Before::bias)
-                .map(each -> uploads.floats(each.read()))
-                .orElse(0L);
+        launcher.stream().fill(packed.panels(), 0, size);
+        launcher.stream().fill(packed.columnTerms(), 0, 4L * order.length);
+        Packer packer = bytes() ? int8(from, packing, packed) : folded(from, norm, packing, packed);
         int start = 0;
         for (Outputs part : from.parts()) {
             int[] numbers = IntStream.range(0, part.count()).map(part::stored).toArray();
-            pack(
-                    from,
-                    uploads.tensor(part.tensor()),
-                    RowOrder.part(order, start, numbers),
-                    gain,
-                    normBias,
-                    packing,
-                    packed);
+            packer.pack(uploads.tensor(part.tensor()), uploads.integers(RowOrder.part(order, start, numbers)));
             start += part.count();
         }
         if (norm.isPresent() && norm.get().kind() == Kind.LAYER) {
@@ -194,10 +191,20 @@ final class WeightUpload {
                     .address(packed.panels())
                     .integer(packed.outputs())
                     .integer(packed.inputs())
-                    .address(packed.columnSums())
+                    .address(packed.columnTerms())
                     .launch();
         }
         return packed;
+    }
+
+    /** Whether matrices are of bytes. */
+    private boolean bytes() {
+        return shape.weights() == ElementType.INT8;
+    }
+
+    /** The gains of a norm over rows that are padded to so many columns. */
+    private long gains(Weights.Norm norm, int columns) {
+        return keep("gains", Arrays.copyOf(norm.gain().read(), columns));
     }
 
     private static float[] bias(Matrix matrix, int[] order) {
@@ -210,44 +217,102 @@ final class WeightUpload {
         return packed;
     }
 
-    /** Packs the outputs of one tensor. */
-    private void pack(
-            Matrix matrix, Source tensor, int[] order, long gain, long normBias, Packing packing, Projection packed) {
-        long rows = uploads.integers(order);
-        int inputMajor = matrix.layout() == Matrix.Layout.IN_OUT ? 1 : 0;
-        launch("pack_" + shape.type().suffix(), (long) packed.outputs() * packed.inputs())
+    /** Packs the outputs of a matrix that are stored in one tensor; {@code rows} is their order. */
+    private interface Packer {
+        void pack(Source tensor, long rows);
+    }
+
+    /** Packs a matrix with the norm before it folded in. */
+    private Packer folded(Matrix matrix, Optional<Before> norm, Packing packing, Projection packed) {
+        long gain = norm.map(each -> uploads.floats(each.norm().gain().read())).orElse(0L);
+        long normBias = norm.flatMap(Before::bias)
+                .map(each -> uploads.floats(each.read()))
+                .orElse(0L);
+        return (tensor, rows) -> {
+            stored("pack_" + shape.type().suffix(), (long) packed.outputs() * packed.inputs(), matrix, tensor)
+                    .address(gain)
+                    .address(rows)
+                    .integer(packing.headSize())
+                    .integer(packing.headPad())
+                    .address(packed.panels())
+                    .integer(packed.outputs())
+                    .integer(packed.inputs())
+                    .launch();
+            if (normBias != 0) {
+                stored("fold_bias", (long) WARP * packed.outputs(), matrix, tensor)
+                        .address(normBias)
+                        .address(rows)
+                        .address(packed.bias())
+                        .integer(packed.outputs())
+                        .launch();
+            }
+        };
+    }
+
+    /** Packs a matrix as integers with a scale per output. */
+    private Packer int8(Matrix matrix, Packing packing, Projection packed) {
+        long inverses = uploads.floats(new float[packed.outputs()]);
+        return (tensor, rows) -> {
+            scales(matrix, tensor, rows, packed.columnTerms(), inverses, packed.outputs());
+            stored("pack_int8", (long) packed.outputs() * packed.inputs() / BYTES_PER_THREAD, matrix, tensor)
+                    .address(rows)
+                    .integer(packing.headSize())
+                    .integer(packing.headPad())
+                    .address(inverses)
+                    .address(packed.panels())
+                    .integer(packed.outputs())
+                    .integer(packed.inputs())
+                    .launch();
+        };
+    }
+
+    private void scales(Matrix matrix, Source tensor, long rows, long scales, long inverses, int outputs) {
+        stored("int8_scales", (long) WARP * outputs, matrix, tensor)
+                .address(rows)
+                .address(scales)
+                .address(inverses)
+                .integer(outputs)
+                .launch();
+    }
+
+    /** The launch of a kernel that begins with a matrix as it is stored. */
+    private Launcher stored(String kernel, long elements, Matrix matrix, Source tensor) {
+        return launch(kernel, elements)
                 .address(tensor.address())
                 .integer(tensor.type().number())
                 .integer(matrix.inputs())
                 .integer(tensor.columns())
-                .integer(inputMajor)
-                .address(gain)
-                .address(rows)
-                .integer(packing.headSize())
-                .integer(packing.headPad())
-                .address(packed.panels())
-                .integer(packed.outputs())
-                .integer(packed.inputs())
-                .launch();
-        if (normBias != 0) {
-            launch("fold_bias", (long) WARP * packed.outputs())
-                    .address(tensor.address())
-                    .integer(tensor.type().number())
-                    .integer(matrix.inputs())
-                    .integer(tensor.columns())
-                    .integer(inputMajor)
-                    .address(normBias)
-                    .address(rows)
-                    .address(packed.bias())
-                    .integer(packed.outputs())
-                    .launch();
-        }
+                .integer(matrix.layout() == Matrix.Layout.IN_OUT ? 1 : 0);
     }
 
-    /** A matrix that is looked up by row. */
+    private Table tokens() {
+        Matrix rows = weights.embedding();
+        String name = "token embedding";
+        if (!bytes()) {
+            return new Table(table(rows, name), 0);
+        }
+        Source source = stored(rows);
+        int tokens = rows.outputs();
+        long elements = (long) tokens * rows.inputs();
+        Table table = new Table(memory.allocate(name, elements), memory.allocate(name, 4L * tokens));
+        long inverses = uploads.floats(new float[tokens]);
+        long order = uploads.integers(IntStream.range(0, tokens).toArray());
+        scales(rows, source, order, table.scales(), inverses, tokens);
+        launch("int8_table", elements)
+                .address(source.address())
+                .integer(source.type().number())
+                .integer(rows.inputs())
+                .address(inverses)
+                .address(table.rows())
+                .address(elements)
+                .launch();
+        uploads.release();
+        return table;
+    }
+
+    /** A matrix that is looked up by row, in the type of the activations. */
     private long table(Matrix rows, String name) {
-        Check.that(rows.layout() == Matrix.Layout.OUT_IN, "a table is not stored row by row");
-        Source source = uploads.tensor(rows.asStored().orElseThrow());
+        Source source = stored(rows);
         long elements = (long) rows.outputs() * rows.inputs();
         long target = memory.allocate(name, elements * shape.type().bytes());
         launch("convert_" + shape.type().suffix(), elements)
@@ -258,6 +323,11 @@ final class WeightUpload {
                 .launch();
         uploads.release();
         return target;
+    }
+
+    private Source stored(Matrix rows) {
+        Check.that(rows.layout() == Matrix.Layout.OUT_IN, "a table is not stored row by row");
+        return uploads.tensor(rows.asStored().orElseThrow());
     }
 
     private Launcher launch(String kernel, long elements) {

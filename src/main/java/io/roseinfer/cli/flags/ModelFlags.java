@@ -54,7 +54,8 @@ public final class ModelFlags {
             paramLabel = "<auto|fp32|bf16|fp16|int8|int4>",
             converter = Choices.Dtype.class,
             description =
-                    "Type of the weights in memory (default: auto, which narrows nothing on cpu and is fp16 on cuda).",
+                    "Type of the weights in memory (default: auto, which narrows nothing on cpu and is fp16 or bf16 on cuda);"
+                            + " int8 on cuda is for Hopper and models with RMS norms and gated MLPs, int4 is for cpu.",
             showDefaultValue = Visibility.NEVER)
     private Precision dtype = Precision.AUTO;
 

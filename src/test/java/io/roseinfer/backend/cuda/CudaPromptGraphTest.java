@@ -49,7 +49,9 @@ class CudaPromptGraphTest {
                 .layerWeights();
         out.publishEntry(
                 "graphs of prompts",
-                GraphBuckets.ofPrompts(512, TileTable.load().of(layerWeights)).sizes().length + " sizes, "
+                GraphBuckets.ofPrompts(512, TileTable.load().of(layerWeights, ElementType.F16))
+                                .sizes()
+                                .length + " sizes, "
                         + bytes / 1024 + " KiB of the device, " + (with.nanos() - without.nanos()) / 1_000_000
                         + " ms of loading");
         assertThat(bytes).isLessThan(MOST_BYTES);

@@ -36,6 +36,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,7 +48,7 @@ class StepShapesTest {
     private static final ModelShape GPT2 =
             ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, Shard.WHOLE);
     private static final TileTable TABLE = TileTable.load();
-    private static final TilePlans PLANS = TABLE.of(GPT2.layerWeights());
+    private static final TilePlans PLANS = TABLE.of(GPT2.layerWeights(), ElementType.F16);
     private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
 
     /** Every Hopper tile that a step may launch stays within what a block may have. */
@@ -59,21 +60,23 @@ class StepShapesTest {
             })
     void tiles_ofEveryBatch_fitTheDevice(int rows) {
         for (long layerWeights : new long[] {3_538_944, 7_077_888, 15_728_640, 60_817_408, 218_103_808}) {
-            TilePlans plans = TABLE.of(layerWeights);
-            assertFit(StepKernels.decode(plans, rows));
-            assertFit(StepKernels.prefill(plans, rows, rows, true));
-            assertFit(StepKernels.invariant(plans, rows, rows, Attention.PREFILL, 0));
+            for (ElementType weights : List.of(ElementType.F16, ElementType.INT8)) {
+                TilePlans plans = TABLE.of(layerWeights, weights);
+                assertFit(StepKernels.decode(plans, rows), weights);
+                assertFit(StepKernels.prefill(plans, rows, rows, true), weights);
+                assertFit(StepKernels.invariant(plans, rows, rows, Attention.PREFILL, 0), weights);
+            }
         }
     }
 
-    private static void assertFit(StepKernels kernels) {
+    private static void assertFit(StepKernels kernels, ElementType weights) {
         for (int width : new int[] {576, 768, 1024, 1600, 2048, 3072, 4096, 6400, 14_336}) {
-            int panels = ModelShape.roundUp(width, 128) / ElementType.F16.panelWidth();
+            int panels = ModelShape.roundUp(width, 128) / weights.panelWidth();
             for (GemmPlan plan : gemmsOf(kernels)) {
-                assertTile(plan, plan.tile(false, panels));
-                assertTurns(plan, plan.tile(false, panels), panels);
+                assertTile(plan, plan.tile(false, panels, weights));
+                assertTurns(plan, plan.tile(false, panels, weights), panels);
             }
-            assertTile(kernels.tiles().head(), kernels.tiles().head().tile(true, panels));
+            assertTile(kernels.tiles().head(), kernels.tiles().head().tile(true, panels, weights));
         }
     }
 
@@ -178,9 +181,10 @@ class StepShapesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"F16, true", "BF16, true", "F32, true", "F16, false"})
+    @CsvSource({"F16, true", "BF16, true", "F32, true", "F16, false", "INT8, true"})
     void choice_batchInvariant_addsInOneOrderInAllSteps(ElementType type, boolean hopper) {
-        KernelChoice choice = new KernelChoice(PLANS, ModelShape.of(GPT2.spec(), type, Shard.WHOLE), 16, hopper, true);
+        ModelSpec spec = type == ElementType.INT8 ? gated(4, 2, 64).build() : GPT2.spec();
+        KernelChoice choice = new KernelChoice(PLANS, ModelShape.of(spec, type, Shard.WHOLE), 16, hopper, true);
         List<Object> order = orderOfSums(choice.of(1, 1, 1, 1));
         for (int tokens : new int[] {2, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 256, 257, 8192}) {
             assertThat(orderOfSums(choice.of(tokens, tokens, tokens, tokens))).isEqualTo(order);
@@ -467,6 +471,49 @@ class StepShapesTest {
     }
 
     @Test
+    void bytes_are_refused_for_blocks_that_their_kernels_are_not_for_by_what_they_have() {
+        Map<String, ModelSpec> refused = Map.of(
+                "layer norms", GPT2.spec(),
+                "learned positions",
+                        gated(4, 2, 32).positions(new Positions.Learned()).build(),
+                "attention and MLP side by side", gated(4, 2, 32).parallel().build());
+        refused.forEach((what, spec) -> assertThatThrownBy(() -> ModelShape.of(spec, ElementType.INT8, Shard.WHOLE))
+                .isInstanceOf(BadModel.class)
+                .hasMessageStartingWith(
+                        spec.name() + " has " + what + "; int8 weights on cuda are for models with RMS norms")
+                .hasMessageContaining("use another --dtype, or --device cpu"));
+        ModelSpec ungated = SpecBuilder.named("m")
+                .norm(Norm.rms(1e-6f))
+                .positions(Positions.Rope.plain(10_000, 16))
+                .build();
+        assertThatThrownBy(() -> ModelShape.of(ungated, ElementType.INT8, Shard.WHOLE))
+                .hasMessageStartingWith("m has an MLP without a gate; int8 weights");
+    }
+
+    @Test
+    void weights_of_bytes_have_activations_keys_and_values_of_two() {
+        ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), ElementType.INT8, Shard.WHOLE);
+        assertThat(shape.type()).isEqualTo(ElementType.BF16);
+        assertThat(shape.weights()).isEqualTo(ElementType.INT8);
+        assertThat(shape.layerBlockBytes(16)).isEqualTo(2L * 2 * 64 * 16 * 2);
+    }
+
+    /** Norms are never folded into bytes, so a step whose GEMMs did not take them would lose the gains. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void gemms_of_bytes_take_the_norms_but_for_the_heads(boolean invariant) {
+        ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), ElementType.INT8, Shard.WHOLE);
+        TilePlans plans = TABLE.of(shape.layerWeights(), ElementType.INT8);
+        KernelChoice choice = new KernelChoice(plans, shape, 16, true, invariant);
+        for (int rows : new int[] {1, 8, 64, 300, 4000}) {
+            StepKernels kernels = choice.of(rows, rows, rows, rows);
+            assertThat(kernels.fusedNorm()).isTrue();
+            assertThat(kernels.fusedHeadNorm()).isFalse();
+            assertThat(kernels.tiles().matrices()).noneMatch(GemmPlan::generic);
+        }
+    }
+
+    @Test
     void sizes_of_shared_key_heads_are_those_of_the_keys() {
         ModelShape shape = ModelShape.of(gated(6, 2, 20).build(), ElementType.BF16, Shard.WHOLE);
         assertThat(shape.attention()).isEqualTo(6 * 32);
@@ -541,7 +588,8 @@ class StepShapesTest {
         "AUTO, F32, true, BF16",
         "AUTO, F16, true, F16",
         "AUTO, BF16, false, BF16",
-        "FP16, F32, true, F16"
+        "FP16, F32, true, F16",
+        "INT8, BF16, true, INT8"
     })
     void type_of_a_model_follows_its_checkpoint_and_its_norms(
             Precision asked, DType checkpoint, boolean rmsNorms, ElementType type) {

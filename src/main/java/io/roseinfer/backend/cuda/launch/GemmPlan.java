@@ -1,11 +1,12 @@
 package io.roseinfer.backend.cuda.launch;
 
+import io.roseinfer.backend.cuda.memory.ElementType;
 import java.util.Optional;
 
 /**
  * Which kernel does a GEMM: a tile of the Hopper kernels, or, with batch 0, the generic kernel.
  *
- * @param batch rows of activations per tile: 8, 16, 32, 64, 128 or, but for the head, 256
+ * @param batch rows of activations per tile: 8, 16, 32, 64, 128 or, but for the head, 256; half as many with weights of one byte
  * @param cluster blocks that share a tile and split the summed index: 1, 2, 4 or 8
  * @param maxStages most panels of weights and activations that a block holds at a time
  */
@@ -40,10 +41,10 @@ public record GemmPlan(int batch, int cluster, int maxStages) {
     }
 
     /** Why no matrix can be computed so, if none can: the limits are those of {@code gemm_entries.cuh}. */
-    Optional<String> misfit(boolean head) {
-        if (batch < 8 || batch > (head ? 128 : 256) || Integer.bitCount(batch) != 1) {
-            return Optional.of(
-                    "a tile of " + batch + " rows; a power of two from 8 to " + (head ? 128 : 256) + " is allowed");
+    Optional<String> misfit(boolean head, ElementType weights) {
+        int tallest = (head ? 128 : 256) / (weights == ElementType.INT8 ? 2 : 1);
+        if (batch < 8 || batch > tallest || Integer.bitCount(batch) != 1) {
+            return Optional.of("a tile of " + batch + " rows; a power of two from 8 to " + tallest + " is allowed");
         }
         int largest = head || batch > 128 ? 1 : batch == 128 ? 2 : 8;
         if (cluster < 1 || cluster > largest || Integer.bitCount(cluster) != 1) {
@@ -54,8 +55,8 @@ public record GemmPlan(int batch, int cluster, int maxStages) {
             return Optional.of(maxStages + " stages; " + MIN_STAGES + " to " + MAX_STAGES + " are allowed");
         }
         int bytes = Math.max(
-                tile(head, Integer.MAX_VALUE / 2).sharedBytes(),
-                tile(head, maxStages * cluster).sharedBytes());
+                tile(head, Integer.MAX_VALUE / 2, weights).sharedBytes(),
+                tile(head, maxStages * cluster, weights).sharedBytes());
         return bytes <= MAX_SHARED_BYTES
                 ? Optional.empty()
                 : Optional.of(bytes + " bytes of shared memory; a block has at most " + MAX_SHARED_BYTES);
@@ -82,16 +83,18 @@ public record GemmPlan(int batch, int cluster, int maxStages) {
 
     /**
      * The launch shape for a matrix of so many panels. Shared memory holds the ring of stages, or later the sums; behind it what
-     * other blocks of the cluster send.
+     * other blocks of the cluster send. Beside a panel of weights of one byte, which is twice as long, a stage has two panels of
+     * activations.
      */
-    public Tile tile(boolean head, int panels) {
+    public Tile tile(boolean head, int panels, ElementType weights) {
         int panelGroups = head || batch >= 128 ? 1 : 2;
         int columns = columns(head);
         int share = Math.ceilDiv(panels, cluster);
         int stages = share <= maxStages
                 ? Math.max(share, 2)
                 : Math.max(2 * panelGroups, maxStages / panelGroups * panelGroups);
-        int ring = stages * (columns + batch) * PANEL_BYTES;
+        int activationPanels = weights == ElementType.INT8 ? 2 : 1;
+        int ring = stages * (columns + activationPanels * batch) * PANEL_BYTES;
         int sums = panelGroups * batch * (columns + 4) * Float.BYTES;
         int received = cluster > 1 ? batch * columns * Float.BYTES : 0;
         int threads = 128 * columnGroups(head) * panelGroups + 64;

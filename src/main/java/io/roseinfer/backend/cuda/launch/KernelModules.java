@@ -74,10 +74,10 @@ public final class KernelModules {
         return code;
     }
 
-    /** The tensor-core GEMMs come in a file per type, {@code gemm_f16} and {@code gemm_bf16}; every other file serves all. */
-    private static boolean needed(String module, ElementType type) {
+    /** The tensor-core GEMMs come in a file per type of weights, such as {@code gemm_bf16}; every other file serves all. */
+    private static boolean needed(String module, ElementType weights) {
         return Arrays.stream(ElementType.values())
-                .noneMatch(other -> other != type && module.equals("gemm_" + other.suffix()));
+                .noneMatch(other -> other != weights && module.equals("gemm_" + other.suffix()));
     }
 
     public static RoseException refused(KernelImages.File file, KernelImages images, CudaSystem system, int code) {

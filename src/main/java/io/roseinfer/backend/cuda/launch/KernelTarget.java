@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cuda.launch;
 
 import io.roseinfer.backend.cuda.driver.CudaDevice;
+import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.util.Arrays;
 import java.util.Locale;
@@ -71,6 +72,19 @@ public enum KernelTarget {
                 .filter(target -> wanted == null || wanted.equals(target.suffix()))
                 .findFirst()
                 .orElseThrow(() -> refusal(device, wanted));
+    }
+
+    /**
+     * Refuses weights that the target has no kernels for.
+     *
+     * @throws BackendUnavailable if they are of one byte and the target is not Hopper's
+     */
+    public void requireWeights(ElementType weights, CudaDevice device) {
+        if (weights == ElementType.INT8 && !isHopper()) {
+            throw new BackendUnavailable(
+                    "device cuda:" + device.index() + " (" + device.name() + ") runs kernels for " + suffix()
+                            + ", and int8 weights have kernels for sm_90a alone (H100, H200); use another --dtype, or --device cpu");
+        }
     }
 
     private static BackendUnavailable refusal(CudaDevice device, @Nullable String wanted) {

@@ -3,6 +3,7 @@ package io.roseinfer.backend.cuda.launch;
 import io.roseinfer.backend.cuda.launch.TilePlan.SingleAttention;
 import io.roseinfer.backend.cuda.launch.TilePlans.Line;
 import io.roseinfer.backend.cuda.launch.TileTable.Size;
+import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,6 +18,9 @@ final class TilePlanParser {
     private static final List<String> NAMES = List.of(HEADER.split(","));
     private static final int LAYER = NAMES.indexOf("layer");
     private static final int ROWS = NAMES.indexOf("rows");
+    /** The columns of {@link TilePlan#matrices}. */
+    private static final List<Integer> MATRICES = List.of(3, 5, 6, 7, 8);
+
     private static final int ATTENTION_CELL = NAMES.indexOf("attention");
     private static final Pattern RANGE = Pattern.compile("(\\d{1,9})-(\\d{1,9})?");
     private static final Pattern TILE = Pattern.compile("(\\d{1,4}):(\\d{1,4}):(\\d{1,4})");
@@ -27,6 +31,7 @@ final class TilePlanParser {
     /** Reads a table; see {@link TileTable#load}. */
     static TileTable parse(List<String> lines) {
         Sizes fastest = new Sizes("fastest");
+        Sizes int8 = new Sizes("int8");
         Sizes invariant = new Sizes("invariant");
         boolean begun = false;
         for (int i = 0; i < lines.size(); i++) {
@@ -42,12 +47,14 @@ final class TilePlanParser {
             }
             switch (parser.cells[0]) {
                 case "fastest" -> fastest.add(parser);
+                case "int8" -> int8.add(parser);
                 case "invariant" -> invariant.add(parser);
                 default ->
-                    throw parser.refusal("the plan is \"" + parser.cells[0] + "\"; fastest or invariant is expected");
+                    throw parser.refusal(
+                            "the plan is \"" + parser.cells[0] + "\"; fastest, int8 or invariant is expected");
             }
         }
-        return new TileTable(fastest.all(lines.size()), invariant.all(lines.size()));
+        return new TileTable(fastest.all(lines.size()), int8.all(lines.size()), invariant.all(lines.size()));
     }
 
     /** The lines of one plan as they are read, by size of layer. */
@@ -73,7 +80,7 @@ final class TilePlanParser {
             parser.require(
                     next.equals(size),
                     "layers of " + parser.cells[LAYER] + " begin as the line before and end elsewhere");
-            lines.add(parser.line(lines, plan.equals("invariant")));
+            lines.add(parser.line(lines, plan));
         }
 
         /** Ends the size that is being read; {@code number} is the line to blame if it does not cover all rows. */
@@ -135,31 +142,46 @@ final class TilePlanParser {
             require(range.last() >= range.first(), text + " end before they begin");
         }
 
-        Line line(List<Line> before, boolean invariant) {
+        Line line(List<Line> before, String of) {
+            boolean invariant = of.equals("invariant");
+            ElementType weights = of.equals("int8") ? ElementType.INT8 : ElementType.F16;
             Range rows = range(ROWS);
             requireNext(ROWS, rows, before.isEmpty() ? 1 : before.getLast().lastRow() + 1);
             TilePlan plan = new TilePlan(
-                    tile(3, false),
+                    tile(3, false, weights),
                     attention(invariant),
-                    tile(5, false),
-                    tile(6, false),
-                    tile(7, false),
-                    tile(8, true));
+                    tile(5, false, weights),
+                    tile(6, false, weights),
+                    tile(7, false, weights),
+                    tile(8, true, weights));
             if (invariant) {
                 requireOneOrder(
                         plan, before.isEmpty() ? plan : before.getFirst().plan());
+                requireFitsInt8(plan);
             }
             return new Line(number, rows.first(), rows.last(), plan);
         }
 
-        private GemmPlan tile(int column, boolean head) {
+        private GemmPlan tile(int column, boolean head, ElementType weights) {
             Matcher tile = match(TILE, cells[column], NAMES.get(column), "BATCH:CLUSTER:STAGES");
             GemmPlan plan = new GemmPlan(
                     Integer.parseInt(tile.group(1)), Integer.parseInt(tile.group(2)), Integer.parseInt(tile.group(3)));
-            plan.misfit(head).ifPresent(why -> {
+            requireFits(plan, column, head, weights);
+            return plan;
+        }
+
+        private void requireFits(GemmPlan plan, int column, boolean head, ElementType weights) {
+            plan.misfit(head, weights).ifPresent(why -> {
                 throw refusal(cells[column] + " for " + NAMES.get(column) + ": " + why);
             });
-            return plan;
+        }
+
+        /** The invariant plan is for weights of one byte too, whose stages are larger. */
+        private void requireFitsInt8(TilePlan plan) {
+            List<GemmPlan> tiles = plan.matrices();
+            for (int i = 0; i < tiles.size(); i++) {
+                requireFits(tiles.get(i), MATRICES.get(i), i == tiles.size() - 1, ElementType.INT8);
+            }
         }
 
         private SingleAttention attention(boolean invariant) {

@@ -13,9 +13,10 @@ import java.util.stream.Stream;
  * fit the kernels is refused with a message that names its line.
  *
  * @param fastest by size of layer; ascending, from 0 on, without a gap
+ * @param int8 the fastest for weights of one byte; likewise
  * @param invariant likewise
  */
-public record TileTable(List<Size> fastest, List<Size> invariant) {
+public record TileTable(List<Size> fastest, List<Size> int8, List<Size> invariant) {
     static final String FILE = "plans.csv";
 
     private static final long MILLION = 1_000_000;
@@ -28,6 +29,9 @@ public record TileTable(List<Size> fastest, List<Size> invariant) {
             List.of("residual"),
             List.of("head"));
 
+    /** Those that no model with weights of one byte has. */
+    private static final Set<String> NOT_INT8 = Set.of("qkv", "activation");
+
     /**
      * The lines for layers of a size.
      *
@@ -38,6 +42,7 @@ public record TileTable(List<Size> fastest, List<Size> invariant) {
 
     public TileTable {
         fastest = List.copyOf(fastest);
+        int8 = List.copyOf(int8);
         invariant = List.copyOf(invariant);
     }
 
@@ -54,9 +59,14 @@ public record TileTable(List<Size> fastest, List<Size> invariant) {
      * The plans of a model.
      *
      * @param layerWeights weights in the matrices of one of its layers, those of one device
+     * @param weights their type
      */
-    public TilePlans of(long layerWeights) {
-        return new TilePlans(find(fastest, layerWeights), find(invariant, layerWeights));
+    public TilePlans of(long layerWeights, ElementType weights) {
+        return new TilePlans(find(fastest(weights), layerWeights), find(invariant, layerWeights));
+    }
+
+    private List<Size> fastest(ElementType weights) {
+        return weights == ElementType.INT8 ? int8 : fastest;
     }
 
     private static List<Line> find(List<Size> sizes, long layerWeights) {
@@ -72,9 +82,10 @@ public record TileTable(List<Size> fastest, List<Size> invariant) {
      * Refuses a table that names a tile or an attention kernel that was not compiled.
      *
      * @param kernels the names of all kernels for Hopper
+     * @param weights the type of the matrices
      */
-    public void requireKernels(Set<String> kernels, ElementType type) {
-        List<Line> lines = Stream.of(fastest, invariant)
+    public void requireKernels(Set<String> kernels, ElementType weights) {
+        List<Line> lines = Stream.of(fastest(weights), invariant)
                 .flatMap(List::stream)
                 .flatMap(size -> size.lines().stream())
                 .toList();
@@ -83,13 +94,17 @@ public record TileTable(List<Size> fastest, List<Size> invariant) {
             List<GemmPlan> tiles = plan.matrices();
             for (int i = 0; i < tiles.size(); i++) {
                 for (String epilogue : EPILOGUES.get(i)) {
-                    String family = "gemm_" + epilogue + "_" + type.suffix() + "_";
+                    if (weights == ElementType.INT8 && NOT_INT8.contains(epilogue)) {
+                        continue;
+                    }
+                    String family = "gemm_" + epilogue + "_" + weights.suffix() + "_";
                     requireKernel(
                             line, tiles.get(i).text(), family, tiles.get(i).suffix(), kernels);
                 }
             }
             String attention = plan.single().kernel().kernel;
-            requireKernel(line, attention, attention + "_", type.suffix(), kernels);
+            requireKernel(
+                    line, attention, attention + "_", weights.activations().suffix(), kernels);
         }
     }
 

@@ -13,10 +13,12 @@ import java.util.function.Predicate;
 /**
  * A model's sizes as the kernels lay them out: heads padded to a multiple of 16, everything a GEMM touches to a multiple of 128.
  *
+ * @param type of activations, keys and values
+ * @param weights the type of the matrices, which is another one only for {@link ElementType#INT8}
  * @param shard the part of the model that the sizes are of
  * @param headPad padded size of a head
  */
-public record ModelShape(ModelSpec spec, ElementType type, Shard shard, int headPad) {
+public record ModelShape(ModelSpec spec, ElementType type, ElementType weights, Shard shard, int headPad) {
     /** What rows and columns of a matrix are padded to. */
     static final int TILE = 128;
 
@@ -36,10 +38,12 @@ public record ModelShape(ModelSpec spec, ElementType type, Shard shard, int head
     /**
      * The sizes of a model.
      *
+     * @param weights the type of its matrices
      * @throws BadModel if it has what the kernels cannot run: a trait that they do not know, heads that are too large, SiLU without
-     *     a gate, or heads or inner columns that the devices cannot share evenly
+     *     a gate, weights of one byte in a block that their kernels are not for, or heads or inner columns that the devices
+     *     cannot share evenly
      */
-    public static ModelShape of(ModelSpec spec, ElementType type, Shard shard) {
+    public static ModelShape of(ModelSpec spec, ElementType weights, Shard shard) {
         Trait.require(spec, SUPPORTED, "cuda");
         if (spec.attention().headSize() > LARGEST_HEAD) {
             throw new BadModel(
@@ -50,10 +54,37 @@ public record ModelShape(ModelSpec spec, ElementType type, Shard shard, int head
             throw new BadModel(spec.name() + " has an MLP with SiLU and no gate, which the CUDA kernels do not compute;"
                     + " use --device cpu");
         }
+        if (weights == ElementType.INT8) {
+            requireInt8(spec);
+        }
         requireShares(spec, shard, spec.attention().heads(), "heads");
         requireShares(spec, shard, spec.attention().kvHeads(), "heads of keys and values");
         requireShares(spec, shard, spec.mlp().inner(), "inner columns");
-        return new ModelShape(spec, type, shard, roundUp(spec.attention().headSize(), 16));
+        return new ModelShape(
+                spec,
+                weights.activations(),
+                weights,
+                shard,
+                roundUp(spec.attention().headSize(), 16));
+    }
+
+    /** The kernels for weights of one byte scale behind RMS norms and have no other epilogues than those of such models. */
+    private static void requireInt8(ModelSpec spec) {
+        String other = "";
+        if (!normsAre(spec, Kind.RMS)) {
+            other = "layer norms";
+        } else if (spec.learnsPositions()) {
+            other = "learned positions";
+        } else if (!spec.mlp().gated()) {
+            other = "an MLP without a gate";
+        } else if (Trait.of(spec).contains(Trait.PARALLEL_RESIDUAL)) {
+            other = "attention and MLP side by side";
+        }
+        if (!other.isEmpty()) {
+            throw new BadModel(spec.name() + " has " + other
+                    + "; int8 weights on cuda are for models with RMS norms, gated MLPs and"
+                    + " no learned positions; use another --dtype, or --device cpu");
+        }
     }
 
     private static void requireShares(ModelSpec spec, Shard shard, int count, String what) {
@@ -111,14 +142,22 @@ public record ModelShape(ModelSpec spec, ElementType type, Shard shard, int head
         return block.positions() instanceof Rope rope ? rope.rotarySize() : 0;
     }
 
-    /** Whether every norm over the residual stream is of a kind. */
     private boolean normsAre(Kind kind) {
+        return normsAre(spec, kind);
+    }
+
+    /** Whether every norm over the residual stream is of a kind. */
+    private static boolean normsAre(ModelSpec spec, Kind kind) {
         return spec.head().norm().kind() == kind
-                && !anyBlock(block -> block.norm().kind() != kind);
+                && !anyBlock(spec, block -> block.norm().kind() != kind);
+    }
+
+    private boolean anyBlock(Predicate<BlockSpec> property) {
+        return anyBlock(spec, property);
     }
 
     /** Asked for every step, so nothing is allocated. */
-    private boolean anyBlock(Predicate<BlockSpec> property) {
+    private static boolean anyBlock(ModelSpec spec, Predicate<BlockSpec> property) {
         for (int i = 0; i < spec.layers(); i++) {
             if (property.test(spec.block(i))) {
                 return true;

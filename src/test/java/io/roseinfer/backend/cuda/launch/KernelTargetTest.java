@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.roseinfer.backend.cuda.driver.CudaDevice;
+import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -68,6 +70,19 @@ class KernelTargetTest {
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageContaining("runs kernels for " + can + ", not for " + wanted)
                 .hasMessageContaining("-Droseinfer.cuda.target");
+    }
+
+    @Test
+    void weights_of_bytes_are_refused_where_their_kernels_do_not_run() {
+        KernelTarget.SM_90A.requireWeights(ElementType.INT8, device(9, 0));
+        KernelTarget.SM_80.requireWeights(ElementType.BF16, device(8, 0));
+        for (KernelTarget other : List.of(KernelTarget.SM_90, KernelTarget.SM_80)) {
+            assertThatThrownBy(() -> other.requireWeights(ElementType.INT8, device(8, 0)))
+                    .isInstanceOf(BackendUnavailable.class)
+                    .hasMessage("device cuda:0 (NVIDIA Test) runs kernels for " + other.suffix()
+                            + ", and int8 weights have kernels for sm_90a alone (H100, H200); use another --dtype, or"
+                            + " --device cpu");
+        }
     }
 
     @Test

@@ -25,16 +25,18 @@ class TileTableTest {
     private static final String HEADER = "plan,layer,rows,qkv,attention,attention output,mlp inner,mlp output,head";
     private static final String FIRST = "fastest,0-,1-8,8:1:12,decode:9,8:1:12,8:1:12,8:4:12,8:1:4";
     private static final String LAST = "fastest,0-,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5";
+    private static final String INT8 = "int8,0-,1-,8:2:8,decode:12,8:4:3,8:1:8,8:8:3,8:1:4";
     private static final String INVARIANT = "invariant,0-,1-,8:1:12,prefill_single:24,8:1:12,8:1:12,8:4:8,8:1:3";
 
     private static TileTable plans(String... lines) {
-        return TilePlanParser.parse(Stream.concat(Stream.of("# a comment", HEADER), Stream.of(lines))
-                .toList());
+        return TilePlanParser.parse(
+                Stream.concat(Stream.of("# a comment", HEADER), Stream.concat(Stream.of(lines), Stream.of(INT8)))
+                        .toList());
     }
 
     @Test
     void a_table_is_looked_up_by_the_number_of_rows() {
-        TilePlans plans = plans(FIRST, LAST, INVARIANT).of(0);
+        TilePlans plans = plans(FIRST, LAST, INVARIANT).of(0, ElementType.F16);
         assertThat(plans.fastest(8).qkv()).isEqualTo(new GemmPlan(8, 1, 12));
         assertThat(plans.fastest(9).mlpOutput()).isEqualTo(new GemmPlan(64, 2, 6));
         assertThat(plans.fastest(1_000_000).single().stages()).isEqualTo(5);
@@ -47,10 +49,11 @@ class TileTableTest {
         String small = LAST.replace("0-,9-", "0-9,1-");
         String large = LAST.replace("0-,9-", "10-,1-").replace("128:1:5", "64:1:3");
         TileTable plans = plans(small, large, INVARIANT);
-        assertThat(plans.of(9_999_999).fastest(64).head()).isEqualTo(new GemmPlan(128, 1, 5));
-        assertThat(plans.of(10_000_000).fastest(64).head()).isEqualTo(new GemmPlan(64, 1, 3));
-        assertThat(plans.of(Long.MAX_VALUE).fastest(64).head()).isEqualTo(new GemmPlan(64, 1, 3));
-        assertThat(plans.of(0).invariant(64)).isEqualTo(plans.of(10_000_000).invariant(64));
+        assertThat(plans.of(9_999_999, ElementType.F16).fastest(64).head()).isEqualTo(new GemmPlan(128, 1, 5));
+        assertThat(plans.of(10_000_000, ElementType.F16).fastest(64).head()).isEqualTo(new GemmPlan(64, 1, 3));
+        assertThat(plans.of(Long.MAX_VALUE, ElementType.F16).fastest(64).head()).isEqualTo(new GemmPlan(64, 1, 3));
+        assertThat(plans.of(0, ElementType.F16).invariant(64))
+                .isEqualTo(plans.of(10_000_000, ElementType.F16).invariant(64));
     }
 
     /** Layers in place of those of the second line, from 10 million weights on. */
@@ -137,6 +140,29 @@ class TileTableTest {
                 .hasMessageContaining("line 1: the first line must be plan,layer");
     }
 
+    @Test
+    void weights_of_bytes_have_a_plan_of_their_own_and_share_the_invariant_one() {
+        TileTable table = plans(FIRST, LAST, INVARIANT);
+        assertThat(table.of(0, ElementType.INT8).fastest(100).mlpOutput()).isEqualTo(new GemmPlan(8, 8, 3));
+        assertThat(table.of(0, ElementType.INT8).invariant(100))
+                .isEqualTo(table.of(0, ElementType.F16).invariant(100));
+    }
+
+    /** Stages of bytes have two panels of activations, so these tiles fit in the fastest plan. */
+    @ParameterizedTest
+    @CsvSource({
+        "'8:2:8,decode', '256:1:3,decode', a tile of 256 rows; a power of two from 8 to 128 is allowed",
+        "'8:1:4', '128:1:3', a tile of 128 rows; a power of two from 8 to 64 is allowed",
+        "'8:2:8,decode', '64:1:10,decode', 64:1:10 for qkv: 246784 bytes of shared memory",
+        "'8:2:8,decode', '128:2:4,decode', 128:2:4 for qkv: 263168 bytes of shared memory"
+    })
+    void tiles_that_weights_of_bytes_do_not_have_are_refused(String tile, String other, String why) {
+        List<String> lines = List.of(HEADER, FIRST, LAST, INVARIANT, INT8.replace(tile, other));
+        assertThatThrownBy(() -> TilePlanParser.parse(lines))
+                .hasMessageContaining("line 5: ")
+                .hasMessageContaining(why);
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -150,6 +176,14 @@ class TileTableTest {
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageContaining("line 6")
                 .hasMessageContaining("sums in another order");
+    }
+
+    @Test
+    void an_invariant_plan_that_does_not_fit_weights_of_bytes_is_refused() {
+        String fits = INVARIANT.replace("8:1:12,prefill", "64:1:9,prefill");
+        assertThat(plans(FIRST, LAST, fits).invariant()).hasSize(1);
+        assertThatThrownBy(() -> plans(FIRST, LAST, fits.replace("64:1:9", "64:1:10")))
+                .hasMessageContaining("line 5: 64:1:10 for qkv: 246784 bytes of shared memory");
     }
 
     private static Set<String> kernels() {
@@ -183,7 +217,7 @@ class TileTableTest {
     @ParameterizedTest
     @EnumSource(
             value = ElementType.class,
-            names = {"F16", "BF16"})
+            names = {"F16", "BF16", "INT8"})
     void the_table_of_this_build_fits_its_kernels(ElementType type) {
         Optional<KernelImages> images = KernelImages.find();
         assumeTrue(images.isPresent(), "this build was made without nvcc");

@@ -1,0 +1,61 @@
+// The Hopper GEMMs of weights of one byte with a scale per output (include/int8_weights.cuh), activations in bf16, of blocks with RMS
+// norms, rotary positions and gated MLPs. The tiles are those of gemm_tile.cuh, without the head for 128 rows.
+//
+// A step of few rows takes the time that its weights take to come from memory, so half the bytes are half the time. The tensor cores
+// multiply bf16: the 64-row operand of wgmma, which is the weights (swap-AB), may come from registers, so a warpgroup widens what it
+// multiplies on the way from shared memory, two instructions for a weight, while other warpgroups multiply.
+//
+// Gains of norms are not folded into these weights, which are the CPU's to the bit: whoever writes the copy of the residual stream
+// that the next GEMM reads multiplies it by them.
+//
+// Launch: as gemm_entries.cuh, with panels of 128 weights and stages of two panels of activations.
+#include "include/gemm_tile.cuh"
+
+using namespace rose;
+
+#define OPERANDS                                                                                                            \
+    const int8_t *weights, const bf16 *activations, int rows, int panelRows, int columns, int panels, int stages,           \
+        const float *bias, const float *scales, const float2 *moments, int momentParts, float width, float epsilon
+#define PASS \
+    { weights, activations, rows, panelRows, columns, panels, stages, bias, scales, moments, momentParts, width, epsilon }
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define RUN(TILE, ...) TILE::run(PASS, __VA_ARGS__)
+#define BOUNDS(TILE, BLOCKS) __launch_bounds__(TILE::THREADS, BLOCKS)
+#else
+#define RUN(TILE, ...)
+#define BOUNDS(TILE, BLOCKS)
+#endif
+
+#define GEMMS(BATCH, N_GROUPS, K_GROUPS, BLOCKS)                                                                               \
+    using Tile_b##BATCH = GemmTile<bf16, BATCH, N_GROUPS, K_GROUPS, int8_t>;                                                   \
+    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_rotated_int8_b##BATCH(                                       \
+        OPERANDS, bf16* queries, bf16* raw, bf16* pool, const int* slots, const int* positions, const float* turns,            \
+        int queryWidth, int kvWidth, int headSize, int blockSize, float queryScale) {                                          \
+        RUN(Tile_b##BATCH, StoreRotated<bf16>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth, headSize,      \
+                                              blockSize, queryScale});                                                         \
+    }                                                                                                                          \
+    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_residual_int8_b##BATCH(                                      \
+        OPERANDS, float* x, bf16* xPanels, float2* xMoments, int xStride, const float* gains) {                                \
+        RUN(Tile_b##BATCH, AddResidualForGains<bf16, 64 * N_GROUPS>{{x, xPanels, xMoments, xStride, panelRows}, gains});           \
+    }                                                                                                                          \
+    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_gated_int8_b##BATCH(OPERANDS, bf16* hidden, int kind) {      \
+        RUN(Tile_b##BATCH, Gate<bf16>{hidden, panelRows, kind});                                                               \
+    }
+
+#define HEADS(BATCH, BLOCKS)                                                                              \
+    using Head_b##BATCH = GemmTile<bf16, BATCH, 2, 1, int8_t>;                                            \
+    extern "C" __global__ void BOUNDS(Head_b##BATCH, BLOCKS) gemm_head_int8_b##BATCH(                     \
+        OPERANDS, unsigned long long* best, float* logits, int vocabulary, int stride, int tiles) {       \
+        RUN(Head_b##BATCH, BestToken<128>{best, logits, vocabulary, stride, tiles});                      \
+    }
+
+GEMMS(8, 1, 2, 3)
+GEMMS(16, 1, 2, 2)
+GEMMS(32, 1, 2, 2)
+GEMMS(64, 1, 2, 2)
+GEMMS(128, 2, 1, 1)
+HEADS(8, 3)
+HEADS(16, 2)
+HEADS(32, 2)
+HEADS(64, 2)
