@@ -64,6 +64,7 @@ class ArchitectureTest {
             List.of("bench"),
             List.of("bench.http"),
             List.of("bench.report"),
+            List.of("bench.replay", "bench.compare"),
             List.of("bench.report.html"),
             List.of("cli.terminal"),
             List.of("cli.flags"),

@@ -6,6 +6,6 @@ import picocli.CommandLine.Command;
         name = "bench",
         description =
                 "Measure: streaming (the default) is the whole engine under load, scheduler its core alone, model the device alone,"
-                        + " serve a server over HTTP.",
-        synopsisSubcommandLabel = "[streaming|scheduler|model|serve]")
+                        + " serve a server over HTTP; sweep, ab and replay run serve over settings, in pairs, and again.",
+        synopsisSubcommandLabel = "[streaming|scheduler|model|serve|sweep|ab|replay]")
 final class BenchCommand {}

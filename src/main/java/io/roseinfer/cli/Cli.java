@@ -1,7 +1,10 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.bench.BenchAbCommand;
+import io.roseinfer.cli.bench.BenchReplayCommand;
 import io.roseinfer.cli.bench.BenchServeCommand;
+import io.roseinfer.cli.bench.BenchSweepCommand;
 import io.roseinfer.cli.bench.ReportCommand;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
@@ -31,7 +34,10 @@ final class Cli {
             new Subcommand("streaming", BenchStreamingCommand::new),
             new Subcommand("scheduler", BenchSchedulerCommand::new),
             new Subcommand("model", BenchModelCommand::new),
-            new Subcommand("serve", BenchServeCommand::new));
+            new Subcommand("serve", BenchServeCommand::new),
+            new Subcommand("sweep", BenchSweepCommand::new),
+            new Subcommand("ab", BenchAbCommand::new),
+            new Subcommand("replay", BenchReplayCommand::new));
 
     private static final List<Subcommand> COMMANDS = List.of(
             new Subcommand("bench", BenchCommand::new, BENCHMARKS),
@@ -45,6 +51,9 @@ final class Cli {
 
     /** An argument that no process can be given. */
     private static final String NEVER_GIVEN = "\0";
+
+    /** How help shows a value that is itself flags. */
+    private static final String OF_FLAGS = "<FLAGS>";
 
     private static final char UNREADABLE = '\ufffd';
 
@@ -173,7 +182,7 @@ final class Cli {
     private static Set<String> valueFlags(CommandLine command) {
         Set<String> flags = new HashSet<>();
         for (OptionSpec option : command.getCommandSpec().options()) {
-            if (option.arity().min() > 0) {
+            if (option.arity().min() > 0 && !option.paramLabel().equals(OF_FLAGS)) {
                 flags.addAll(List.of(option.names()));
             }
         }

@@ -38,6 +38,8 @@ public final class StepRecord {
         PREFILL_TOKENS("Prefill Tokens"),
         /** Rows that computed one generated token. */
         DECODE_ROWS("Decode Rows"),
+        /** Positions that its tokens attend to, of one layer: a token at position p, counted from zero, attends to p + 1. */
+        ATTENDED("Attended Positions"),
         /** Requests waiting when it was planned, those it admitted left out. */
         WAITING("Waiting Requests"),
         /** Requests that held KV blocks when it was planned. */

@@ -40,6 +40,7 @@ public final class StepPlan {
     private int sampleCount;
     private int prefillTokens;
     private int decodeRows;
+    private long attended;
     private long fromCache;
 
     StepPlan(int maxRows, int maxTokens) {
@@ -68,6 +69,7 @@ public final class StepPlan {
         sampleCount = 0;
         prefillTokens = 0;
         decodeRows = 0;
+        attended = 0;
         fromCache = 0;
     }
 
@@ -90,6 +92,7 @@ public final class StepPlan {
         prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
         fromCache += origin == Origin.WAITING && !sequence.isRestart() ? sequence.computed : 0;
         decodeRows += count == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
+        attended += (long) count * sequence.computed + (long) count * (count + 1) / 2;
         sequence.proposal = proposal;
     }
 
@@ -149,6 +152,11 @@ public final class StepPlan {
     /** Rows of one generated token each. */
     public int decodeRows() {
         return decodeRows;
+    }
+
+    /** Positions that the tokens attend to: a token at position p, counted from zero, attends to p + 1. */
+    public long attended() {
+        return attended;
     }
 
     public int samples() {

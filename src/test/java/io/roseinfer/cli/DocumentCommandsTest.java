@@ -33,7 +33,10 @@ class DocumentCommandsTest {
             "bench streaming",
             "bench scheduler",
             "bench model",
-            "bench serve");
+            "bench serve",
+            "bench sweep",
+            "bench ab",
+            "bench replay");
 
     private static final Pattern OURS = Pattern.compile("(?:tools|bin)/roseinfer(?= |$)(.*)");
     private static final Pattern SCRIPT = Pattern.compile("(?<![\\w/.])((?:tools|bin)(?:/[\\w-]+)+)(.*)");

@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineLoop;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.LiveRequest;
+import io.roseinfer.engine.Prompt;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.Observers;
@@ -63,6 +69,15 @@ class StepRecordsTest {
 
     private static long sum(List<StepRecord> steps, Fact fact) {
         return steps.stream().mapToLong(step -> step.get(fact)).sum();
+    }
+
+    @Test
+    void every_token_attends_to_those_before_it_and_itself() {
+        EngineOptions options = Models.options()
+                .withScheduler(SchedulerOptions.builder().prefixCache(false).build());
+        int computed = PROMPT + NEW_TOKENS - 1;
+        assertThat(sum(run(options, SimOptions.defaults()), Fact.ATTENDED))
+                .isEqualTo((long) REQUESTS * computed * (computed + 1) / 2);
     }
 
     @ParameterizedTest

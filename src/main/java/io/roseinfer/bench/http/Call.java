@@ -2,6 +2,7 @@ package io.roseinfer.bench.http;
 
 import io.roseinfer.bench.load.OfferedRequest;
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * One request on its way, and what has come back of it. The thread that sends writes the times before, the thread that reads writes the
@@ -25,6 +26,9 @@ final class Call {
     int completionTokens = CompletionEvent.UNKNOWN;
     int totalTokens = CompletionEvent.UNKNOWN;
     String error = "";
+
+    /** What the other side says of its own times. */
+    Optional<ServerStamps> server = Optional.empty();
 
     /** For each event with a choice: its time, its ids, the usage so far, and whether it has text. */
     long[] eventNanos;

@@ -16,10 +16,18 @@ import java.util.stream.IntStream;
  * @param times when it was sent and answered
  * @param arrivals when tokens came, and how many
  * @param usage what the server says it counted
+ * @param server what the other side stamped, where it does
  * @param error why it failed; empty if it did not
  */
 public record CallResult(
-        int id, int promptTokens, int askedTokens, Times times, Arrived arrivals, Usage usage, Optional<String> error) {
+        int id,
+        int promptTokens,
+        int askedTokens,
+        Times times,
+        Arrived arrivals,
+        Usage usage,
+        Optional<ServerStamps> server,
+        Optional<String> error) {
 
     /**
      * The times of a request.
@@ -74,6 +82,7 @@ public record CallResult(
                 new Times(call.dueNanos, call.readyNanos, call.sentNanos, call.lastChoiceNanos, call.endNanos),
                 arrived(call),
                 new Usage(call.promptTokens, call.completionTokens, call.totalTokens),
+                call.server,
                 call.error.isEmpty() ? Optional.empty() : Optional.of(call.error));
     }
 

@@ -7,8 +7,12 @@ import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.sampling.SamplingParams;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -71,6 +75,7 @@ public final class EngineTarget implements Target {
             call.promptTokens = completion.promptIds().length;
             call.completionTokens = completion.tokens().size();
             call.totalTokens = call.promptTokens + call.completionTokens;
+            call.server = Optional.of(stamps(completion));
         } catch (RoseException failed) {
             call.fail(failed.getMessage());
         } finally {
@@ -78,6 +83,23 @@ public final class EngineTarget implements Target {
             call.endNanos = clock.nanos();
             ended.accept(call);
         }
+    }
+
+    private static ServerStamps stamps(Completion completion) {
+        RequestTimeline timeline = completion.timeline();
+        return new ServerStamps(
+                timeline.submittedNanos(),
+                ServerStamps.UNKNOWN,
+                timeline.tokenizedNanos(),
+                timeline.admittedNanos(),
+                Arrays.stream(timeline.tokenNanos()).boxed().toList(),
+                ServerStamps.UNKNOWN,
+                completion.cachedTokens());
+    }
+
+    @Override
+    public List<StepRecord> steps() {
+        return engine.steps();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.roseinfer.bench.http;
 
 import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.metrics.StepRecord;
 import java.util.List;
 
 /**
@@ -12,13 +13,21 @@ import java.util.List;
  * @param calls every request, in the order of the load
  * @param cost what the process used from start to end
  * @param openedLate connections that had to be opened while requests were due
+ * @param steps the steps that the engine took meanwhile, oldest first; empty where they are not known
  */
 public record LoadResult(
-        long startNanos, long endNanos, boolean isScheduled, List<CallResult> calls, ClientCost cost, int openedLate) {
+        long startNanos,
+        long endNanos,
+        boolean isScheduled,
+        List<CallResult> calls,
+        ClientCost cost,
+        int openedLate,
+        List<StepRecord> steps) {
     private static final double NANOS_PER_SECOND = 1e9;
 
     public LoadResult {
         calls = List.copyOf(calls);
+        steps = List.copyOf(steps);
     }
 
     /** Those that were answered to their end. */

@@ -4,6 +4,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.bench.Pacer;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.metrics.StepRecord.Fact;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,7 +67,10 @@ public final class LoadRun {
                 load.isScheduled(),
                 calls.stream().map(CallResult::of).toList(),
                 ClientCost.now().minus(before),
-                target.openedLate());
+                target.openedLate(),
+                target.steps().stream()
+                        .filter(step -> step.get(Fact.START_NANOS) >= startNanos)
+                        .toList());
     }
 
     private void sendAll(List<Call> calls, boolean scheduled, long startNanos, Consumer<Call> ended) {

@@ -1,6 +1,7 @@
 package io.roseinfer.bench.http;
 
 import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.metrics.StepRecord;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -22,6 +23,11 @@ public sealed interface Target extends AutoCloseable permits HttpTarget, EngineT
 
     /** Gives up every call that has not ended. */
     void abort(String why);
+
+    /** The newest steps of the engine behind it, oldest first; none where that cannot be known. */
+    default List<StepRecord> steps() {
+        return List.of();
+    }
 
     /** Connections that had to be opened while requests were due. */
     int openedLate();

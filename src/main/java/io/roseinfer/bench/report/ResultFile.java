@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFileAttributes;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
 import tools.jackson.core.JacksonException;
@@ -105,6 +106,16 @@ public final class ResultFile {
         } catch (JacksonException e) {
             throw new BadInput(FileFailure.shown(file) + " is no JSON document: " + e.getOriginalMessage(), e);
         }
+    }
+
+    /** The document that stands in it already; empty if there is none. */
+    public Optional<JsonNode> existing() {
+        return Files.isRegularFile(target) ? Optional.of(read(target)) : Optional.empty();
+    }
+
+    /** Its name for people. */
+    public String shown() {
+        return FileFailure.shown(path);
     }
 
     /** Whether a document stays behind what was written before, as in a pipe, instead of taking its place. */

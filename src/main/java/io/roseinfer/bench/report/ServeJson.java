@@ -4,14 +4,18 @@ import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientFloor;
 import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.metrics.Percentiles;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.Summary;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 import tools.jackson.databind.node.ArrayNode;
@@ -36,7 +40,7 @@ import tools.jackson.databind.node.ObjectNode;
  *   dispatch_lag_ms, client_queue_ms, ttft_intended_ms, e2el_intended_ms
  *                              {count, p50, p95, p99, mean, max}; lag and queue of all requests, the others of the completed
  *   client                     {cpu_s, gc_count, gc_ms, connections_opened_late}, of the process in the window
- *   floor                      {token_events_s, dispatch_lag_ms, ttft_ms} against a server that only writes
+ *   floor                      {token_events_s, dispatch_lag_ms, ttft_ms} against a server that only writes; null on simulated time
  *   data                       what a reader of traces clipped or left out, by name; empty without a trace
  *   requests[]                 all of them; stamps are ns since the start
  *     id, prompt_tokens (-1 for text), asked_tokens, due_ns, ready_ns, sent_ns, last_choice_ns, end_ns
@@ -44,7 +48,13 @@ import tools.jackson.databind.node.ObjectNode;
  *     event_ns[], event_tokens[]
  *                              the events that brought tokens, and how many
  *     usage                    [prompt, completion, total] as the server says, -1 where it does not
+ *     server                   null, or what the other side stamped: received_ns, parsed_ns, tokenized_ns, admitted_ns, token_ns[],
+ *                              first_write_ns (null where it does not say) and cached_tokens ({@link io.roseinfer.bench.http.ServerStamps})
  *     error                    null, or why it failed
+ *   steps                      null, or the engine's steps in the window
+ *     columns[]                names of a row's numbers, as {@link io.roseinfer.metrics.StepRecord.Fact} has them; start_nanos is since
+ *                              the start
+ *     rows[][]                 a row for each step
  * </pre>
  */
 public final class ServeJson {
@@ -74,7 +84,8 @@ public final class ServeJson {
     private ServeJson() {}
 
     /** The document. */
-    public static ObjectNode of(LoadResult run, Verdict verdict, ClientFloor floor, Instant date, About about) {
+    public static ObjectNode of(
+            LoadResult run, Verdict verdict, Optional<ClientFloor> floor, Instant date, About about) {
         ObjectNode root = JsonParts.object().put("date", date.toString());
         about.head().forEach((key, value) -> root.set(key, JsonParts.value(value)));
         totals(root, run);
@@ -94,10 +105,11 @@ public final class ServeJson {
         own.set("client_queue_ms", summary(LatencyTable.held(run)));
         LatencyTable.fromDue(run).forEach((metric, values) -> own.set(metric + "_ms", summary(values)));
         own.set("client", client(run));
-        own.set("floor", floor(floor));
+        own.set("floor", floor.map(ServeJson::floor).orElse(null));
         own.set("data", JsonParts.value(about.data()));
         ArrayNode requests = own.putArray("requests");
         run.calls().forEach(call -> requests.add(request(call, run.startNanos())));
+        own.set("steps", run.steps().isEmpty() ? null : steps(run));
         root.set("roseinfer", own);
         return root;
     }
@@ -227,6 +239,43 @@ public final class ServeJson {
                 .add(call.usage().promptTokens())
                 .add(call.usage().completionTokens())
                 .add(call.usage().totalTokens());
+        node.set("server", call.server().map(stamps -> server(stamps, startNanos)).orElse(null));
         return node.put("error", call.error().orElse(null));
+    }
+
+    private static ObjectNode server(ServerStamps stamps, long startNanos) {
+        ObjectNode node = JsonParts.object();
+        stamp(node, "received_ns", stamps.receivedNanos(), startNanos);
+        stamp(node, "parsed_ns", stamps.parsedNanos(), startNanos);
+        stamp(node, "tokenized_ns", stamps.tokenizedNanos(), startNanos);
+        stamp(node, "admitted_ns", stamps.admittedNanos(), startNanos);
+        ArrayNode tokens = node.putArray("token_ns");
+        stamps.tokenNanos().forEach(nanos -> tokens.add(nanos - startNanos));
+        stamp(node, "first_write_ns", stamps.firstWriteNanos(), startNanos);
+        return node.put("cached_tokens", stamps.cachedTokens());
+    }
+
+    private static void stamp(ObjectNode node, String name, long nanos, long startNanos) {
+        if (nanos == ServerStamps.UNKNOWN) {
+            node.putNull(name);
+        } else {
+            node.put(name, nanos - startNanos);
+        }
+    }
+
+    private static ObjectNode steps(LoadResult run) {
+        ObjectNode node = JsonParts.object();
+        ArrayNode columns = node.putArray("columns");
+        for (Fact fact : Fact.values()) {
+            columns.add(fact.key());
+        }
+        ArrayNode rows = node.putArray("rows");
+        for (StepRecord step : run.steps()) {
+            ArrayNode row = rows.addArray();
+            for (Fact fact : Fact.values()) {
+                row.add(step.get(fact) - (fact == Fact.START_NANOS ? run.startNanos() : 0));
+            }
+        }
+        return node;
     }
 }

@@ -12,6 +12,7 @@ import java.util.Formatter;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The text of {@code roseinfer bench serve}, in the words and the order of {@code vllm bench serve}, with what is this client's own
@@ -43,7 +44,7 @@ public final class ServeReport {
     }
 
     /** The block of one run, every line ended by a newline. */
-    public String text(LoadResult run, Verdict verdict, ClientFloor floor) {
+    public String text(LoadResult run, Verdict verdict, Optional<ClientFloor> floor) {
         Formatter out = new Formatter(Locale.ROOT);
         out.format("============ Serving Benchmark Result ============\n");
         counts(out, run);
@@ -72,7 +73,7 @@ public final class ServeReport {
                 run.cost().cpuNanos() / 1e9 / run.seconds(),
                 run.cost().collections(),
                 run.cost().collectionMillis());
-        floor(out, floor);
+        floor.ifPresent(measured -> floor(out, measured));
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
         out.format("Valid: %s\n", verdict.isValid() ? "yes" : "NO");
         verdict.reasons().forEach(reason -> out.format("Invalid: %s\n", reason));

@@ -1,5 +1,6 @@
 /**
- * The commands that measure servers and show what was measured: {@code bench serve} and {@code report}.
+ * The commands that measure servers and show what was measured: {@code bench serve}, {@code bench sweep}, {@code bench ab} and
+ * {@code bench replay}, which are runs of it, and {@code report}. What answers is a {@link io.roseinfer.cli.bench.SystemUnderTest}.
  *
  * <p>Invariant: a run that does not count ends with exit code 8 and says why, with its results printed and written all the same.
  *

@@ -12,7 +12,9 @@ public final class EndpointFlags {
         /** An engine in this process. */
         ENGINE,
         /** A server in this process that only writes. */
-        NULL
+        NULL,
+        /** A scheduler on simulated time. */
+        SIM
     }
 
     static final class Backend extends Choices.Choice<Kind> {
@@ -29,12 +31,13 @@ public final class EndpointFlags {
 
     @Option(
             names = "--backend",
-            paramLabel = "<http|engine|null>",
+            paramLabel = "<http|engine|null|sim>",
             defaultValue = "http",
             converter = Backend.class,
             description = {
                 "http is the server at --base-url; engine is one in this process, without HTTP, of --model and the flags below it;",
-                "null is a server in this process that only writes: what is measured then is the client."
+                "null is a server in this process that only writes: what is measured then is the client;",
+                "sim is the engine's scheduler on simulated time, whose steps take what --step-costs says."
             })
     private Kind backend = Kind.HTTP;
 

@@ -106,6 +106,11 @@ public final class ModelFlags {
         device = Optional.of(value);
     }
 
+    /** Takes the simulated device, whatever the flags say. */
+    public void simulate() {
+        device = Optional.of(new Choices.Place(Device.SIM, 0));
+    }
+
     /** Whether the device is the simulated one. */
     public boolean isSimulated() {
         return kind() == Device.SIM;

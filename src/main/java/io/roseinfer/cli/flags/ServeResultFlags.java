@@ -1,22 +1,18 @@
 package io.roseinfer.cli.flags;
 
-import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.report.ResultFile;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** What is told of a run of {@code bench serve}, and what is asked of it. */
+/** What is told of a run of {@code bench serve}. */
 public final class ServeResultFlags {
     private static final List<String> METRICS = List.of("ttft", "tpot", "itl", "e2el");
-    private static final List<String> BOUNDED = List.of("ttft", "tpot", "e2el");
 
     static final class Metrics implements ITypeConverter<List<String>> {
         @Override
@@ -62,15 +58,6 @@ public final class ServeResultFlags {
     private List<Double> percentiles = List.of(99.0);
 
     @Option(
-            names = "--goodput",
-            paramLabel = "<METRIC:MS>",
-            arity = "1..3",
-            description =
-                    "Count requests within all of these bounds as well, of ttft, tpot and e2el, as in ttft:200 tpot:50.",
-            showDefaultValue = Visibility.NEVER)
-    private List<String> goodput = List.of();
-
-    @Option(
             names = {"--json", "--result-filename"},
             paramLabel = "<FILE>",
             description = "Write results and every request's stamps to a file; .gz and .zst compress it.",
@@ -82,42 +69,12 @@ public final class ServeResultFlags {
             description = "Write them to roseinfer-<R>qps.json, unless --result-filename names another file.")
     private boolean saveResult;
 
-    @Option(
-            names = "--max-dispatch-lag-ms",
-            paramLabel = "<MS>",
-            converter = Ranges.PositiveNumber.class,
-            description =
-                    "A run is invalid if one request in a hundred was sent later than this, and than 1 %% of the median TTFT.")
-    private double mostLagMillis = 2;
-
     public List<String> metrics() {
         return metrics;
     }
 
     public List<Double> percentiles() {
         return percentiles;
-    }
-
-    public double mostLagMillis() {
-        return mostLagMillis;
-    }
-
-    /** The bounds of goodput in milliseconds, by metric. */
-    public Map<String, Double> goodput() {
-        Map<String, Double> bounds = new LinkedHashMap<>();
-        for (String bound : goodput) {
-            String[] parts = bound.split(":", -1);
-            try {
-                if (parts.length == 2 && BOUNDED.contains(parts[0]) && Double.parseDouble(parts[1]) >= 0) {
-                    bounds.put(parts[0], Double.valueOf(parts[1]));
-                    continue;
-                }
-            } catch (NumberFormatException notNumber) {
-                // Said below, in the same words.
-            }
-            throw new BadInput("--goodput is '" + bound + "'; it must be ttft:MS, tpot:MS or e2el:MS, as in ttft:200");
-        }
-        return bounds;
     }
 
     /** The file for results, checked before a long run. */

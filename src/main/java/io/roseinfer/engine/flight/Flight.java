@@ -24,5 +24,6 @@ public record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, Step
         record.set(Fact.TOKENS, plan.tokens());
         record.set(Fact.PREFILL_TOKENS, plan.prefillTokens());
         record.set(Fact.DECODE_ROWS, plan.decodeRows());
+        record.set(Fact.ATTENDED, plan.attended());
     }
 }

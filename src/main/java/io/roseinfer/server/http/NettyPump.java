@@ -124,7 +124,7 @@ final class NettyPump implements Pump {
         if (chunked) {
             int digits = (Integer.SIZE - Integer.numberOfLeadingZeros(bytes.size()) + 3) / 4;
             for (int digit = digits - 1; digit >= 0; digit--) {
-                buffer.writeByte(HEX[bytes.size() >> 4 * digit & 0xf]);
+                buffer.writeByte(HEX[(bytes.size() >> (4 * digit)) & 0xf]);
             }
             buffer.writeShort(CRLF);
         }

@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.DoubleStream;
+import tools.jackson.databind.JsonNode;
 
 /** One page of one or more runs: whether they count, what they measured, how it came about, and what the words mean. */
 public final class HtmlReport {
@@ -41,6 +42,11 @@ public final class HtmlReport {
                         .flatMap(file -> ResultDocument.read(file).stream())
                         .toList())
                 .page();
+    }
+
+    /** The page of one results file's content. */
+    public static String of(String name, JsonNode document) {
+        return new HtmlReport(ResultDocument.of(name, document)).page();
     }
 
     private static Map<String, String> definitions() {

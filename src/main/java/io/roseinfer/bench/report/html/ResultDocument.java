@@ -1,6 +1,5 @@
 package io.roseinfer.bench.report.html;
 
-import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.report.ResultFile;
 import java.nio.file.Path;
@@ -24,8 +23,12 @@ final class ResultDocument {
      * @throws BadInput if it is not a results file of a kind that can be shown
      */
     static List<ShownRun> read(Path file) {
-        JsonNode root = ResultFile.read(file);
         String name = file.getFileName().toString().replaceFirst("\\.json.*$", "");
+        return of(name, ResultFile.read(file));
+    }
+
+    /** The runs of a file's content. */
+    static List<ShownRun> of(String name, JsonNode root) {
         if (root.path("roseinfer").path("kind").asString("").equals("serve")) {
             return List.of(served(name, root));
         }
@@ -33,7 +36,7 @@ final class ResultDocument {
             return streamed(name, root);
         }
         throw new BadInput(
-                FileFailure.shown(file)
+                name
                         + " has no runs with requests; a report shows what bench serve --json and bench streaming --json write");
     }
 

@@ -1,0 +1,146 @@
+package io.roseinfer.bench.compare;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.report.Figures;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The results files of {@code bench sweep} and {@code bench ab}: an object {@code roseinfer} with
+ *
+ * <pre>
+ * schema, kind                 1; "sweep" or "ab"
+ * command[]                    arguments of bench serve that all runs share
+ * goodput                      most milliseconds by metric that make a request good; empty without
+ * of a sweep
+ *   attainment                 the share of requests that must be good, 0 to 1
+ *   points[]                   in the order they were measured
+ *     flags                    what was varied, with the value it had
+ *     figures                  as {@link Figures} has them, and offered_rate
+ *     failed, reasons[]        requests that failed; why the run does not count, empty if it does
+ *     meets                    whether it meets the objective
+ *   settings[]                 for each setting of what was varied beside the rate: {flags, highest, knee}, rates of
+ *                              {@link Sweep#highest} and {@link Sweep#knee}, null where there is none
+ *   pareto[]                   indices of the points that no other one beats
+ * of a comparison
+ *   a, b                       the arguments of the arms
+ *   metric, no_worse_than      the figure that decides, and the share by which b may be worse
+ *   worse                      whether the interval leaves out that it is no worse than that
+ *   discarded                  pairs of which a run did not count
+ *   pairs[]                    {seed, a, b}: figures of either arm
+ *   ratios                     by figure, {ratio, low, high, smallest_effect} as {@link PairedRatio} has them
+ * </pre>
+ */
+public final class CompareJson {
+    private static final int SCHEMA = 1;
+
+    private CompareJson() {}
+
+    /** The two arms of a comparison and what decides it. */
+    public record Arms(List<String> a, List<String> b, String metric, double noWorseThan, int discarded) {
+        public Arms {
+            a = List.copyOf(a);
+            b = List.copyOf(b);
+        }
+    }
+
+    /** A sweep's document. */
+    public static ObjectNode of(Sweep sweep, List<String> arguments, Map<String, Double> bounds) {
+        ObjectNode root = StrictJson.mapper().createObjectNode();
+        ObjectNode own = head(root, "sweep", arguments, bounds).put("attainment", sweep.attainment());
+        ArrayNode points = own.putArray("points");
+        for (SweepPoint point : sweep.points()) {
+            ObjectNode node = points.addObject();
+            node.set("flags", value(point.flags()));
+            node.set("figures", value(point.figures()));
+            node.put("failed", point.failed());
+            node.set("reasons", value(point.reasons()));
+            node.put("meets", point.meets(sweep.attainment()));
+        }
+        ArrayNode settings = own.putArray("settings");
+        for (Sweep.Settings setting : sweep.bySettings()) {
+            ObjectNode node = settings.addObject();
+            node.set("flags", value(setting.flags()));
+            node.set("highest", value(rate(sweep.highest(setting))));
+            node.set("knee", value(rate(sweep.knee(setting))));
+        }
+        ArrayNode pareto = own.putArray("pareto");
+        sweep.pareto().forEach(point -> pareto.add(sweep.points().indexOf(point)));
+        return root;
+    }
+
+    private static @Nullable Double rate(Optional<SweepPoint> point) {
+        return point.map(found -> found.figures().get(SweepPoint.OFFERED_RATE)).orElse(null);
+    }
+
+    /** A comparison's document. */
+    public static ObjectNode of(
+            Comparison comparison, Arms arms, List<String> arguments, Map<String, Double> bounds) {
+        ObjectNode root = StrictJson.mapper().createObjectNode();
+        ObjectNode own = head(root, "ab", arguments, bounds);
+        own.set("a", value(arms.a()));
+        own.set("b", value(arms.b()));
+        own.put("metric", arms.metric())
+                .put("no_worse_than", arms.noWorseThan())
+                .put("worse", comparison.isWorse(arms.metric(), arms.noWorseThan()))
+                .put("discarded", arms.discarded());
+        own.set("pairs", value(comparison.pairs()));
+        ObjectNode ratios = own.putObject("ratios");
+        comparison.ratios().forEach((figure, ratio) -> ratios.putObject(figure)
+                .put("ratio", ratio.ratio())
+                .put("low", ratio.low())
+                .put("high", ratio.high())
+                .put("smallest_effect", ratio.smallestEffect()));
+        return root;
+    }
+
+    private static ObjectNode head(
+            ObjectNode root, String kind, List<String> arguments, Map<String, Double> bounds) {
+        ObjectNode own = root.putObject("roseinfer").put("schema", SCHEMA).put("kind", kind);
+        own.set("command", value(arguments));
+        own.set("goodput", value(bounds));
+        return own;
+    }
+
+    private static JsonNode value(@Nullable Object value) {
+        return StrictJson.mapper().valueToTree(value);
+    }
+
+    /** The shared arguments of a document. */
+    public static List<String> arguments(JsonNode document) {
+        return texts(document.path("roseinfer").path("command"));
+    }
+
+    /**
+     * The points of a sweep's document.
+     *
+     * @throws BadInput if it is of another kind
+     */
+    public static List<SweepPoint> points(JsonNode document) {
+        JsonNode own = document.path("roseinfer");
+        if (!own.path("kind").asString("").equals("sweep")) {
+            throw new BadInput("the file has no points of bench sweep; name another one");
+        }
+        List<SweepPoint> points = new ArrayList<>();
+        for (JsonNode node : own.path("points")) {
+            Map<String, String> flags = new LinkedHashMap<>();
+            node.path("flags").forEachEntry((name, text) -> flags.put(name, text.asString("")));
+            Map<String, Double> figures = new LinkedHashMap<>();
+            node.path("figures").forEachEntry((name, number) -> figures.put(name, number.doubleValue()));
+            points.add(new SweepPoint(flags, figures, node.path("failed").asInt(0), texts(node.path("reasons"))));
+        }
+        return points;
+    }
+
+    private static List<String> texts(JsonNode list) {
+        return list.valueStream().map(text -> text.asString("")).toList();
+    }
+}

@@ -1,0 +1,135 @@
+package io.roseinfer.bench.compare;
+
+import io.roseinfer.metrics.Summary;
+import java.util.Formatter;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/** The text of {@code bench ab}: for each figure the medians of both arms, the ratio with its interval, and what it comes to. */
+public final class ComparisonReport {
+    private static final int HALF = 12;
+    /** What the drawn axis shows on either side of 1, at least. */
+    private static final double LEAST_SPAN = 0.02;
+
+    /** The figures that are printed, beside the one that decides; files have them all. */
+    private static final Set<String> SHOWN = Set.of(
+            "median_ttft_ms",
+            "p99_ttft_ms",
+            "median_tpot_ms",
+            "p99_tpot_ms",
+            "median_itl_ms",
+            "p99_itl_ms",
+            "median_e2el_ms",
+            "p99_e2el_ms",
+            "output_throughput",
+            "request_goodput");
+
+    private ComparisonReport() {}
+
+    /** One pair as it comes in, without an end of the line. */
+    public static String line(int number, Comparison.Pair pair, String metric) {
+        double a = pair.a().getOrDefault(metric, 0.0);
+        double b = pair.b().getOrDefault(metric, 0.0);
+        return String.format(Locale.ROOT, "pair %d: %s %.3f and %.3f, ratio %.4f", number, metric, a, b, b / a);
+    }
+
+    /**
+     * The whole table, every line ended by a newline.
+     *
+     * @param arms what was compared, and by which figure
+     */
+    public static String text(Comparison comparison, CompareJson.Arms arms) {
+        Formatter out = new Formatter(Locale.ROOT);
+        out.format(
+                "=== a/b: %d pairs, A B B A%s ===\n",
+                comparison.pairs().size(),
+                arms.discarded() > 0 ? ", " + arms.discarded() + " discarded" : "");
+        out.format("A: %s\n", arms.a().isEmpty() ? "no flags of its own" : String.join(" ", arms.a()));
+        out.format("B: %s\n", arms.b().isEmpty() ? "no flags of its own" : String.join(" ", arms.b()));
+        Map<String, PairedRatio> shown = new LinkedHashMap<>(comparison.ratios());
+        shown.keySet().removeIf(figure -> !SHOWN.contains(figure) && !figure.equals(arms.metric()));
+        double span = shown.values().stream()
+                .mapToDouble(ratio -> Math.max(1 - ratio.low(), ratio.high() - 1))
+                .max()
+                .orElse(LEAST_SPAN);
+        span = Math.max(LEAST_SPAN, span);
+        out.format(
+                "%-20s %10s %10s %8s  %-18s %8s  %s\n",
+                "figure", "median A", "median B", "B / A", "98 % interval", "can see", axis(span));
+        for (Map.Entry<String, PairedRatio> entry : shown.entrySet()) {
+            row(out, comparison, entry.getKey(), entry.getValue(), span);
+        }
+        out.format("%s\n", verdict(comparison, arms));
+        return out.toString();
+    }
+
+    private static String axis(double span) {
+        return String.format(Locale.ROOT, "%.0f %% .. 1 .. +%.0f %%", -100 * span, 100 * span);
+    }
+
+    private static void row(Formatter out, Comparison comparison, String figure, PairedRatio ratio, double span) {
+        out.format(
+                "%-20s %10.3f %10.3f %8.4f  %-18s %6.2f %%  %s\n",
+                figure,
+                median(comparison, figure, Comparison.Pair::a),
+                median(comparison, figure, Comparison.Pair::b),
+                ratio.ratio(),
+                String.format(Locale.ROOT, "%.4f .. %.4f", ratio.low(), ratio.high()),
+                100 * ratio.smallestEffect(),
+                drawn(ratio, span));
+    }
+
+    private static double median(
+            Comparison comparison, String figure, Function<Comparison.Pair, Map<String, Double>> arm) {
+        return Summary.of(comparison.pairs().stream()
+                        .mapToDouble(pair -> arm.apply(pair).getOrDefault(figure, 0.0))
+                        .toArray())
+                .p50();
+    }
+
+    /** The interval on an axis whose middle is 1. */
+    private static String drawn(PairedRatio ratio, double span) {
+        char[] line = " ".repeat(2 * HALF + 1).toCharArray();
+        line[HALF] = '|';
+        for (int i = place(ratio.low(), span); i <= place(ratio.high(), span); i++) {
+            line[i] = '-';
+        }
+        line[place(ratio.ratio(), span)] = 'o';
+        return new String(line).stripTrailing();
+    }
+
+    private static int place(double ratio, double span) {
+        return Math.clamp(Math.round(HALF + (ratio - 1) / span * HALF), 0, 2 * HALF);
+    }
+
+    /** What the figure that decides says, in a sentence. */
+    public static String verdict(Comparison comparison, CompareJson.Arms arms) {
+        PairedRatio ratio = comparison.ratios().get(arms.metric());
+        if (ratio == null) {
+            return arms.metric() + " was not measured in every run";
+        }
+        String by = String.format(
+                Locale.ROOT, "%.2f %% (%.2f to %.2f)", percent(ratio.ratio()), percent(ratio.low()), percent(ratio.high()));
+        if (comparison.isWorse(arms.metric(), arms.noWorseThan())) {
+            return "B is worse: " + arms.metric() + " changes by " + by
+                    + (arms.noWorseThan() > 0
+                            ? String.format(Locale.ROOT, ", and %.1f %% are allowed", 100 * arms.noWorseThan())
+                            : "");
+        }
+        return ratio.isEven()
+                ? String.format(
+                        Locale.ROOT,
+                        "No difference in %s: %s; so many pairs would have found %.2f %% four times in five",
+                        arms.metric(),
+                        by,
+                        100 * ratio.smallestEffect())
+                : "A difference: " + arms.metric() + " changes by " + by;
+    }
+
+    private static double percent(double ratio) {
+        return 100 * (ratio - 1);
+    }
+}

@@ -1,0 +1,128 @@
+package io.roseinfer.bench.compare;
+
+import java.util.Formatter;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.Collectors;
+
+/**
+ * The text of {@code bench sweep}: a line for each point, with a bar of its goodput, and for each setting the highest rate that meets the
+ * objective and the knee ({@link Sweep} defines both).
+ */
+public final class SweepReport {
+    private static final int BAR = 24;
+
+    private SweepReport() {}
+
+    /** One point, on a line of its own without an end. */
+    public static String line(SweepPoint point) {
+        return flags(point.flags())
+                + String.format(
+                        Locale.ROOT,
+                        ": goodput %.2f requests/s, %.1f %% good, TTFT p99 %s ms, TPOT p50 %s ms%s",
+                        point.figure("request_goodput").orElse(0),
+                        100 * point.figure("good_share").orElse(0),
+                        number(point, "p99_ttft_ms"),
+                        number(point, "median_tpot_ms"),
+                        point.reasons().isEmpty() ? "" : ", INVALID: " + point.reasons().getFirst());
+    }
+
+    private static String flags(Map<String, String> flags) {
+        return flags.isEmpty()
+                ? "all"
+                : flags.entrySet().stream()
+                        .map(flag -> flag.getKey() + "=" + flag.getValue())
+                        .collect(Collectors.joining(" "));
+    }
+
+    private static String number(SweepPoint point, String figure) {
+        OptionalDouble value = point.figure(figure);
+        return value.isPresent() ? String.format(Locale.ROOT, "%.2f", value.getAsDouble()) : "-";
+    }
+
+    /** The whole table, every line ended by a newline. */
+    public static String text(Sweep sweep, Map<String, Double> bounds) {
+        Formatter out = new Formatter(Locale.ROOT);
+        out.format("=== sweep: %d points%s ===\n", sweep.points().size(), objective(sweep, bounds));
+        int width = sweep.points().stream()
+                .mapToInt(point -> flags(point.flags()).length())
+                .max()
+                .orElse(0);
+        width = Math.max(width, "point".length());
+        out.format(
+                "%-" + width + "s %9s %9s %7s %10s %10s %10s %10s  goodput\n",
+                "point",
+                "offered/s",
+                "goodput/s",
+                "good %",
+                "TTFT p50",
+                "TTFT p99",
+                "TPOT p50",
+                "tokens/s");
+        double most = sweep.points().stream()
+                .mapToDouble(point -> point.figure("request_goodput").orElse(0))
+                .max()
+                .orElse(1);
+        for (Sweep.Settings settings : sweep.bySettings()) {
+            for (SweepPoint point : settings.points()) {
+                row(out, point, width, most);
+            }
+        }
+        for (Sweep.Settings settings : sweep.bySettings()) {
+            settings(out, sweep, settings, bounds);
+        }
+        return out.toString();
+    }
+
+    private static String objective(Sweep sweep, Map<String, Double> bounds) {
+        return bounds.isEmpty()
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        ", good is %s, asked of %.4g %%",
+                        bounds.entrySet().stream()
+                                .map(bound -> bound.getKey() + " <= " + bound.getValue() + " ms")
+                                .sorted()
+                                .collect(Collectors.joining(" and ")),
+                        100 * sweep.attainment());
+    }
+
+    private static void row(Formatter out, SweepPoint point, int width, double most) {
+        double goodput = point.figure("request_goodput").orElse(0);
+        out.format(
+                "%-" + width + "s %9s %9.2f %7.1f %10s %10s %10s %10s  %s%s\n",
+                flags(point.flags()),
+                number(point, SweepPoint.OFFERED_RATE),
+                goodput,
+                100 * point.figure("good_share").orElse(0),
+                number(point, "median_ttft_ms"),
+                number(point, "p99_ttft_ms"),
+                number(point, "median_tpot_ms"),
+                number(point, "output_throughput"),
+                "#".repeat((int) Math.round(BAR * goodput / Math.max(most, 1e-9))),
+                point.reasons().isEmpty() ? "" : " INVALID");
+    }
+
+    private static void settings(
+            Formatter out, Sweep sweep, Sweep.Settings settings, Map<String, Double> bounds) {
+        if (settings.points().stream()
+                .noneMatch(point -> point.figure(SweepPoint.OFFERED_RATE).isPresent())) {
+            return;
+        }
+        String of = settings.flags().isEmpty() ? "" : " with " + flags(settings.flags());
+        out.format("Knee%s: %s\n", of, rate(sweep.knee(settings)));
+        if (!bounds.isEmpty()) {
+            out.format("Highest rate that meets the objective%s: %s\n", of, rate(sweep.highest(settings)));
+        }
+    }
+
+    private static String rate(Optional<SweepPoint> point) {
+        return point.map(found -> String.format(
+                        Locale.ROOT,
+                        "%.2f requests/s",
+                        found.figure(SweepPoint.OFFERED_RATE).orElse(0)))
+                .orElse("below all that were tried");
+    }
+}

@@ -1,0 +1,30 @@
+package io.roseinfer.bench.http;
+
+import java.util.List;
+
+/**
+ * When the things happened that the other side did for a request, on the client's clock. A time that is not known is {@link #UNKNOWN}.
+ *
+ * @param receivedNanos the request was there: its last byte, or the submit call
+ * @param parsedNanos it was understood
+ * @param tokenizedNanos its prompt was token ids, and it waited to be admitted
+ * @param admittedNanos its batch was handed to the scheduler for prefill
+ * @param tokenNanos when the engine had each token; tokens of one step share theirs
+ * @param firstWriteNanos the first event was handed to the socket
+ * @param cachedTokens tokens of the prompt that the prefix cache had, or -1
+ */
+public record ServerStamps(
+        long receivedNanos,
+        long parsedNanos,
+        long tokenizedNanos,
+        long admittedNanos,
+        List<Long> tokenNanos,
+        long firstWriteNanos,
+        int cachedTokens) {
+    /** A time that nobody has told. */
+    public static final long UNKNOWN = Long.MIN_VALUE;
+
+    public ServerStamps {
+        tokenNanos = List.copyOf(tokenNanos);
+    }
+}

@@ -1,0 +1,148 @@
+package io.roseinfer.bench.replay;
+
+import io.roseinfer.base.RoseException.BadInput;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+
+/**
+ * Makes a {@link CostTable} of measured steps. Steps are put into bins of like width (rows, or eight bins of tokens to an octave).
+ * What rows and positions add besides is found by least squares of the deviations from the line through the bins' medians, steps far off
+ * left out; the curve goes through the medians of what is left of each bin.
+ */
+public final class CostFit {
+    /** A step further off than so many median deviations had something else happen to it. */
+    private static final double FAR = 5;
+
+    private static final int BINS_PER_OCTAVE = 8;
+
+    /** The measured length of one step. */
+    record Sample(StepShape shape, double nanos) {}
+
+    /** A curve and what is added to it for each of two features. */
+    private record Part(Curve curve, double first, double second) {}
+
+    private CostFit() {}
+
+    /**
+     * The table of some steps.
+     *
+     * @throws BadInput if none of them decodes, or none has a prompt
+     */
+    static CostTable fit(List<Sample> samples) {
+        Part decode = part(
+                samples.stream().filter(sample -> sample.shape().isDecode()).toList(),
+                "only decodes",
+                sample -> sample.shape().rows(),
+                StepShape::rows,
+                sample -> 0,
+                sample -> sample.shape().attended());
+        Part prefill = part(
+                samples.stream().filter(sample -> !sample.shape().isDecode()).toList(),
+                "computes a prompt",
+                sample -> sample.shape().tokens(),
+                shape -> octaves(shape.tokens()),
+                sample -> sample.shape().rows(),
+                sample -> sample.shape().attended());
+        return new CostTable(decode.curve(), decode.second(), prefill.curve(), prefill.first(), prefill.second());
+    }
+
+    private static long octaves(int tokens) {
+        return Math.round(BINS_PER_OCTAVE * Math.log(tokens) / Math.log(2));
+    }
+
+    private static Part part(
+            List<Sample> samples,
+            String what,
+            ToDoubleFunction<Sample> width,
+            ToLongFunction<StepShape> bin,
+            ToDoubleFunction<Sample> first,
+            ToDoubleFunction<Sample> second) {
+        if (samples.isEmpty()) {
+            throw new BadInput("the run has no step that " + what
+                    + ", so nobody knows how long one takes; record a run of more requests");
+        }
+        Map<Long, List<Sample>> bins = new TreeMap<>();
+        samples.forEach(sample -> bins.computeIfAbsent(bin.applyAsLong(sample.shape()), key -> new ArrayList<>())
+                .add(sample));
+        List<Double> x = new ArrayList<>();
+        List<Double> weights = new ArrayList<>();
+        for (List<Sample> like : bins.values()) {
+            x.add(like.stream().mapToDouble(width).average().orElseThrow());
+            weights.add((double) like.size());
+        }
+        Curve nanos = through(x, bins, Sample::nanos);
+        Curve usualFirst = through(x, bins, first);
+        Curve usualSecond = through(x, bins, second);
+        List<double[]> deviations = samples.stream()
+                .map(sample -> {
+                    double at = width.applyAsDouble(sample);
+                    return new double[] {
+                        sample.nanos() - nanos.at(at),
+                        first.applyAsDouble(sample) - usualFirst.at(at),
+                        second.applyAsDouble(sample) - usualSecond.at(at)
+                    };
+                })
+                .toList();
+        double[] slopes = leastSquares(near(deviations, leastSquares(near(deviations, new double[2]))));
+        Curve rest = through(
+                x,
+                bins,
+                sample -> Math.max(
+                        1,
+                        sample.nanos()
+                                - slopes[0] * first.applyAsDouble(sample)
+                                - slopes[1] * second.applyAsDouble(sample)));
+        return new Part(Curve.closestTo(x, rest.y(), weights), slopes[0], slopes[1]);
+    }
+
+    /** Through the medians of the bins. */
+    private static Curve through(List<Double> x, Map<Long, List<Sample>> bins, ToDoubleFunction<Sample> value) {
+        List<Double> medians = bins.values().stream()
+                .map(like -> Curve.median(like.stream().mapToDouble(value).toArray()))
+                .toList();
+        return new Curve(x, medians);
+    }
+
+    /** The deviations that slopes explain but for a few median deviations. */
+    private static List<double[]> near(List<double[]> deviations, double[] slopes) {
+        double[] left = deviations.stream()
+                .mapToDouble(row -> Math.abs(row[0] - slopes[0] * row[1] - slopes[1] * row[2]))
+                .toArray();
+        double most = FAR * Curve.median(left);
+        List<double[]> near = new ArrayList<>();
+        for (int i = 0; i < left.length; i++) {
+            if (left[i] <= most) {
+                near.add(deviations.get(i));
+            }
+        }
+        return near;
+    }
+
+    /** The two slopes, neither below 0. */
+    private static double[] leastSquares(List<double[]> rows) {
+        double aa = sum(rows, 1, 1);
+        double bb = sum(rows, 2, 2);
+        double ab = sum(rows, 1, 2);
+        double ya = sum(rows, 0, 1);
+        double yb = sum(rows, 0, 2);
+        double determinant = aa * bb - ab * ab;
+        if (determinant > 1e-9 * aa * bb) {
+            double[] both = {(ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant};
+            if (Arrays.stream(both).allMatch(slope -> slope >= 0)) {
+                return both;
+            }
+        }
+        double alone = aa > 0 ? Math.max(0, ya / aa) : 0;
+        double other = bb > 0 ? Math.max(0, yb / bb) : 0;
+        return alone * ya > other * yb ? new double[] {alone, 0} : new double[] {0, other};
+    }
+
+    private static double sum(List<double[]> rows, int one, int other) {
+        return rows.stream().mapToDouble(row -> row[one] * row[other]).sum();
+    }
+}

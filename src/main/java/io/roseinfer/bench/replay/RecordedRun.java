@@ -1,0 +1,210 @@
+package io.roseinfer.bench.replay;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.ServerStamps;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.engine.Prompt;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * A run that {@code bench serve --json} has written, as far as it can be run again.
+ *
+ * @param name of its file
+ * @param command the arguments of its command, {@code bench serve} included
+ * @param result what came of it; the run starts at 0
+ * @param kvBlocks blocks of its engine's KV pool, or 0 if nobody knows
+ */
+public record RecordedRun(String name, List<String> command, LoadResult result, int kvBlocks) {
+    private static final int MOST_SAMPLES = 1 << 16;
+
+    /** Every model of byte-level BPE has as many tokens. */
+    private static final int SMALLEST_VOCABULARY = 256;
+
+    public RecordedRun {
+        command = List.copyOf(command);
+    }
+
+    /**
+     * Reads a results file.
+     *
+     * @throws BadInput if it is not one of {@code bench serve}
+     */
+    public static RecordedRun read(Path file) {
+        return RecordedRunReader.read(file);
+    }
+
+    /**
+     * The load of this run, held against what was sent.
+     *
+     * @param load what its flags make
+     * @param exactly whether completions are to be as long as they were, and prompts that were text are replaced by as many token ids
+     * @throws BadInput if the requests differ: the data set has changed, or the code that makes it
+     */
+    public OfferedLoad again(OfferedLoad load, boolean exactly) {
+        if (load.requests().size() != result.calls().size()) {
+            throw new BadInput(name + " has " + result.calls().size() + " requests and its command makes "
+                    + load.requests().size() + "; the data set must be what it was");
+        }
+        List<OfferedRequest> requests = new ArrayList<>();
+        for (CallResult call : result.calls()) {
+            OfferedRequest request = load.requests().get(call.id());
+            boolean differs = call.promptTokens() != request.promptTokens()
+                    || call.askedTokens() != request.outputTokens();
+            if (differs) {
+                throw new BadInput(name + " has other lengths at request " + call.id()
+                        + " than its command makes; the data set must be what it was");
+            }
+            requests.add(exactly ? exact(call, request) : request);
+        }
+        return new OfferedLoad(requests, load.isScheduled());
+    }
+
+    private static OfferedRequest exact(CallResult call, OfferedRequest request) {
+        int tokens = call.isComplete() && call.tokens() > 0 ? call.tokens() : request.outputTokens();
+        OfferedRequest ids = request.prompt() instanceof Prompt.Tokens
+                ? request
+                : new OfferedRequest(request.dueNanos(), ids(call), request.outputTokens());
+        return new OfferedRequest(ids.dueNanos(), ids.prompt(), tokens);
+    }
+
+    /** As many token ids as a text had, and no others' beginning. */
+    private static Prompt ids(CallResult call) {
+        int[] ids = new int[Math.max(1, call.inputTokens())];
+        for (int i = 0; i < ids.length; i++) {
+            ids[i] = (int) (SplitMix64.uniform(call.id(), i) * SMALLEST_VOCABULARY);
+        }
+        return new Prompt.Tokens(ids);
+    }
+
+    /**
+     * How long things took in this run, with the machine's pace moment by moment.
+     *
+     * @throws BadInput if its steps were not recorded
+     */
+    public StepTimes times() {
+        if (result.steps().isEmpty()) {
+            throw new BadInput(name + " has no steps, so it does not say what a step costs; runs of bench serve --backend"
+                    + " engine --json do");
+        }
+        List<CostFit.Sample> samples = samples();
+        CostTable costs = CostFit.fit(samples);
+        HostTimes host = host();
+        return new StepTimes(costs, pace(samples, costs, host.turnNanos()), host);
+    }
+
+    /** The pace of every step, and of the turns between those that followed one another. */
+    private Pace pace(List<CostFit.Sample> samples, CostTable costs, long turnNanos) {
+        List<Long> begin = new ArrayList<>();
+        List<Long> end = new ArrayList<>();
+        List<Double> cost = new ArrayList<>();
+        for (int i = 0; i < samples.size(); i++) {
+            StepRecord step = result.steps().get(i);
+            long ends = step.endNanos();
+            long begins = ends - Math.round(samples.get(i).nanos());
+            if (i > 0 && step.get(Fact.DECODE_ROWS) > 0 && begins > end.getLast()) {
+                begin.add(end.getLast());
+                end.add(begins);
+                cost.add((double) turnNanos);
+            }
+            begin.add(begins);
+            end.add(ends);
+            cost.add(costs.nanos(samples.get(i).shape()));
+        }
+        return Pace.held(
+                begin.stream().mapToLong(Long::longValue).toArray(),
+                end.stream().mapToLong(Long::longValue).toArray(),
+                cost.stream().mapToDouble(Double::doubleValue).toArray());
+    }
+
+    /** This run's deviations from its costs, drawn by chance. */
+    public Pace drawnPace(long seed) {
+        List<CostFit.Sample> samples = samples();
+        CostTable costs = CostFit.fit(samples);
+        return Pace.drawn(
+                samples.stream()
+                        .mapToDouble(sample -> sample.nanos() - costs.nanos(sample.shape()))
+                        .toArray(),
+                seed);
+    }
+
+    /** The steps with their lengths: to the end of each, from its beginning or from the end of the one before where they overlap. */
+    private List<CostFit.Sample> samples() {
+        List<CostFit.Sample> samples = new ArrayList<>();
+        long before = Long.MIN_VALUE;
+        for (StepRecord step : result.steps()) {
+            long begin = Math.max(step.get(Fact.START_NANOS), before);
+            before = step.endNanos();
+            samples.add(new CostFit.Sample(StepShape.of(step), Math.max(1, before - begin)));
+        }
+        return samples;
+    }
+
+    private HostTimes host() {
+        List<StepRecord> steps = result.steps();
+        List<Long> turns = new ArrayList<>();
+        for (int i = 1; i < steps.size(); i++) {
+            if (steps.get(i).get(Fact.DECODE_ROWS) > 0) {
+                turns.add(Math.max(
+                        0, steps.get(i).get(Fact.START_NANOS) - steps.get(i - 1).endNanos()));
+            }
+        }
+        List<Long> arriving = new ArrayList<>();
+        List<Long> first = new ArrayList<>();
+        List<Long> later = new ArrayList<>();
+        for (CallResult call : result.completed()) {
+            call.server().ifPresent(stamps -> {
+                arriving.add(
+                        Math.max(0, stamps.tokenizedNanos() - call.times().sentNanos()));
+                deliveries(call.arrivals().nanos(), stamps.tokenNanos(), first, later);
+            });
+        }
+        return new HostTimes(median(turns), wake(), arriving, first, later);
+    }
+
+    private static void deliveries(List<Long> seen, List<Long> had, List<Long> first, List<Long> later) {
+        if (had.size() != seen.size()) {
+            return;
+        }
+        for (int i = 0; i < had.size() && later.size() < MOST_SAMPLES; i++) {
+            (i == 0 ? first : later).add(Math.max(0, seen.get(i) - had.get(i)));
+        }
+    }
+
+    /** From the arrival at an idle engine until the step begins: requests that came when no step ran and were admitted at once. */
+    private long wake() {
+        NavigableMap<Long, Long> ends = new TreeMap<>();
+        result.steps().forEach(step -> ends.put(step.get(Fact.START_NANOS), step.endNanos()));
+        List<Long> waits = new ArrayList<>();
+        for (CallResult call : result.completed()) {
+            call.server()
+                    .filter(stamps -> stamps.admittedNanos() != ServerStamps.UNKNOWN)
+                    .ifPresent(stamps -> {
+                        Map.Entry<Long, Long> before = ends.floorEntry(stamps.tokenizedNanos());
+                        Map.Entry<Long, Long> next = ends.higherEntry(stamps.tokenizedNanos());
+                        boolean idle = before == null || before.getValue() < stamps.tokenizedNanos();
+                        if (idle && next != null && stamps.admittedNanos() <= next.getKey()) {
+                            waits.add(next.getKey() - stamps.tokenizedNanos());
+                        }
+                    });
+        }
+        return median(waits);
+    }
+
+    private static long median(List<Long> values) {
+        return values.isEmpty()
+                ? 0
+                : Math.round(Curve.median(
+                        values.stream().mapToDouble(Long::doubleValue).toArray()));
+    }
+}

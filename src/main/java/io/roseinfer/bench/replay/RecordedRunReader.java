@@ -1,0 +1,112 @@
+package io.roseinfer.bench.replay;
+
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.ClientCost;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.ServerStamps;
+import io.roseinfer.bench.report.ResultFile;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+
+/** Reads the results files of {@code bench serve}; {@link io.roseinfer.bench.report.ServeJson} defines their fields. */
+final class RecordedRunReader {
+    private RecordedRunReader() {}
+
+    static RecordedRun read(Path file) {
+        JsonNode root = ResultFile.read(file);
+        JsonNode own = root.path("roseinfer");
+        if (!own.path("kind").asString("").equals("serve")) {
+            throw new BadInput(FileFailure.shown(file) + " is no run of bench serve; write one with its --json");
+        }
+        LoadResult result = new LoadResult(
+                0,
+                Math.max(1, Math.round(root.path("duration").asDouble() * 1e9)),
+                own.path("load").path("scheduled").asBoolean(false),
+                own.path("requests").valueStream().map(RecordedRunReader::call).toList(),
+                new ClientCost(0, 0, 0),
+                0,
+                steps(own.path("steps")));
+        return new RecordedRun(
+                FileFailure.shown(file),
+                own.path("command").valueStream().map(word -> word.asString("")).toList(),
+                result,
+                own.path("settings").path("kv_blocks").asInt(0));
+    }
+
+    private static CallResult call(JsonNode node) {
+        JsonNode usage = node.path("usage");
+        JsonNode server = node.path("server");
+        JsonNode error = node.path("error");
+        return new CallResult(
+                node.path("id").asInt(),
+                node.path("prompt_tokens").asInt(-1),
+                node.path("asked_tokens").asInt(),
+                new CallResult.Times(
+                        node.path("due_ns").asLong(),
+                        node.path("ready_ns").asLong(),
+                        node.path("sent_ns").asLong(),
+                        node.path("last_choice_ns").asLong(),
+                        node.path("end_ns").asLong()),
+                new CallResult.Arrived(
+                        CallResult.Counted.valueOf(
+                                node.path("counted").asString("not").toUpperCase(Locale.ROOT)),
+                        longs(node.path("event_ns")),
+                        node.path("event_tokens")
+                                .valueStream()
+                                .map(JsonNode::asInt)
+                                .toList()),
+                new CallResult.Usage(
+                        usage.path(0).asInt(-1),
+                        usage.path(1).asInt(-1),
+                        usage.path(2).asInt(-1)),
+                server.isObject() ? Optional.of(stamps(server)) : Optional.empty(),
+                error.isString() ? Optional.of(error.stringValue()) : Optional.empty());
+    }
+
+    private static List<Long> longs(JsonNode list) {
+        return list.valueStream().map(JsonNode::asLong).toList();
+    }
+
+    private static ServerStamps stamps(JsonNode node) {
+        return new ServerStamps(
+                stamp(node, "received_ns"),
+                stamp(node, "parsed_ns"),
+                stamp(node, "tokenized_ns"),
+                stamp(node, "admitted_ns"),
+                longs(node.path("token_ns")),
+                stamp(node, "first_write_ns"),
+                node.path("cached_tokens").asInt(-1));
+    }
+
+    private static long stamp(JsonNode node, String name) {
+        JsonNode value = node.path(name);
+        return value.isIntegralNumber() ? value.longValue() : ServerStamps.UNKNOWN;
+    }
+
+    /** Rows by the names of their columns; facts that the file does not have are 0. */
+    private static List<StepRecord> steps(JsonNode node) {
+        Map<String, Integer> columns = new HashMap<>();
+        for (JsonNode name : node.path("columns")) {
+            columns.put(name.asString(""), columns.size());
+        }
+        List<StepRecord> steps = new ArrayList<>();
+        for (JsonNode row : node.path("rows")) {
+            StepRecord step = new StepRecord();
+            for (Fact fact : Fact.values()) {
+                step.set(fact, row.path(columns.getOrDefault(fact.key(), -1)).asLong(0));
+            }
+            steps.add(step);
+        }
+        return steps;
+    }
+}

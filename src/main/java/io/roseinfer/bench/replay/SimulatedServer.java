@@ -1,0 +1,255 @@
+package io.roseinfer.bench.replay;
+
+import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.ClientCost;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.ServerStamps;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.engine.OnlineScheduler;
+import io.roseinfer.engine.Prompt;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepObserver;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.PriorityQueue;
+import java.util.function.Supplier;
+
+/**
+ * An engine on simulated time: the real scheduler, KV pool and prefix cache over a runner whose tokens mean nothing, with steps that take
+ * what {@link StepTimes} says. One step is in flight at a time. A run takes no longer than scheduling it does.
+ *
+ * <p>Completions have exactly the tokens that are asked for.
+ */
+public final class SimulatedServer {
+    private static final long ARRIVING = 1;
+    private static final long DELIVERY = 2;
+
+    private final Supplier<ModelRunner> runners;
+    private final SchedulerOptions options;
+    private final StepTimes times;
+    private final int maxConcurrency;
+    private final long seed;
+
+    /**
+     * A server for runs one after the other, each of which begins with an empty cache.
+     *
+     * @param runners opens a simulated runner
+     * @param maxConcurrency most requests that the client has in flight
+     * @param seed of what is drawn
+     */
+    public SimulatedServer(
+            Supplier<ModelRunner> runners, SchedulerOptions options, StepTimes times, int maxConcurrency, long seed) {
+        this.runners = runners;
+        this.options = options;
+        this.times = times;
+        this.maxConcurrency = maxConcurrency;
+        this.seed = seed;
+    }
+
+    /**
+     * Serves a load whose prompts are token ids; the run starts at 0.
+     *
+     * @throws BadInput if a prompt is text
+     */
+    public LoadResult run(OfferedLoad load) {
+        try (ModelRunner runner = runners.get()) {
+            return new Run(runner, load).run();
+        }
+    }
+
+    /** A request and its stamps so far. */
+    private static final class Request {
+        private final int id;
+        private final OfferedRequest offered;
+        private long dueNanos;
+        private long sentNanos;
+        private long queuedNanos;
+        private long admittedNanos = ServerStamps.UNKNOWN;
+        private final List<Long> tokens = new ArrayList<>();
+        private final List<Long> seen = new ArrayList<>();
+        private Optional<String> error = Optional.empty();
+
+        private Request(int id, OfferedRequest offered) {
+            this.id = id;
+            this.offered = offered;
+        }
+
+        private int[] prompt() {
+            return switch (offered.prompt()) {
+                case Prompt.Tokens tokens -> tokens.ids();
+                case Prompt.Text text ->
+                    throw new BadInput("a simulated server takes token ids, and request " + id + " is text");
+            };
+        }
+
+        private long endNanos() {
+            return seen.isEmpty() ? sentNanos : seen.getLast();
+        }
+
+        private CallResult result() {
+            int prompt = prompt().length;
+            return new CallResult(
+                    id,
+                    prompt,
+                    offered.outputTokens(),
+                    new CallResult.Times(dueNanos, sentNanos, sentNanos, endNanos(), endNanos()),
+                    new CallResult.Arrived(CallResult.Counted.IDS, seen, Collections.nCopies(seen.size(), 1)),
+                    new CallResult.Usage(prompt, seen.size(), prompt + seen.size()),
+                    Optional.of(new ServerStamps(
+                            sentNanos,
+                            ServerStamps.UNKNOWN,
+                            queuedNanos,
+                            admittedNanos,
+                            tokens,
+                            ServerStamps.UNKNOWN,
+                            -1)),
+                    error);
+        }
+    }
+
+    /** One run. */
+    private final class Run {
+        private final OnlineScheduler scheduler;
+        private final OfferedLoad load;
+        private final List<Request> requests = new ArrayList<>();
+        private final Map<Long, Request> running = new HashMap<>();
+        /** Requests that were sent and that the engine has not taken in, by when it can. */
+        private final PriorityQueue<Request> arriving =
+                new PriorityQueue<>(Comparator.comparingLong((Request request) -> request.queuedNanos)
+                        .thenComparingInt(request -> request.id));
+
+        /** When places under the bound on concurrency become free. */
+        private final PriorityQueue<Long> places = new PriorityQueue<>();
+
+        private final List<StepRecord> steps = new ArrayList<>();
+        private boolean stepped;
+        private int sent;
+        private long nowNanos;
+
+        private Run(ModelRunner runner, OfferedLoad load) {
+            this.load = load;
+            for (int id = 0; id < load.requests().size(); id++) {
+                requests.add(new Request(id, load.requests().get(id)));
+            }
+            places.addAll(Collections.nCopies(Math.min(maxConcurrency, requests.size()), 0L));
+            this.scheduler = new OnlineScheduler(runner, options, () -> nowNanos, 1, Observers.of(applied()));
+        }
+
+        private StepObserver applied() {
+            return new StepObserver() {
+                @Override
+                public void applied(StepRecord step) {
+                    long[] facts = new long[StepRecord.FACTS];
+                    step.copyTo(facts, 0);
+                    steps.add(StepRecord.copyOf(facts, 0));
+                    stepped = true;
+                }
+            };
+        }
+
+        private LoadResult run() {
+            while (true) {
+                send();
+                takeIn();
+                if (scheduler.hasUnfinished()) {
+                    step();
+                } else if (arriving.isEmpty()) {
+                    break;
+                } else {
+                    nowNanos = Math.max(nowNanos, arriving.peek().queuedNanos)
+                            + times.host().wakeNanos();
+                }
+            }
+            long endNanos =
+                    requests.stream().mapToLong(Request::endNanos).max().orElse(0);
+            return new LoadResult(
+                    0,
+                    Math.max(1, endNanos),
+                    load.isScheduled(),
+                    requests.stream().map(Request::result).toList(),
+                    new ClientCost(0, 0, 0),
+                    0,
+                    steps);
+        }
+
+        /** Sends every request that has a place, whenever that is: those that are due later arrive later. */
+        private void send() {
+            while (sent < requests.size() && !places.isEmpty()) {
+                Request request = requests.get(sent++);
+                long freeNanos = places.remove();
+                request.dueNanos = load.isScheduled() ? request.offered.dueNanos() : freeNanos;
+                request.sentNanos = Math.max(request.dueNanos, freeNanos);
+                request.queuedNanos =
+                        request.sentNanos + HostTimes.draw(times.host().arriving(), key(ARRIVING, request.id, 0));
+                arriving.add(request);
+            }
+        }
+
+        private void takeIn() {
+            while (!arriving.isEmpty() && arriving.peek().queuedNanos <= nowNanos) {
+                Request request = arriving.remove();
+                try {
+                    long id = scheduler.enqueue(
+                            request.prompt(), request.offered.outputTokens(), SamplingParams.greedy(), 0, true);
+                    running.put(id, request);
+                } catch (BadInput refused) {
+                    request.error = Optional.of(String.valueOf(refused.getMessage()));
+                    places.add(request.sentNanos);
+                }
+            }
+        }
+
+        private void step() {
+            stepped = false;
+            OnlineScheduler.StepTokens tokens = scheduler.step();
+            Check.that(stepped, "requests wait and nothing can run");
+            long startNanos = nowNanos;
+            StepRecord record = steps.getLast();
+            nowNanos = times.endNanos(StepShape.of(record), startNanos, steps.size() - 1);
+            record.set(Fact.START_NANOS, startNanos);
+            record.set(Fact.DEVICE_NANOS, nowNanos - startNanos);
+            for (int i = 0; i < tokens.size(); i++) {
+                deliver(Objects.requireNonNull(running.get(tokens.requestId(i))), startNanos);
+            }
+            for (long ended : scheduler.popFinishedIds()) {
+                Request request = Objects.requireNonNull(running.remove(ended));
+                scheduler.discardRequest(ended);
+                places.add(request.endNanos());
+            }
+            if (times.host().turnNanos() > 0) {
+                nowNanos = times.pace().endNanos(nowNanos, (double) times.host().turnNanos(), steps.size());
+            }
+        }
+
+        private void deliver(Request request, long startNanos) {
+            HostTimes host = times.host();
+            boolean first = request.tokens.isEmpty();
+            if (first && !options.chunkedPrefill()) {
+                request.admittedNanos = startNanos;
+            }
+            long delay = HostTimes.draw(
+                    first ? host.first() : host.later(), key(DELIVERY, request.id, request.tokens.size()));
+            request.tokens.add(nowNanos);
+            request.seen.add(Math.max(nowNanos + delay, first ? 0 : request.seen.getLast()));
+        }
+
+        private long key(long purpose, int request, int token) {
+            return SplitMix64.at(SplitMix64.at(seed ^ purpose, request), token);
+        }
+    }
+}

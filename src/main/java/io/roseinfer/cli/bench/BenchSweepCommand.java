@@ -1,0 +1,158 @@
+package io.roseinfer.cli.bench;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.compare.RateSearch;
+import io.roseinfer.bench.compare.Sweep;
+import io.roseinfer.bench.compare.SweepPoint;
+import io.roseinfer.bench.compare.SweepReport;
+import io.roseinfer.cli.flags.EndpointFlags;
+import io.roseinfer.cli.flags.JsonFlag;
+import io.roseinfer.cli.flags.PageFlags;
+import io.roseinfer.cli.flags.Ranges;
+import io.roseinfer.cli.terminal.Command;
+import io.roseinfer.cli.terminal.Terminal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+@picocli.CommandLine.Command(
+        name = "sweep",
+        description = {
+            "Run bench serve once for every combination of some flags' values, or look for the highest rate that meets an objective.",
+            "Takes all flags of bench serve; --goodput is the objective."
+        },
+        abbreviateSynopsis = true,
+        showDefaultValues = true,
+        sortOptions = false)
+public final class BenchSweepCommand implements Command {
+    /** This command's own flags, each with one value. */
+    private static final Set<String> OWN =
+            Set.of("--vary", "--find-rate", "--rate-resolution", "--attainment", "--json", "--report", "--csv");
+
+    @Option(
+            names = "--vary",
+            paramLabel = "<FLAG=V[,V...]>",
+            description = "A flag of bench serve and its values, as in request-rate=2,4,8; may be given several times.",
+            showDefaultValue = Visibility.NEVER)
+    private List<String> vary = List.of();
+
+    @Option(
+            names = "--find-rate",
+            paramLabel = "<R>",
+            converter = Ranges.PositiveNumber.class,
+            description = "Look for the highest --request-rate that meets the objective, and begin with this one.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Double> findRate = Optional.empty();
+
+    @Option(
+            names = "--rate-resolution",
+            paramLabel = "<PERCENT>",
+            converter = Ranges.PositiveNumber.class,
+            description = "How far apart the highest rate that meets it and the lowest that does not may be in the end.")
+    private double resolution = 5;
+
+    @Option(
+            names = "--attainment",
+            paramLabel = "<PERCENT>",
+            converter = Ranges.PositiveNumber.class,
+            description = "How many of all requests must be within the bounds of --goodput.")
+    private double attainment = 99;
+
+    @Option(
+            names = "--resume",
+            description = "Keep the points that the file of --json has, if its command was the same, and measure the others.")
+    private boolean resume;
+
+    @Mixin
+    private JsonFlag json = new JsonFlag();
+
+    @Mixin
+    private PageFlags pages = new PageFlags();
+
+    @Mixin
+    private ServeFlags flags = new ServeFlags();
+
+    @Override
+    public int run(CommandSpec command, Terminal terminal) {
+        if (vary.isEmpty() && findRate.isEmpty()) {
+            throw new BadInput("a sweep needs something to vary: --vary request-rate=2,4,8, or --find-rate 4");
+        }
+        SweepPlan plan = SweepPlan.of(vary);
+        if (findRate.isPresent() && plan.varied().containsKey(Sweep.RATE)) {
+            throw new BadInput("--find-rate chooses the request rate; leave it out of --vary");
+        }
+        if (findRate.isPresent() && flags.objective().goodput().isEmpty()) {
+            throw new BadInput("--find-rate needs an objective; give --goodput, as in --goodput ttft:200 tpot:50");
+        }
+        pages.check();
+        List<String> shared = new ArrayList<>(ServeCommandLine.without(OWN, Arguments.of(command)));
+        shared.remove("--resume");
+        ServeCommandLine base = ServeCommandLine.parse("bench sweep", shared);
+        List<ServeCommandLine> unusedLines =
+                plan.settings().stream().map(setting -> line(base, setting)).toList();
+        SweepFile file = new SweepFile(json.file(), shared, flags.objective().goodput(), attainment / 100);
+        if (resume) {
+            file.resume();
+        }
+        measure(plan, base, file, terminal);
+        Sweep sweep = file.sweep();
+        terminal.print(SweepReport.text(sweep, flags.objective().goodput()));
+        pages.write("sweep", file.document());
+        return 0;
+    }
+
+    private void measure(SweepPlan plan, ServeCommandLine base, SweepFile file, Terminal terminal) {
+        try (SweepRunner runner = new SweepRunner(terminal)) {
+            for (Map<String, String> setting : plan.settings()) {
+                if (findRate.isEmpty()) {
+                    SweepPoint unused = point(base, setting, runner, file, terminal);
+                } else {
+                    RateSearch search = new RateSearch(findRate.get(), resolution / 100);
+                    for (OptionalDouble rate = search.next(); rate.isPresent(); rate = search.next()) {
+                        SweepPoint point = point(
+                                base,
+                                SweepPlan.with(setting, Sweep.RATE, Double.toString(rate.getAsDouble())),
+                                runner,
+                                file,
+                                terminal);
+                        search.tried(rate.getAsDouble(), point.meets(attainment / 100));
+                    }
+                }
+            }
+        }
+    }
+
+    private SweepPoint point(
+            ServeCommandLine base, Map<String, String> setting, SweepRunner runner, SweepFile file, Terminal terminal) {
+        Optional<SweepPoint> known = file.find(setting);
+        SweepPoint point = known.orElseGet(() -> {
+            SweepPoint measured = runner.measure(line(base, setting), setting);
+            file.add(measured);
+            return measured;
+        });
+        terminal.note(SweepReport.line(point) + (known.isPresent() ? " (resumed)" : ""));
+        return point;
+    }
+
+    private static ServeCommandLine line(ServeCommandLine base, Map<String, String> setting) {
+        ServeCommandLine line = base.with("--vary", SweepPlan.arguments(setting));
+        if (line.flags().endpoint().backend() == EndpointFlags.Kind.HTTP) {
+            setting.keySet().stream()
+                    .filter(flag -> ServerUnderTest.ENGINE_ONLY.contains(flag.replace('-', '_')))
+                    .findFirst()
+                    .ifPresent(flag -> {
+                        throw new BadInput("--vary " + flag
+                                + " is a flag of an engine in this process; the server at --base-url does not hear of it, so"
+                                + " add --backend engine");
+                    });
+        }
+        return line;
+    }
+}

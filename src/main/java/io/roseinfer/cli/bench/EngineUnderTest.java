@@ -1,0 +1,73 @@
+package io.roseinfer.cli.bench;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.bench.http.EngineTarget;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.report.Environment;
+import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.SettingsInForce;
+import io.roseinfer.cli.terminal.Machine;
+import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineOptions;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** An engine in this process, without HTTP. The model is loaded once; every run has an engine of its own, and so an empty cache. */
+final class EngineUnderTest implements SystemUnderTest {
+    /** Steps of a run that are kept; their records take 14 MB. */
+    private static final int STEPS = 1 << 17;
+
+    private final ServeFlags flags;
+    private final EngineOptions options;
+    private final LoadedModel loaded;
+    private final Map<String, @Nullable Object> settings;
+    private final Environment environment;
+    private final Terminal terminal;
+
+    private EngineUnderTest(ServeCommandLine line, EngineOptions options, LoadedModel loaded, Terminal terminal) {
+        this.flags = line.flags();
+        this.options = options;
+        this.loaded = loaded;
+        this.terminal = terminal;
+        ModelFlags.Features features = flags.model().features(loaded, terminal);
+        this.settings = new SettingsInForce(loaded, options).all(line.command(), flags.model(), features);
+        this.environment = Machine.here().environment(loaded, terminal);
+    }
+
+    static EngineUnderTest load(ServeCommandLine line, Terminal terminal) {
+        EngineOptions options = line.flags().engineOptions(terminal).withStepHistory(STEPS);
+        LoadedModel loaded = line.flags().model().load(options, terminal);
+        loaded.warmUp(terminal.clock());
+        return new EngineUnderTest(line, options, loaded, terminal);
+    }
+
+    @Override
+    public LoadResult run(ServeFlags ofRun, OfferedLoad offered) {
+        try (Engine engine = loaded.serve(options, terminal.clock());
+                EngineTarget target = new EngineTarget(engine, ofRun.endpoint().ask(), terminal.clock())) {
+            return ServerUnderTest.offer(target, ofRun, offered, terminal);
+        }
+    }
+
+    @Override
+    public String model() {
+        return flags.model().model();
+    }
+
+    @Override
+    public Map<String, @Nullable Object> settings() {
+        return settings;
+    }
+
+    @Override
+    public Environment environment() {
+        return environment;
+    }
+
+    @Override
+    public void close() {
+        loaded.close();
+    }
+}

@@ -1,0 +1,76 @@
+package io.roseinfer.cli.bench;
+
+import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.report.ServeJson;
+import io.roseinfer.cli.flags.Choices;
+import io.roseinfer.cli.flags.EndpointFlags;
+import io.roseinfer.cli.terminal.Terminal;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A run, and what it was a run of.
+ *
+ * @param line the command line
+ * @param system what answered
+ * @param result what came of it
+ * @param data what was clipped of the data set, by name
+ * @param floor what the client itself costs; empty on simulated time
+ */
+record MeasuredRun(
+        ServeCommandLine line,
+        SystemUnderTest system,
+        LoadResult result,
+        Map<String, Long> data,
+        Optional<ClientFloor> floor) {
+
+    /** What the client costs, for runs that have one. */
+    static Optional<ClientFloor> floor(ServeFlags flags, Terminal terminal) {
+        return flags.endpoint().backend() == EndpointFlags.Kind.SIM
+                ? Optional.empty()
+                : Optional.of(ClientFloor.measure(flags.readers(), terminal.clock()));
+    }
+
+    Verdict verdict() {
+        return line.flags().verdict(result);
+    }
+
+    /** The results file. */
+    ObjectNode json(List<Double> percentiles) {
+        List<String> command = new ArrayList<>(List.of("bench", "serve"));
+        command.addAll(line.arguments());
+        ServeJson.About about = new ServeJson.About(
+                head(),
+                command,
+                system.settings(),
+                system.environment(),
+                percentiles,
+                line.flags().objective().goodput(),
+                data);
+        return ServeJson.of(result, verdict(), floor, InstantSource.system().instant(), about);
+    }
+
+    private Map<String, Object> head() {
+        ServeFlags flags = line.flags();
+        Map<String, Object> head = new LinkedHashMap<>();
+        head.put("endpoint_type", Choices.word(flags.endpoint().endpointType()));
+        head.put("backend", Choices.word(flags.endpoint().backend()));
+        head.put("model_id", system.model());
+        head.put("num_prompts", result.calls().size());
+        head.put("request_rate", finite(flags.arrivals().requestRate()));
+        head.put("burstiness", finite(flags.arrivals().burstiness()));
+        flags.maxConcurrency().ifPresent(most -> head.put("max_concurrency", most));
+        return head;
+    }
+
+    private static Object finite(double value) {
+        return Double.isInfinite(value) ? "inf" : (Object) value;
+    }
+}

@@ -1,0 +1,84 @@
+package io.roseinfer.cli.bench;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.flags.PageFlags;
+import io.roseinfer.cli.flags.ServeResultFlags;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+
+/**
+ * Arguments of {@code bench serve}, and what they mean.
+ *
+ * @param arguments those behind the command's name
+ * @param command the flags as they were parsed
+ * @param flags their values
+ */
+record ServeCommandLine(List<String> arguments, CommandSpec command, ServeFlags flags) {
+    /** Those flags and nothing else; those of a recorded run's file and page are known and mean nothing here. */
+    @picocli.CommandLine.Command(name = "bench serve")
+    private static final class Holder {
+        @Mixin
+        private ServeFlags flags = new ServeFlags();
+
+        @Mixin
+        private ServeResultFlags unusedResults = new ServeResultFlags();
+
+        @Mixin
+        private PageFlags unusedPages = new PageFlags();
+    }
+
+    /**
+     * Parses arguments; of flags that are given twice the last one counts.
+     *
+     * @param where where they stood, for the message
+     * @throws BadInput if they are wrong
+     */
+    static ServeCommandLine parse(String where, List<String> arguments) {
+        Holder holder = new Holder();
+        picocli.CommandLine parser = new picocli.CommandLine(holder)
+                .setExpandAtFiles(false)
+                .setOverwrittenOptionsAllowed(true)
+                .setAllowOptionsAsOptionParameters(true);
+        try {
+            var unused = parser.parseArgs(arguments.toArray(String[]::new));
+        } catch (picocli.CommandLine.ParameterException wrong) {
+            throw new BadInput(where + ": " + wrong.getMessage(), wrong);
+        }
+        return new ServeCommandLine(List.copyOf(arguments), parser.getCommandSpec(), holder.flags);
+    }
+
+    /** The same with more arguments behind them. */
+    ServeCommandLine with(String where, List<String> more) {
+        return parse(where, Stream.concat(arguments.stream(), more.stream()).toList());
+    }
+
+    /** The arguments without some flags that have exactly one value each, written as {@code --flag value} or {@code --flag=value}. */
+    static List<String> without(Set<String> flags, List<String> arguments) {
+        List<String> left = new ArrayList<>();
+        for (int i = 0; i < arguments.size(); i++) {
+            String argument = arguments.get(i);
+            if (flags.contains(argument)) {
+                i++;
+            } else if (!flags.contains(argument.replaceFirst("=.*", ""))) {
+                left.add(argument);
+            }
+        }
+        return left;
+    }
+
+    /** Words of a value that has flags in it; quotes hold a word with blanks together. */
+    static List<String> words(String text) {
+        List<String> words = new ArrayList<>();
+        Matcher word = Pattern.compile("(?:[^\\s\"']|\"[^\"]*\"|'[^']*')+").matcher(text);
+        while (word.find()) {
+            words.add(word.group().replaceAll("[\"']", ""));
+        }
+        return words;
+    }
+}

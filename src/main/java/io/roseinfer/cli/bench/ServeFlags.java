@@ -1,0 +1,177 @@
+package io.roseinfer.cli.bench;
+
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.cli.flags.ArrivalFlags;
+import io.roseinfer.cli.flags.DatasetFlags;
+import io.roseinfer.cli.flags.DeliveryFlags;
+import io.roseinfer.cli.flags.EndpointFlags;
+import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.ObjectiveFlags;
+import io.roseinfer.cli.flags.Ranges;
+import io.roseinfer.cli.flags.SchedulerFlags;
+import io.roseinfer.cli.flags.SimulationFlags;
+import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.engine.EngineOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+/** Everything that says which system is measured under which load. */
+final class ServeFlags {
+    /** The readers' threads on a machine with so many cores each. */
+    private static final int CORES_PER_READER = 4;
+
+    private static final int MOST_READERS = 8;
+
+    /** Tells the warm-up's prompts from the run's. */
+    private static final long WARM_UP = 0x5741524d;
+
+    @Mixin
+    private EndpointFlags endpoint = new EndpointFlags();
+
+    @Mixin
+    private DatasetFlags dataset = new DatasetFlags();
+
+    @Option(
+            names = "--num-prompts",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Requests of the run; a file may have fewer.")
+    private int numPrompts = 1000;
+
+    @Mixin
+    private ArrivalFlags arrivals = new ArrivalFlags();
+
+    @Option(
+            names = "--max-concurrency",
+            paramLabel = "<C>",
+            converter = Ranges.Positive.class,
+            description = "Most requests in flight; those that are due wait (default: no limit).",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> maxConcurrency = Optional.empty();
+
+    @Option(names = "--seed", paramLabel = "<S>", description = "Seed of prompts and arrivals.")
+    private long seed;
+
+    @Option(
+            names = {"--warmup-requests", "--num-warmups"},
+            paramLabel = "<N>",
+            converter = Ranges.NotNegative.class,
+            description = "Requests before the run, of the same lengths and of another seed.")
+    private int warmupRequests;
+
+    @Option(
+            names = "--stall-timeout-s",
+            paramLabel = "<S>",
+            converter = Ranges.Positive.class,
+            description = "Requests in flight fail when nothing came for so long.")
+    private int stallSeconds = 600;
+
+    @Option(
+            names = "--reader-threads",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description = "Threads that read answers (default: one for every four cores).",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> readerThreads = Optional.empty();
+
+    @Mixin
+    private ObjectiveFlags objective = new ObjectiveFlags();
+
+    @Mixin
+    private SimulationFlags simulation = new SimulationFlags();
+
+    @Mixin
+    private ModelFlags model = new ModelFlags();
+
+    @Mixin
+    private DeliveryFlags delivery = new DeliveryFlags();
+
+    @Mixin
+    private SchedulerFlags scheduler = new SchedulerFlags();
+
+    /** Requests at their times, and what was clipped of the data set they come from. */
+    record Load(OfferedLoad offered, Map<String, Long> counts, String changes) {}
+
+    EndpointFlags endpoint() {
+        return endpoint;
+    }
+
+    ArrivalFlags arrivals() {
+        return arrivals;
+    }
+
+    ObjectiveFlags objective() {
+        return objective;
+    }
+
+    SimulationFlags simulation() {
+        return simulation;
+    }
+
+    ModelFlags model() {
+        return model;
+    }
+
+    int numPrompts() {
+        return numPrompts;
+    }
+
+    long seed() {
+        return seed;
+    }
+
+    Optional<Integer> maxConcurrency() {
+        return maxConcurrency;
+    }
+
+    int readers() {
+        int cores = Runtime.getRuntime().availableProcessors();
+        return readerThreads.orElse(Math.clamp(cores / CORES_PER_READER, 1, MOST_READERS));
+    }
+
+    /** How long nothing may come. */
+    Duration patience() {
+        return Duration.ofSeconds(stallSeconds);
+    }
+
+    /** The options of an engine that refuses nobody for being too many. */
+    EngineOptions engineOptions(Terminal terminal) {
+        return delivery.addTo(scheduler.engineOptions(seed, terminal))
+                .withMaxInflightRequests(
+                        Math.max(EngineOptions.defaults().maxInflightRequests(), numPrompts + warmupRequests));
+    }
+
+    /** The load of a seed. */
+    Load load(CommandSpec command, long ofSeed) {
+        arrivals.requireConsistent(dataset.dataset().hasTimes(), command);
+        DatasetFlags.Requests data =
+                dataset.read(numPrompts, ofSeed, arrivals.burstiness()).apply(Integer.MAX_VALUE);
+        return new Load(arrivals.load(data, ofSeed), data.counts(), data.changes());
+    }
+
+    /** As long as a load's first requests, and without an id in common with them. */
+    OfferedLoad warmUp(OfferedLoad load) {
+        List<OfferedRequest> like = load.requests();
+        List<OfferedRequest> requests = IntStream.range(0, warmupRequests)
+                .mapToObj(i -> like.get(i % like.size()).withOtherIds(SplitMix64.at(seed ^ WARM_UP, i)))
+                .toList();
+        return new OfferedLoad(requests, false);
+    }
+
+    /** Whether a run counts. */
+    Verdict verdict(LoadResult result) {
+        return Verdict.of(
+                result, objective.mostLagMillis(), endpoint.ask().ignoreEos() || endpoint.backend() == EndpointFlags.Kind.SIM);
+    }
+}

@@ -1,0 +1,142 @@
+package io.roseinfer.cli.bench;
+
+import io.roseinfer.bench.Pacer;
+import io.roseinfer.bench.http.Endpoint;
+import io.roseinfer.bench.http.HttpTarget;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.LoadRun;
+import io.roseinfer.bench.http.NullServer;
+import io.roseinfer.bench.http.Target;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.report.Environment;
+import io.roseinfer.cli.flags.EndpointFlags;
+import io.roseinfer.cli.flags.GivenFlags;
+import io.roseinfer.cli.flags.SettingsInForce;
+import io.roseinfer.cli.terminal.Machine;
+import io.roseinfer.cli.terminal.Terminal;
+import java.net.URI;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A server, over HTTP. */
+final class ServerUnderTest implements SystemUnderTest {
+    /** Flags of an engine in this process, which say nothing about a server elsewhere. */
+    static final Set<String> ENGINE_ONLY = Set.of(
+            "device",
+            "dtype",
+            "threads",
+            "offline",
+            "paged_attn",
+            "cuda_graph",
+            "nvtx",
+            "batch_invariant",
+            "memory_plan",
+            "max_inflight_requests",
+            "stream_interval",
+            "tokenize_workers",
+            "max_batch_size",
+            "prefill_max_batch_size",
+            "prefill_max_tokens",
+            "prefill_admission_policy",
+            "prefill_admission_lookahead",
+            "prefill_force_fifo_every",
+            "decode_first",
+            "max_active_requests",
+            "no_prefix_cache",
+            "chunked_prefill",
+            "kv_blocks",
+            "block_size",
+            "step_costs",
+            "step_cost_scale",
+            "step_noise");
+
+    private final Optional<NullServer> ours;
+    private final HttpTarget target;
+    private final Terminal terminal;
+    private final String model;
+    private final Map<String, @Nullable Object> settings;
+    private final Environment environment;
+
+    private ServerUnderTest(Endpoint asked, Optional<NullServer> ours, ServeCommandLine line, Terminal terminal) {
+        ServeFlags flags = line.flags();
+        this.ours = ours;
+        this.model = asked.model();
+        this.settings = SettingsInForce.flags(line.command());
+        settings.keySet().removeAll(ENGINE_ONLY);
+        this.environment = Machine.here().environment(terminal);
+        long run = InstantSource.system().millis();
+        this.target = new HttpTarget(asked, flags.readers(), terminal.clock(), "bench-" + Long.toHexString(run));
+        this.terminal = terminal;
+    }
+
+    /** Offers a warm-up and a load to a target. */
+    static LoadResult offer(Target target, ServeFlags flags, OfferedLoad offered, Terminal terminal) {
+        LoadRun run = new LoadRun(
+                target,
+                flags.maxConcurrency().orElse(LoadRun.UNBOUNDED),
+                flags.patience(),
+                terminal.clock(),
+                Pacer.precise(terminal.clock()));
+        OfferedLoad warmUp = flags.warmUp(offered);
+        if (!warmUp.requests().isEmpty()) {
+            LoadResult unused = run.run(warmUp);
+        }
+        return run.run(offered);
+    }
+
+    /** The server at {@code --base-url}. */
+    static ServerUnderTest elsewhere(ServeCommandLine line, Terminal terminal) {
+        EndpointFlags endpoint = line.flags().endpoint();
+        Optional<String> key = Optional.ofNullable(terminal.environment().get("OPENAI_API_KEY"));
+        URI base = Endpoint.uri(endpoint.baseUrl());
+        String name = GivenFlags.has(line.command(), "--model")
+                ? line.flags().model().model()
+                : Endpoint.firstModel(base, key);
+        return new ServerUnderTest(
+                new Endpoint(base, endpoint.endpointType(), name, key, endpoint.ask()),
+                Optional.empty(),
+                line,
+                terminal);
+    }
+
+    /** A server in this process that only writes. */
+    static ServerUnderTest onlyWriting(ServeCommandLine line, Terminal terminal) {
+        NullServer server = NullServer.start();
+        Endpoint endpoint = new Endpoint(
+                server.uri(),
+                Endpoint.Kind.COMPLETIONS,
+                "null",
+                Optional.empty(),
+                line.flags().endpoint().ask());
+        return new ServerUnderTest(endpoint, Optional.of(server), line, terminal);
+    }
+
+    @Override
+    public LoadResult run(ServeFlags flags, OfferedLoad offered) {
+        return offer(target, flags, offered, terminal);
+    }
+
+    @Override
+    public String model() {
+        return model;
+    }
+
+    @Override
+    public Map<String, @Nullable Object> settings() {
+        return settings;
+    }
+
+    @Override
+    public Environment environment() {
+        return environment;
+    }
+
+    @Override
+    public void close() {
+        target.close();
+        ours.ifPresent(NullServer::close);
+    }
+}

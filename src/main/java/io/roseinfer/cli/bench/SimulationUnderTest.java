@@ -1,0 +1,101 @@
+package io.roseinfer.cli.bench;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.LoadRun;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.replay.RecordedRun;
+import io.roseinfer.bench.replay.SimulatedServer;
+import io.roseinfer.bench.replay.StepTimes;
+import io.roseinfer.bench.report.Environment;
+import io.roseinfer.cli.flags.SettingsInForce;
+import io.roseinfer.cli.terminal.Machine;
+import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.model.ModelSpec;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** An engine on simulated time: the scheduler, with steps that take what a recorded run or flags say. */
+final class SimulationUnderTest implements SystemUnderTest {
+    private final ServeFlags flags;
+    private final EngineOptions options;
+    private final ModelSpec spec;
+    private final Optional<RecordedRun> recorded;
+    private final Map<String, @Nullable Object> settings;
+    private final Environment environment;
+    private long runs;
+
+    private SimulationUnderTest(
+            ServeCommandLine line,
+            EngineOptions options,
+            LoadedModel loaded,
+            Optional<RecordedRun> recorded,
+            Terminal terminal) {
+        this.flags = line.flags();
+        this.options = options;
+        this.spec = loaded.spec();
+        this.recorded = recorded;
+        this.settings = new SettingsInForce(loaded, options)
+                .all(line.command(), flags.model(), flags.model().features(loaded, terminal));
+        this.environment = Machine.here().environment(loaded, terminal);
+    }
+
+    static SimulationUnderTest load(ServeCommandLine line, Terminal terminal) {
+        return load(line, line.flags().simulation().recorded(), terminal);
+    }
+
+    /** As flags say, with the step costs of a run where they name none. */
+    static SimulationUnderTest load(ServeCommandLine line, Optional<RecordedRun> recorded, Terminal terminal) {
+        ServeFlags flags = line.flags();
+        StepTimes unused = flags.simulation().times(recorded, flags.seed());
+        EngineOptions asked = flags.engineOptions(terminal);
+        int blocks = asked.kvBlocks() > 0
+                ? asked.kvBlocks()
+                : recorded.map(RecordedRun::kvBlocks).orElse(0);
+        EngineOptions options = asked.withKvBlocks(blocks);
+        flags.model().simulate();
+        try (LoadedModel loaded = flags.model().load(options, terminal)) {
+            return new SimulationUnderTest(line, options, loaded, recorded, terminal);
+        }
+    }
+
+    /** Every run draws anew. A warm-up would warm nothing. */
+    @Override
+    public LoadResult run(ServeFlags ofRun, OfferedLoad offered) {
+        long seed = SplitMix64.at(flags.seed(), runs++);
+        SimOptions sim = SimOptions.defaults().withReadBack(false);
+        return new SimulatedServer(
+                        () -> new SimRunner(spec, EngineLimits.runnerLimits(options, spec), sim),
+                        options.scheduler(),
+                        flags.simulation().times(recorded, seed),
+                        ofRun.maxConcurrency().orElse(LoadRun.UNBOUNDED),
+                        seed)
+                .run(offered);
+    }
+
+    @Override
+    public String model() {
+        return flags.model().model();
+    }
+
+    @Override
+    public Map<String, @Nullable Object> settings() {
+        return settings;
+    }
+
+    @Override
+    public Environment environment() {
+        return environment;
+    }
+
+    @Override
+    public void close() {
+        // Nothing is held between runs.
+    }
+}

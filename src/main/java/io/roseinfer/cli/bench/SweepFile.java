@@ -1,0 +1,70 @@
+package io.roseinfer.cli.bench;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.compare.CompareJson;
+import io.roseinfer.bench.compare.Sweep;
+import io.roseinfer.bench.compare.SweepPoint;
+import io.roseinfer.bench.report.ResultFile;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The points of a sweep as they come in, and the file that has them. */
+final class SweepFile {
+    private final Optional<ResultFile> file;
+    private final List<String> arguments;
+    private final Map<String, Double> bounds;
+    private final double attainment;
+    private final List<SweepPoint> points = new ArrayList<>();
+
+    /**
+     * A sweep without points.
+     *
+     * @param file is written anew with every point
+     * @param arguments of {@code bench serve} that all points share
+     */
+    SweepFile(Optional<ResultFile> file, List<String> arguments, Map<String, Double> bounds, double attainment) {
+        this.file = file;
+        this.arguments = List.copyOf(arguments);
+        this.bounds = Map.copyOf(bounds);
+        this.attainment = attainment;
+    }
+
+    /**
+     * Takes the points that the file has.
+     *
+     * @throws BadInput if they were measured with other arguments
+     */
+    void resume() {
+        ResultFile to = file.orElseThrow(
+                () -> new BadInput("--resume has no file to read points from; name it with --json FILE"));
+        to.existing().ifPresent(document -> {
+            List<String> before = CompareJson.arguments(document);
+            if (!before.equals(arguments)) {
+                throw new BadInput("--resume: " + to.shown() + " was measured with '" + String.join(" ", before)
+                        + "' and not with '" + String.join(" ", arguments)
+                        + "'; repeat the same command, or name another file");
+            }
+            points.addAll(CompareJson.points(document));
+        });
+    }
+
+    Optional<SweepPoint> find(Map<String, String> setting) {
+        return points.stream().filter(point -> point.flags().equals(setting)).findFirst();
+    }
+
+    void add(SweepPoint point) {
+        points.add(point);
+        file.ifPresent(to -> to.write(document()));
+    }
+
+    Sweep sweep() {
+        return new Sweep(points, attainment);
+    }
+
+    ObjectNode document() {
+        return CompareJson.of(sweep(), arguments, bounds);
+    }
+}

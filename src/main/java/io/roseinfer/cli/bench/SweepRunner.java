@@ -1,0 +1,59 @@
+package io.roseinfer.cli.bench;
+
+import io.roseinfer.bench.compare.SweepPoint;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.cli.terminal.Terminal;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Measures points one after the other. The system is made ready anew only where a point differs in more than its load. */
+final class SweepRunner implements AutoCloseable {
+    /** Flags that say what is offered, and nothing about who answers. */
+    private static final Set<String> OF_LOAD = Set.of(
+            "request-rate",
+            "burstiness",
+            "max-concurrency",
+            "num-prompts",
+            "seed",
+            "trace-speed",
+            "dataset",
+            "dataset-path",
+            "random-input-len",
+            "random-output-len",
+            "random-range-ratio",
+            "random-prefix-len",
+            "warmup-requests");
+
+    private final Terminal terminal;
+    private Optional<SystemUnderTest> system = Optional.empty();
+    private Map<String, String> setting = Map.of();
+
+    SweepRunner(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    SweepPoint measure(ServeCommandLine line, Map<String, String> flags) {
+        Map<String, String> wanted = new LinkedHashMap<>(flags);
+        wanted.keySet().removeAll(OF_LOAD);
+        if (system.isEmpty() || !wanted.equals(setting)) {
+            close();
+            system = Optional.of(SystemUnderTest.open(line, terminal));
+            setting = wanted;
+        }
+        ServeFlags.Load load = line.flags().load(line.command(), line.flags().seed());
+        LoadResult result = system.get().run(line.flags(), load.offered());
+        return SweepPoint.of(
+                flags,
+                result,
+                line.flags().verdict(result),
+                line.flags().objective().goodput());
+    }
+
+    @Override
+    public void close() {
+        system.ifPresent(SystemUnderTest::close);
+        system = Optional.empty();
+    }
+}

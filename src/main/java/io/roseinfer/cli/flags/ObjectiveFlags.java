@@ -1,0 +1,73 @@
+package io.roseinfer.cli.flags;
+
+import io.roseinfer.base.RoseException.BadInput;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Stack;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.IParameterConsumer;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** What is asked of a run: of the server, and of the client. */
+public final class ObjectiveFlags {
+    private static final List<String> BOUNDED = List.of("ttft", "tpot", "e2el");
+
+    /** Takes as many words as look like bounds, and at least one, whatever it looks like. */
+    static final class Bounds implements IParameterConsumer {
+        @Override
+        public void consumeParameters(Stack<String> words, ArgSpec flag, CommandSpec command) {
+            if (words.isEmpty()) {
+                throw new ParameterException(command.commandLine(), "--goodput has no value; give METRIC:MS");
+            }
+            List<String> bounds = new ArrayList<>(List.of(words.pop()));
+            while (!words.isEmpty() && words.peek().matches("\\w+:\\S*")) {
+                bounds.add(words.pop());
+            }
+            flag.setValue(bounds);
+        }
+    }
+
+    @Option(
+            names = "--goodput",
+            paramLabel = "<METRIC:MS>",
+            parameterConsumer = Bounds.class,
+            description =
+                    "Count requests within all of these bounds as well, of ttft, tpot and e2el, as in ttft:200 tpot:50.",
+            showDefaultValue = Visibility.NEVER)
+    private List<String> goodput = List.of();
+
+    @Option(
+            names = "--max-dispatch-lag-ms",
+            paramLabel = "<MS>",
+            converter = Ranges.PositiveNumber.class,
+            description =
+                    "A run is invalid if one request in a hundred was sent later than this, and than 1 %% of the median TTFT.")
+    private double mostLagMillis = 2;
+
+    public double mostLagMillis() {
+        return mostLagMillis;
+    }
+
+    /** The bounds of goodput in milliseconds, by metric. */
+    public Map<String, Double> goodput() {
+        Map<String, Double> bounds = new LinkedHashMap<>();
+        for (String bound : goodput) {
+            String[] parts = bound.split(":", -1);
+            try {
+                if (parts.length == 2 && BOUNDED.contains(parts[0]) && Double.parseDouble(parts[1]) >= 0) {
+                    bounds.put(parts[0], Double.valueOf(parts[1]));
+                    continue;
+                }
+            } catch (NumberFormatException notNumber) {
+                // Said below, in the same words.
+            }
+            throw new BadInput("--goodput is '" + bound + "'; it must be ttft:MS, tpot:MS or e2el:MS, as in ttft:200");
+        }
+        return bounds;
+    }
+}

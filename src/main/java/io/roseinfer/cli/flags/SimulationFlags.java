@@ -1,0 +1,116 @@
+package io.roseinfer.cli.flags;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.replay.CostTable;
+import io.roseinfer.bench.replay.HostTimes;
+import io.roseinfer.bench.replay.Pace;
+import io.roseinfer.bench.replay.RecordedRun;
+import io.roseinfer.bench.replay.StepTimes;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Option;
+
+/** How long things take on simulated time. */
+public final class SimulationFlags {
+    private static final String LINEAR = "step:MS,token:MS,attended:MS";
+
+    @Option(
+            names = "--step-costs",
+            paramLabel = "<FILE|LINEAR>",
+            description = {
+                "On --backend sim: the file of a run of --backend engine, whose steps say what a step costs; or " + LINEAR
+                        + ", for a step, a token, and a position that one attends to."
+            },
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> stepCosts = Optional.empty();
+
+    @Option(
+            names = "--step-cost-scale",
+            paramLabel = "<X>",
+            converter = Ranges.PositiveNumber.class,
+            description = "On --backend sim: all steps take so many times as long.")
+    private double scale = 1;
+
+    @Option(
+            names = "--step-noise",
+            paramLabel = "<held|drawn|SIGMA>",
+            description = {
+                "On --backend sim: held has the machine as fast or slow as it was at each moment of the recorded run, drawn has steps",
+                "longer or shorter as recorded ones were, by chance, and a number is the deviation of a log-normal factor",
+                "(default: held with a file, else 0)."
+            },
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> noise = Optional.empty();
+
+    /** The recorded run that {@code --step-costs} names; empty if it gives numbers. */
+    public Optional<RecordedRun> recorded() {
+        return stepCosts.filter(text -> !isLinear(text)).map(text -> RecordedRun.read(Path.of(text)));
+    }
+
+    private static boolean isLinear(String text) {
+        return text.matches("(step|token|attended):.*");
+    }
+
+    /**
+     * What takes how long.
+     *
+     * @param recorded the run of {@code --step-costs}, or another one where the flag was left out
+     * @param seed of what is drawn
+     */
+    public StepTimes times(Optional<RecordedRun> recorded, long seed) {
+        if (recorded.isEmpty() && stepCosts.isEmpty()) {
+            throw new BadInput("--backend sim needs --step-costs: the file that bench serve --backend engine --json has"
+                    + " written, or numbers, as in step:2,token:0.1");
+        }
+        StepTimes times = recorded.map(RecordedRun::times).orElseGet(() -> new StepTimes(
+                linear(stepCosts.orElse("")), Pace.EVEN, HostTimes.NONE));
+        CostTable costs = scale == 1 ? times.costs() : times.costs().times(scale);
+        return new StepTimes(costs, pace(recorded, times.pace(), seed), times.host());
+    }
+
+    private Pace pace(Optional<RecordedRun> recorded, Pace held, long seed) {
+        if (noise.isEmpty()) {
+            return held;
+        }
+        String word = noise.get();
+        if (word.equals("held") || word.equals("drawn")) {
+            RecordedRun run = recorded.orElseThrow(() -> new BadInput(
+                    "--step-noise " + word + " needs a recorded run; name one with --step-costs, or give a number"));
+            return word.equals("held") ? held : run.drawnPace(seed);
+        }
+        double sigma = number("--step-noise", word, "held, drawn or a number, as in 0.02");
+        return sigma == 0 ? Pace.EVEN : Pace.logNormal(sigma, seed);
+    }
+
+    private static CostTable linear(String text) {
+        Map<String, Double> nanos = new HashMap<>();
+        for (String part : text.split(",", -1)) {
+            String[] pair = part.split(":", 2);
+            if (pair.length < 2 || !List.of("step", "token", "attended").contains(pair[0])) {
+                throw new BadInput("--step-costs is " + Quoted.value(text) + "; it must be a file, or " + LINEAR);
+            }
+            nanos.put(pair[0], number("--step-costs", pair[1], "milliseconds, as in step:2,token:0.1") * 1e6);
+        }
+        return CostTable.linear(
+                nanos.getOrDefault("step", 0.0),
+                nanos.getOrDefault("token", 0.0),
+                nanos.getOrDefault("attended", 0.0));
+    }
+
+    private static double number(String flag, String text, String allowed) {
+        try {
+            double value = Double.parseDouble(text);
+            if (value >= 0 && Double.isFinite(value)) {
+                return value;
+            }
+        } catch (NumberFormatException notNumber) {
+            // Said below, in the same words.
+        }
+        throw new BadInput(flag + " has " + Quoted.value(text) + "; it must be " + allowed);
+    }
+}

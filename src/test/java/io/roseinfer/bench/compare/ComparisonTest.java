@@ -1,0 +1,110 @@
+package io.roseinfer.bench.compare;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.replay.HostTimes;
+import io.roseinfer.bench.replay.Pace;
+import io.roseinfer.bench.replay.SimulatedRuns;
+import io.roseinfer.bench.replay.StepTimes;
+import io.roseinfer.bench.report.Figures;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** Whole experiments on simulated time: noise in every step, a load of its own for every pair, nothing of the machine the test runs on. */
+class ComparisonTest {
+    private static final int PAIRS = 20;
+    private static final int TRIES = 20;
+    private static final double STEP_NOISE = 0.05;
+    private static final double RUN_NOISE = 0.01;
+    private static final String METRIC = "median_e2el_ms";
+
+    /** An arm on a machine whose every run is a little faster or slower as a whole, besides its noisy steps. */
+    private static Comparison.Arm arm(double scale, long experiment, long arm) {
+        return seed -> {
+            long key = SplitMix64.at(SplitMix64.at(experiment, arm), seed);
+            double whole = 1 + RUN_NOISE * new Random(key).nextGaussian();
+            StepTimes times = new StepTimes(
+                    SimulatedRuns.costs().times(scale * whole),
+                    Pace.logNormal(STEP_NOISE, key),
+                    HostTimes.NONE);
+            LoadResult run = SimulatedRuns.server(times, key).run(SimulatedRuns.load(40, 60, seed));
+            return Optional.of(Figures.of(run, Map.of()));
+        };
+    }
+
+    private static PairedRatio experiment(double scale, long experiment) {
+        Comparison.Pairs pairs = new Comparison.Pairs(arm(1, experiment, 0), arm(scale, experiment, 1));
+        for (int i = 0; i < PAIRS; i++) {
+            assertThat(pairs.measure(1000 * experiment + i)).isTrue();
+        }
+        return Objects.requireNonNull(Comparison.of(pairs.all(), experiment).ratios().get(METRIC));
+    }
+
+    @Test
+    void a_planted_slowdown_of_three_percent_is_found_in_twenty_pairs() {
+        long found = LongStream.range(0, TRIES)
+                .filter(experiment -> experiment(1.03, experiment).low() > 1)
+                .count();
+        assertThat(found).isGreaterThanOrEqualTo(TRIES - 1);
+    }
+
+    @Test
+    void two_equal_arms_are_called_equal_nineteen_times_in_twenty() {
+        long even = LongStream.range(0, TRIES)
+                .filter(experiment -> experiment(1, experiment).isEven())
+                .count();
+        assertThat(even).isGreaterThanOrEqualTo(TRIES * 19 / 20);
+    }
+
+    @Test
+    void arms_take_turns_in_blocks_of_abba_under_one_load_a_pair() {
+        List<String> order = new ArrayList<>();
+        Comparison.Pairs pairs = new Comparison.Pairs(recording("A", order), recording("B", order));
+        for (int i = 0; i < 4; i++) {
+            assertThat(pairs.measure(i)).isTrue();
+        }
+        assertThat(order).containsExactly("A0", "B0", "B1", "A1", "A2", "B2", "B3", "A3");
+    }
+
+    private static Comparison.Arm recording(String name, List<String> order) {
+        return seed -> {
+            order.add(name + seed);
+            return Optional.of(Map.of("x", name.equals("A") ? 1.0 : 2.0));
+        };
+    }
+
+    @Test
+    void a_pair_with_a_run_that_does_not_count_is_measured_again_in_its_order() {
+        List<String> order = new ArrayList<>();
+        Comparison.Arm a = recording("A", order);
+        Comparison.Pairs pairs =
+                new Comparison.Pairs(seed -> seed == 1 ? Optional.empty() : a.measure(seed), recording("B", order));
+        assertThat(LongStream.range(0, 3).mapToObj(pairs::measure)).containsExactly(true, false, true);
+        assertThat(order).containsExactly("A0", "B0", "B1", "B2", "A2");
+        assertThat(pairs.discarded()).isEqualTo(1);
+        assertThat(pairs.all()).extracting(Comparison.Pair::seed).containsExactly(0L, 2L);
+    }
+
+    @Test
+    void worse_is_more_of_a_latency_and_less_of_a_rate() {
+        List<Comparison.Pair> pairs = LongStream.range(0, PAIRS)
+                .mapToObj(seed -> new Comparison.Pair(
+                        seed,
+                        Map.of("median_ttft_ms", 10.0, "output_throughput", 10.0),
+                        Map.of("median_ttft_ms", 10.5, "output_throughput", 9.5)))
+                .toList();
+        Comparison comparison = Comparison.of(pairs, 0);
+        assertThat(comparison.isWorse("median_ttft_ms", 0.04)).isTrue();
+        assertThat(comparison.isWorse("median_ttft_ms", 0.06)).isFalse();
+        assertThat(comparison.isWorse("output_throughput", 0.04)).isTrue();
+        assertThat(comparison.isWorse("output_throughput", 0.06)).isFalse();
+    }
+}

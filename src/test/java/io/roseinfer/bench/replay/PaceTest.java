@@ -1,0 +1,49 @@
+package io.roseinfer.bench.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class PaceTest {
+    /** Work of 100 that took 100 from 0 on, 400 from 200 on, and 50 from 700 on. */
+    private static Pace recorded() {
+        return Pace.held(new long[] {0, 200, 700}, new long[] {100, 600, 750}, new double[] {100, 100, 100});
+    }
+
+    @Test
+    void the_recorded_work_takes_as_long_as_it_did() {
+        assertThat(recorded().endNanos(0, 100, 0)).isEqualTo(100);
+        assertThat(recorded().endNanos(200, 100, 1)).isEqualTo(600);
+        assertThat(recorded().endNanos(700, 100, 2)).isEqualTo(750);
+    }
+
+    @Test
+    void work_across_pieces_goes_at_the_pace_of_each() {
+        assertThat(recorded().endNanos(400, 50 + 100 + 50, 0)).isEqualTo(725);
+        assertThat(recorded().endNanos(100, 120, 0)).isEqualTo(280);
+    }
+
+    @Test
+    void behind_the_last_piece_the_first_comes_again() {
+        assertThat(recorded().endNanos(751, 100, 0)).isEqualTo(751 + 100);
+        assertThat(recorded().endNanos(751 + 200, 100, 0)).isEqualTo(751 + 600);
+    }
+
+    @Test
+    void an_even_pace_takes_what_work_costs() {
+        assertThat(Pace.EVEN.endNanos(5, 17, 0)).isEqualTo(22);
+    }
+
+    @Test
+    void log_normal_paces_have_median_one_and_their_deviation() {
+        Pace pace = Pace.logNormal(0.1, 3);
+        double[] logs = IntStream.range(0, 4000)
+                .mapToDouble(step -> Math.log(pace.endNanos(0, 1e6, step) / 1e6))
+                .toArray();
+        double deviation = Math.sqrt(Arrays.stream(logs).map(x -> x * x).average().orElseThrow());
+        assertThat(deviation).isBetween(0.095, 0.105);
+        assertThat(Curve.median(logs)).isBetween(-0.005, 0.005);
+    }
+}

@@ -1,0 +1,51 @@
+package io.roseinfer.bench.replay;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.bench.load.Arrivals;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.RandomPrompts;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.scheduler.SchedulerOptions;
+
+/** Simulated servers of the tests, and loads for them. */
+public final class SimulatedRuns {
+    static final int PROMPT = 48;
+    static final int OUTPUT = 12;
+
+    private static final ModelSpec SPEC =
+            SpecBuilder.named("sim").vocabulary(1000).context(512).build();
+
+    private SimulatedRuns() {}
+
+    /** A server of at most eight rows a step and no prefix cache. */
+    public static SimulatedServer server(StepTimes times, long seed) {
+        return server(times, SchedulerOptions.builder().maxBatchSize(8).prefixCache(false), Integer.MAX_VALUE, seed);
+    }
+
+    static SimulatedServer server(
+            StepTimes times, SchedulerOptions.Builder scheduler, int maxConcurrency, long seed) {
+        EngineOptions options = EngineOptions.defaults().withScheduler(scheduler.build());
+        SimOptions sim = SimOptions.defaults().withReadBack(false);
+        return new SimulatedServer(
+                () -> new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim),
+                options.scheduler(),
+                times,
+                maxConcurrency,
+                seed);
+    }
+
+    /** So many requests, at so many a second, in a Poisson process. */
+    public static OfferedLoad load(int requests, double rate, long seed) {
+        return OfferedLoad.of(
+                new RandomPrompts(PROMPT, OUTPUT, 0.5, 0, 256, seed).requests(requests), new Arrivals(rate, 1, seed));
+    }
+
+    /** Two milliseconds a step, a tenth for a token. */
+    public static CostTable costs() {
+        return CostTable.linear(2e6, 1e5, 100);
+    }
+}

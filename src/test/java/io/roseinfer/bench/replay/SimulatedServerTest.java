@@ -1,0 +1,94 @@
+package io.roseinfer.bench.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.engine.Prompt;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SimulatedServerTest {
+    private static final CostTable MILLISECOND_STEPS = CostTable.linear(1e6, 0, 0);
+
+    private static StepTimes exact(CostTable costs) {
+        return new StepTimes(costs, Pace.EVEN, HostTimes.NONE);
+    }
+
+    private static OfferedLoad one(int prompt, int output) {
+        return new OfferedLoad(
+                List.of(new OfferedRequest(5_000_000, new Prompt.Tokens(new int[prompt]), output)), true);
+    }
+
+    @Test
+    void a_lone_request_takes_a_step_for_each_token() {
+        CallResult call = SimulatedRuns.server(exact(MILLISECOND_STEPS), 0)
+                .run(one(10, 4))
+                .calls()
+                .getFirst();
+        assertThat(call.times().sentNanos()).isEqualTo(5_000_000);
+        assertThat(call.ttftNanos()).hasValue(1e6);
+        assertThat(call.tpotNanos()).hasValue(1e6);
+        assertThat(call.tokens()).isEqualTo(4);
+    }
+
+    @Test
+    void times_outside_of_steps_are_added_where_they_belong() {
+        HostTimes host = new HostTimes(10, 200, List.of(3_000L), List.of(40_000L), List.of(70_000L));
+        CallResult call = SimulatedRuns.server(new StepTimes(MILLISECOND_STEPS, Pace.EVEN, host), 0)
+                .run(one(10, 3))
+                .calls()
+                .getFirst();
+        assertThat(call.ttftNanos()).hasValue(3_000 + 200 + 1e6 + 40_000);
+        assertThat(call.gapNanos()).containsExactly(10 + 1e6 + 30_000, 10 + 1e6);
+    }
+
+    @Test
+    void a_bound_on_concurrency_holds_requests_in_the_client() {
+        LoadResult run = SimulatedRuns.server(
+                        exact(MILLISECOND_STEPS), SchedulerOptions.builder().maxBatchSize(8), 1, 0)
+                .run(SimulatedRuns.load(20, 1e6, 3));
+        List<CallResult> calls = run.calls();
+        for (int i = 1; i < calls.size(); i++) {
+            assertThat(calls.get(i).times().sentNanos())
+                    .isEqualTo(calls.get(i - 1).times().endNanos());
+            assertThat(calls.get(i).heldNanos()).isPositive();
+            assertThat(calls.get(i).lagNanos()).isZero();
+        }
+    }
+
+    @Test
+    void the_same_seed_is_the_same_run() {
+        StepTimes times = new StepTimes(SimulatedRuns.costs(), Pace.logNormal(0.2, 9), HostTimes.NONE);
+        OfferedLoad load = SimulatedRuns.load(50, 80, 1);
+        assertThat(SimulatedRuns.server(times, 4).run(load))
+                .isEqualTo(SimulatedRuns.server(times, 4).run(load));
+    }
+
+    @Test
+    void a_prompt_that_can_never_be_served_fails_alone() {
+        OfferedLoad load = new OfferedLoad(
+                List.of(
+                        new OfferedRequest(0, new Prompt.Tokens(new int[5000]), 4),
+                        new OfferedRequest(1, new Prompt.Tokens(new int[5]), 4)),
+                true);
+        LoadResult run = SimulatedRuns.server(exact(MILLISECOND_STEPS), 0).run(load);
+        assertThat(run.calls()).extracting(CallResult::isComplete).containsExactly(false, true);
+    }
+
+    @Test
+    void a_run_s_steps_give_back_the_costs_it_was_made_with() {
+        LoadResult run =
+                SimulatedRuns.server(exact(SimulatedRuns.costs()), 0).run(SimulatedRuns.load(300, 60, 5));
+        CostTable fitted = new RecordedRun("run", List.of(), run, 0).times().costs();
+        for (StepRecord step : run.steps()) {
+            StepShape shape = StepShape.of(step);
+            double truth = SimulatedRuns.costs().nanos(shape);
+            assertThat(fitted.nanos(shape)).as("%s", shape).isBetween(0.97 * truth, 1.03 * truth);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+
+/** {@code bench sweep}, {@code bench ab} and {@code bench replay} on simulated time, where nothing depends on the machine. */
+@Timeout(120)
+class BenchStudiesTest {
+    private static final List<String> SIMULATED = List.of(
+            "--backend=sim",
+            "--model=random:gpt2",
+            "--step-costs=step:2,token:0.1",
+            "--num-prompts=60",
+            "--random-input-len=32",
+            "--random-output-len=8");
+
+    @TempDir
+    private Path directory;
+
+    private static Outcome bench(String study, String... flags) {
+        return bench(study, SIMULATED, flags);
+    }
+
+    private static Outcome bench(String study, List<String> shared, String... flags) {
+        return CliRunner.run(Stream.of(List.of("bench", study), shared, List.of(flags))
+                .flatMap(List::stream)
+                .toArray(String[]::new));
+    }
+
+    private String file(String name) {
+        return directory.resolve(name).toString();
+    }
+
+    private JsonNode read(String name) throws IOException {
+        return StrictJson.parse(Files.readAllBytes(directory.resolve(name))).get("roseinfer");
+    }
+
+    @Test
+    void a_sweep_measures_every_combination_and_names_the_knee() throws IOException {
+        Outcome outcome = bench(
+                "sweep",
+                "--vary=request-rate=10,50,5000",
+                "--vary=max-batch-size=4,8",
+                "--goodput",
+                "ttft:100",
+                "tpot:50",
+                "--json",
+                file("sweep.json"),
+                "--csv",
+                file("sweep.csv"));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out()).contains("sweep: 6 points", "Knee with max-batch-size=8:", "Highest rate");
+        JsonNode own = read("sweep.json");
+        assertThat(own.get("points")).hasSize(6);
+        assertThat(own.get("settings")).hasSize(2);
+        double knee = own.get("settings").get(0).get("knee").doubleValue();
+        assertThat(knee).isBetween(40.0, 70.0);
+        assertThat(directory.resolve("sweep.csv")).content().hasLineCount(7).startsWith("request-rate,max-batch-size,");
+    }
+
+    @Test
+    void a_sweep_goes_on_where_it_was_cut_off() throws IOException {
+        assertThat(bench("sweep", "--vary=request-rate=10,20", "--json", file("sweep.json")).code()).isZero();
+        JsonNode first = read("sweep.json").get("points").get(0);
+        Outcome outcome = bench("sweep", "--vary=request-rate=10,20,30", "--resume", "--json", file("sweep.json"));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.err()).contains("request-rate=10:").containsPattern("request-rate=20: .*\\(resumed\\)");
+        assertThat(read("sweep.json").get("points")).hasSize(3);
+        assertThat(read("sweep.json").get("points").get(0)).isEqualTo(first);
+        Outcome other = bench("sweep", "--seed=1", "--vary=request-rate=10", "--resume", "--json", file("sweep.json"));
+        assertThat(other.code()).isEqualTo(2);
+        assertThat(other.err()).contains("--resume: ", "was measured with").hasLineCount(1);
+    }
+
+    @Test
+    void a_search_ends_between_a_rate_that_meets_the_objective_and_one_that_does_not() throws IOException {
+        Outcome outcome = bench(
+                "sweep", "--find-rate=20", "--rate-resolution=10", "--goodput=ttft:60", "--json", file("sweep.json"));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        double met = 0;
+        double missed = Double.POSITIVE_INFINITY;
+        for (JsonNode point : read("sweep.json").get("points")) {
+            double rate = point.get("flags").get("request-rate").asDouble();
+            met = point.get("meets").booleanValue() ? Math.max(met, rate) : met;
+            missed = point.get("meets").booleanValue() ? missed : Math.min(missed, rate);
+        }
+        assertThat(met).isPositive();
+        assertThat(missed / met).isBetween(1.0, 1.1);
+    }
+
+    @Test
+    void a_slower_arm_ends_with_code_9_and_equal_ones_with_0() throws IOException {
+        Outcome slower = bench(
+                "ab", "--request-rate=40", "--pairs=10", "--b", "--step-cost-scale 1.03", "--json", file("ab.json"));
+        assertThat(slower.code()).as(slower.err()).isEqualTo(9);
+        assertThat(slower.out()).contains("B: --step-cost-scale 1.03", "B is worse: median_e2el_ms changes by");
+        assertThat(read("ab.json").get("worse").booleanValue()).isTrue();
+        assertThat(read("ab.json").get("pairs")).hasSize(10);
+        Outcome allowed =
+                bench("ab", "--request-rate=40", "--pairs=10", "--b=--step-cost-scale 1.03", "--no-worse-than=20");
+        assertThat(allowed.code()).as(allowed.err()).isZero();
+        Outcome equal = bench("ab", "--request-rate=40", "--pairs=10", "--step-noise=0.1");
+        assertThat(equal.code()).as(equal.err()).isZero();
+        assertThat(equal.out()).contains("No difference in median_e2el_ms");
+    }
+
+    @Test
+    void a_replay_of_a_simulated_run_is_that_run() throws IOException {
+        assertThat(bench("serve", "--request-rate=40", "--json", file("run.json")).code()).isZero();
+        Outcome same = bench("replay", List.of(file("run.json")), "--json", file("again.json"));
+        assertThat(same.code()).as(same.err()).isZero();
+        assertThat(same.out()).contains("error").containsPattern("TTFT p99 .*[+-]0.0%");
+        assertThat(read("again.json").get("requests")).isEqualTo(read("run.json").get("requests"));
+        Outcome other = bench("replay", List.of(file("run.json")), "--max-batch-size=1");
+        assertThat(other.code()).as(other.err()).isZero();
+        assertThat(other.out()).contains("change");
+    }
+
+    @Test
+    void an_engine_s_run_says_what_its_steps_cost() throws IOException {
+        Outcome run = bench(
+                "serve",
+                List.of("--backend=engine", "--device=sim", "--model=random:gpt2", "--max-dispatch-lag-ms=600000"),
+                "--num-prompts=40",
+                "--request-rate=2000",
+                "--random-input-len=32",
+                "--random-output-len=8",
+                "--ignore-eos",
+                "--json",
+                file("run.json"));
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(read("run.json").get("steps").get("rows")).isNotEmpty();
+        Outcome replay = bench("replay", List.of(file("run.json")));
+        assertThat(replay.code()).as(replay.err()).isZero();
+        assertThat(replay.out()).contains("40 requests, on sim", "TPOT p90");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "sweep | --seed=1 | a sweep needs something to vary",
+                "sweep | --vary=request-rate | --vary is 'request-rate'; it must be FLAG=VALUE,VALUE",
+                "sweep | --vary=nonsense=1,2 | Unknown option: '--nonsense=1'",
+                "sweep | --find-rate=3 | --find-rate needs an objective",
+                "ab | --pairs=9 | --pairs is 9; it must be even",
+                "ab | --pairs=4 | at least 10",
+                "ab | --metric=speed | --metric is 'speed'; it must be one of mean_ttft_ms",
+                "ab | --b=--num-prompts=7 | --a and --b offer different loads, of 60 and 7 requests",
+                "ab | --b=--backend=engines | 'engines' is not one of http, engine, null, sim",
+                "ab | --b=--step-costs=nothing.json | nothing.json: no such file"
+            })
+    void wrong_flags_are_told_in_one_line(String study, String flag, String message) {
+        Outcome outcome = bench(study, flag);
+        assertThat(outcome.code()).as(outcome.err()).isIn(2, 3);
+        assertThat(outcome.err()).contains(message).hasLineCount(1);
+    }
+
+    @Test
+    void a_server_elsewhere_does_not_hear_of_an_engine_s_flags() {
+        Outcome outcome = CliRunner.run("bench", "sweep", "--vary=max-batch-size=4,8");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--vary max-batch-size is a flag of an engine in this process").hasLineCount(1);
+    }
+}
