@@ -73,7 +73,9 @@ class BenchStudiesTest {
 
     @Test
     void a_sweep_goes_on_where_it_was_cut_off() throws IOException {
-        assertThat(bench("sweep", "--vary=request-rate=10,20", "--json", file("sweep.json")).code()).isZero();
+        assertThat(bench("sweep", "--vary=request-rate=10,20", "--json", file("sweep.json"))
+                        .code())
+                .isZero();
         JsonNode first = read("sweep.json").get("points").get(0);
         Outcome outcome = bench("sweep", "--vary=request-rate=10,20,30", "--resume", "--json", file("sweep.json"));
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -119,11 +121,14 @@ class BenchStudiesTest {
 
     @Test
     void a_replay_of_a_simulated_run_is_that_run() throws IOException {
-        assertThat(bench("serve", "--request-rate=40", "--json", file("run.json")).code()).isZero();
+        assertThat(bench("serve", "--request-rate=40", "--json", file("run.json"))
+                        .code())
+                .isZero();
         Outcome same = bench("replay", List.of(file("run.json")), "--json", file("again.json"));
         assertThat(same.code()).as(same.err()).isZero();
         assertThat(same.out()).contains("error").containsPattern("TTFT p99 .*[+-]0.0%");
-        assertThat(read("again.json").get("requests")).isEqualTo(read("run.json").get("requests"));
+        assertThat(read("again.json").get("requests"))
+                .isEqualTo(read("run.json").get("requests"));
         Outcome other = bench("replay", List.of(file("run.json")), "--max-batch-size=1");
         assertThat(other.code()).as(other.err()).isZero();
         assertThat(other.out()).contains("change");
@@ -174,6 +179,8 @@ class BenchStudiesTest {
     void a_server_elsewhere_does_not_hear_of_an_engine_s_flags() {
         Outcome outcome = CliRunner.run("bench", "sweep", "--vary=max-batch-size=4,8");
         assertThat(outcome.code()).isEqualTo(2);
-        assertThat(outcome.err()).contains("--vary max-batch-size is a flag of an engine in this process").hasLineCount(1);
+        assertThat(outcome.err())
+                .contains("--vary max-batch-size is a flag of an engine in this process")
+                .hasLineCount(1);
     }
 }

@@ -82,8 +82,7 @@ public final class CompareJson {
     }
 
     /** A comparison's document. */
-    public static ObjectNode of(
-            Comparison comparison, Arms arms, List<String> arguments, Map<String, Double> bounds) {
+    public static ObjectNode of(Comparison comparison, Arms arms, List<String> arguments, Map<String, Double> bounds) {
         ObjectNode root = StrictJson.mapper().createObjectNode();
         ObjectNode own = head(root, "ab", arguments, bounds);
         own.set("a", value(arms.a()));
@@ -94,16 +93,17 @@ public final class CompareJson {
                 .put("discarded", arms.discarded());
         own.set("pairs", value(comparison.pairs()));
         ObjectNode ratios = own.putObject("ratios");
-        comparison.ratios().forEach((figure, ratio) -> ratios.putObject(figure)
-                .put("ratio", ratio.ratio())
-                .put("low", ratio.low())
-                .put("high", ratio.high())
-                .put("smallest_effect", ratio.smallestEffect()));
+        comparison
+                .ratios()
+                .forEach((figure, ratio) -> ratios.putObject(figure)
+                        .put("ratio", ratio.ratio())
+                        .put("low", ratio.low())
+                        .put("high", ratio.high())
+                        .put("smallest_effect", ratio.smallestEffect()));
         return root;
     }
 
-    private static ObjectNode head(
-            ObjectNode root, String kind, List<String> arguments, Map<String, Double> bounds) {
+    private static ObjectNode head(ObjectNode root, String kind, List<String> arguments, Map<String, Double> bounds) {
         ObjectNode own = root.putObject("roseinfer").put("schema", SCHEMA).put("kind", kind);
         own.set("command", value(arguments));
         own.set("goodput", value(bounds));

@@ -45,8 +45,7 @@ public final class ComparisonReport {
         Formatter out = new Formatter(Locale.ROOT);
         out.format(
                 "=== a/b: %d pairs, A B B A%s ===\n",
-                comparison.pairs().size(),
-                arms.discarded() > 0 ? ", " + arms.discarded() + " discarded" : "");
+                comparison.pairs().size(), arms.discarded() > 0 ? ", " + arms.discarded() + " discarded" : "");
         out.format("A: %s\n", arms.a().isEmpty() ? "no flags of its own" : String.join(" ", arms.a()));
         out.format("B: %s\n", arms.b().isEmpty() ? "no flags of its own" : String.join(" ", arms.b()));
         Map<String, PairedRatio> shown = new LinkedHashMap<>(comparison.ratios());
@@ -112,7 +111,11 @@ public final class ComparisonReport {
             return arms.metric() + " was not measured in every run";
         }
         String by = String.format(
-                Locale.ROOT, "%.2f %% (%.2f to %.2f)", percent(ratio.ratio()), percent(ratio.low()), percent(ratio.high()));
+                Locale.ROOT,
+                "%.2f %% (%.2f to %.2f)",
+                percent(ratio.ratio()),
+                percent(ratio.low()),
+                percent(ratio.high()));
         if (comparison.isWorse(arms.metric(), arms.noWorseThan())) {
             return "B is worse: " + arms.metric() + " changes by " + by
                     + (arms.noWorseThan() > 0

@@ -87,7 +87,9 @@ public record PairedRatio(double ratio, double low, double high, double smallest
     }
 
     private static double standardError(double[] values, double mean) {
-        double square = Arrays.stream(values).map(value -> (value - mean) * (value - mean)).sum();
+        double square = Arrays.stream(values)
+                .map(value -> (value - mean) * (value - mean))
+                .sum();
         return Math.sqrt(square / (values.length - 1) / values.length);
     }
 }

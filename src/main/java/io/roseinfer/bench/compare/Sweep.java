@@ -92,7 +92,8 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     /** The valid points that no other one beats in both, tokens per second of one user and of all (Pareto), by the former. */
     public List<SweepPoint> pareto() {
         List<SweepPoint> valid = points.stream()
-                .filter(point -> point.reasons().isEmpty() && tokensPerUser(point).isPresent())
+                .filter(point ->
+                        point.reasons().isEmpty() && tokensPerUser(point).isPresent())
                 .toList();
         return valid.stream()
                 .filter(point -> valid.stream().noneMatch(other -> beats(other, point)))

@@ -26,7 +26,9 @@ public final class SweepReport {
                         100 * point.figure("good_share").orElse(0),
                         number(point, "p99_ttft_ms"),
                         number(point, "median_tpot_ms"),
-                        point.reasons().isEmpty() ? "" : ", INVALID: " + point.reasons().getFirst());
+                        point.reasons().isEmpty()
+                                ? ""
+                                : ", INVALID: " + point.reasons().getFirst());
     }
 
     private static String flags(Map<String, String> flags) {
@@ -105,8 +107,7 @@ public final class SweepReport {
                 point.reasons().isEmpty() ? "" : " INVALID");
     }
 
-    private static void settings(
-            Formatter out, Sweep sweep, Sweep.Settings settings, Map<String, Double> bounds) {
+    private static void settings(Formatter out, Sweep sweep, Sweep.Settings settings, Map<String, Double> bounds) {
         if (settings.points().stream()
                 .noneMatch(point -> point.figure(SweepPoint.OFFERED_RATE).isPresent())) {
             return;

@@ -35,9 +35,7 @@ public record CostTable(
     public double nanos(StepShape shape) {
         return shape.isDecode()
                 ? decode.at(shape.rows()) + decodePerAttended * shape.attended()
-                : prefill.at(shape.tokens())
-                        + prefillPerRow * shape.rows()
-                        + prefillPerAttended * shape.attended();
+                : prefill.at(shape.tokens()) + prefillPerRow * shape.rows() + prefillPerAttended * shape.attended();
     }
 
     /** Steps that all take so many times as long. */

@@ -59,8 +59,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         List<OfferedRequest> requests = new ArrayList<>();
         for (CallResult call : result.calls()) {
             OfferedRequest request = load.requests().get(call.id());
-            boolean differs = call.promptTokens() != request.promptTokens()
-                    || call.askedTokens() != request.outputTokens();
+            boolean differs =
+                    call.promptTokens() != request.promptTokens() || call.askedTokens() != request.outputTokens();
             if (differs) {
                 throw new BadInput(name + " has other lengths at request " + call.id()
                         + " than its command makes; the data set must be what it was");
@@ -94,8 +94,9 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
      */
     public StepTimes times() {
         if (result.steps().isEmpty()) {
-            throw new BadInput(name + " has no steps, so it does not say what a step costs; runs of bench serve --backend"
-                    + " engine --json do");
+            throw new BadInput(
+                    name + " has no steps, so it does not say what a step costs; runs of bench serve --backend"
+                            + " engine --json do");
         }
         List<CostFit.Sample> samples = samples();
         CostTable costs = CostFit.fit(samples);
@@ -164,8 +165,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         List<Long> later = new ArrayList<>();
         for (CallResult call : result.completed()) {
             call.server().ifPresent(stamps -> {
-                arriving.add(
-                        Math.max(0, stamps.tokenizedNanos() - call.times().sentNanos()));
+                arriving.add(Math.max(0, stamps.tokenizedNanos() - call.times().sentNanos()));
                 deliveries(call.arrivals().nanos(), stamps.tokenNanos(), first, later);
             });
         }

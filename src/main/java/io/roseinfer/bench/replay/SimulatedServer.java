@@ -175,8 +175,7 @@ public final class SimulatedServer {
                             + times.host().wakeNanos();
                 }
             }
-            long endNanos =
-                    requests.stream().mapToLong(Request::endNanos).max().orElse(0);
+            long endNanos = requests.stream().mapToLong(Request::endNanos).max().orElse(0);
             return new LoadResult(
                     0,
                     Math.max(1, endNanos),

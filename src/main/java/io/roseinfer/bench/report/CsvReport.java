@@ -141,8 +141,8 @@ public final class CsvReport {
         rows.forEach(row -> names.addAll(row.keySet()));
         StringBuilder out = new StringBuilder();
         line(out, List.copyOf(names));
-        rows.forEach(row -> line(
-                out, names.stream().map(name -> row.getOrDefault(name, "")).toList()));
+        rows.forEach(row ->
+                line(out, names.stream().map(name -> row.getOrDefault(name, "")).toList()));
         return out.toString();
     }
 

@@ -239,7 +239,9 @@ public final class ServeJson {
                 .add(call.usage().promptTokens())
                 .add(call.usage().completionTokens())
                 .add(call.usage().totalTokens());
-        node.set("server", call.server().map(stamps -> server(stamps, startNanos)).orElse(null));
+        node.set(
+                "server",
+                call.server().map(stamps -> server(stamps, startNanos)).orElse(null));
         return node.put("error", call.error().orElse(null));
     }
 

@@ -33,7 +33,8 @@ import tools.jackson.databind.node.ObjectNode;
         abbreviateSynopsis = true,
         showDefaultValues = true,
         sortOptions = false,
-        footer = "%nEnds with exit code 9 when the interval excludes that B is no worse, and 8 when too many runs do not count.")
+        footer =
+                "%nEnds with exit code 9 when the interval excludes that B is no worse, and 8 when too many runs do not count.")
 public final class BenchAbCommand implements Command {
     private static final int WORSE = 9;
     private static final int INVALID = 8;
@@ -68,7 +69,8 @@ public final class BenchAbCommand implements Command {
     @Option(
             names = "--metric",
             paramLabel = "<FIGURE>",
-            description = "The figure that decides, by its name in the results, as in p99_ttft_ms or output_throughput.")
+            description =
+                    "The figure that decides, by its name in the results, as in p99_ttft_ms or output_throughput.")
     private String metric = "median_e2el_ms";
 
     @Option(
@@ -104,8 +106,9 @@ public final class BenchAbCommand implements Command {
         ServeCommandLine second = base.with("--b", arm(b));
         requireSameLoad(first, second);
         if (isOneServer(first, second)) {
-            terminal.note("both arms ask the same server: the second run of a pair may find the first one's prompts in its"
-                    + " prefix cache, so switch that off there");
+            terminal.note(
+                    "both arms ask the same server: the second run of a pair may find the first one's prompts in its"
+                            + " prefix cache, so switch that off there");
         }
         Comparison.Pairs measured;
         try (SystemUnderTest one = SystemUnderTest.open(first, terminal);
@@ -117,8 +120,7 @@ public final class BenchAbCommand implements Command {
             return INVALID;
         }
         Comparison comparison = Comparison.of(measured.all(), flags.seed());
-        CompareJson.Arms arms =
-                new CompareJson.Arms(arm(a), arm(b), metric, noWorseThan / 100, measured.discarded());
+        CompareJson.Arms arms = new CompareJson.Arms(arm(a), arm(b), metric, noWorseThan / 100, measured.discarded());
         ObjectNode document =
                 CompareJson.of(comparison, arms, shared, flags.objective().goodput());
         file.ifPresent(to -> to.write(document));
@@ -136,15 +138,19 @@ public final class BenchAbCommand implements Command {
         OfferedLoad a = one.flags().load(one.command(), 0).offered();
         OfferedLoad b = other.flags().load(other.command(), 0).offered();
         if (a.requests().size() != b.requests().size()) {
-            throw new BadInput("--a and --b offer different loads, of " + a.requests().size() + " and "
-                    + b.requests().size() + " requests; pairs are of the same requests");
+            throw new BadInput(
+                    "--a and --b offer different loads, of " + a.requests().size() + " and "
+                            + b.requests().size() + " requests; pairs are of the same requests");
         }
     }
 
     private static boolean isOneServer(ServeCommandLine one, ServeCommandLine other) {
         return one.flags().endpoint().backend() == EndpointFlags.Kind.HTTP
                 && other.flags().endpoint().backend() == EndpointFlags.Kind.HTTP
-                && one.flags().endpoint().baseUrl().equals(other.flags().endpoint().baseUrl());
+                && one.flags()
+                        .endpoint()
+                        .baseUrl()
+                        .equals(other.flags().endpoint().baseUrl());
     }
 
     private Comparison.Pairs measure(Comparison.Arm one, Comparison.Arm other, Terminal terminal) {

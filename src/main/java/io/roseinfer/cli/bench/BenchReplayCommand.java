@@ -45,8 +45,8 @@ public final class BenchReplayCommand implements Command {
     private static final Set<String> OWN = Set.of("--json", "--report", "--csv");
 
     /** What can be changed without changing the server's settings. */
-    private static final Set<String> OF_TIME =
-            Set.of("--backend", "--base-url", "--step-costs", "--step-cost-scale", "--step-noise", "--max-dispatch-lag-ms");
+    private static final Set<String> OF_TIME = Set.of(
+            "--backend", "--base-url", "--step-costs", "--step-cost-scale", "--step-noise", "--max-dispatch-lag-ms");
 
     @Parameters(
             paramLabel = "RUN",
@@ -84,7 +84,8 @@ public final class BenchReplayCommand implements Command {
             document.withObject("roseinfer").set("replay_of", PredictionJson.of(recorded, prediction));
             file.ifPresent(to -> to.write(document));
             pages.write("replay", document);
-            terminal.print("=== replay of " + recorded.name() + ", " + result.calls().size() + " requests, on "
+            terminal.print("=== replay of " + recorded.name() + ", "
+                    + result.calls().size() + " requests, on "
                     + Choices.word(line.flags().endpoint().backend()) + " ===\n" + prediction.text(isSame(command)));
             Verdict verdict = replayed.verdict();
             verdict.reasons().forEach(reason -> terminal.note("the run does not count: " + reason));
@@ -102,7 +103,8 @@ public final class BenchReplayCommand implements Command {
     private static ServeCommandLine line(RecordedRun recorded, List<String> changes) {
         List<String> before = recorded.command();
         if (before.size() < 2 || !before.subList(0, 2).equals(List.of("bench", "serve"))) {
-            throw new BadInput(recorded.name() + " does not say by which command it was made; record one with bench serve --json");
+            throw new BadInput(
+                    recorded.name() + " does not say by which command it was made; record one with bench serve --json");
         }
         return ServeCommandLine.parse(recorded.name(), before.subList(2, before.size()))
                 .with("bench replay", changes);

@@ -55,7 +55,8 @@ public final class BenchSweepCommand implements Command {
             names = "--rate-resolution",
             paramLabel = "<PERCENT>",
             converter = Ranges.PositiveNumber.class,
-            description = "How far apart the highest rate that meets it and the lowest that does not may be in the end.")
+            description =
+                    "How far apart the highest rate that meets it and the lowest that does not may be in the end.")
     private double resolution = 5;
 
     @Option(
@@ -67,7 +68,8 @@ public final class BenchSweepCommand implements Command {
 
     @Option(
             names = "--resume",
-            description = "Keep the points that the file of --json has, if its command was the same, and measure the others.")
+            description =
+                    "Keep the points that the file of --json has, if its command was the same, and measure the others.")
     private boolean resume;
 
     @Mixin

@@ -172,6 +172,8 @@ final class ServeFlags {
     /** Whether a run counts. */
     Verdict verdict(LoadResult result) {
         return Verdict.of(
-                result, objective.mostLagMillis(), endpoint.ask().ignoreEos() || endpoint.backend() == EndpointFlags.Kind.SIM);
+                result,
+                objective.mostLagMillis(),
+                endpoint.ask().ignoreEos() || endpoint.backend() == EndpointFlags.Kind.SIM);
     }
 }

@@ -23,8 +23,8 @@ public final class SimulationFlags {
             names = "--step-costs",
             paramLabel = "<FILE|LINEAR>",
             description = {
-                "On --backend sim: the file of a run of --backend engine, whose steps say what a step costs; or " + LINEAR
-                        + ", for a step, a token, and a position that one attends to."
+                "On --backend sim: the file of a run of --backend engine, whose steps say what a step costs; or "
+                        + LINEAR + ", for a step, a token, and a position that one attends to."
             },
             showDefaultValue = Visibility.NEVER)
     private Optional<String> stepCosts = Optional.empty();
@@ -67,8 +67,8 @@ public final class SimulationFlags {
             throw new BadInput("--backend sim needs --step-costs: the file that bench serve --backend engine --json has"
                     + " written, or numbers, as in step:2,token:0.1");
         }
-        StepTimes times = recorded.map(RecordedRun::times).orElseGet(() -> new StepTimes(
-                linear(stepCosts.orElse("")), Pace.EVEN, HostTimes.NONE));
+        StepTimes times = recorded.map(RecordedRun::times)
+                .orElseGet(() -> new StepTimes(linear(stepCosts.orElse("")), Pace.EVEN, HostTimes.NONE));
         CostTable costs = scale == 1 ? times.costs() : times.costs().times(scale);
         return new StepTimes(costs, pace(recorded, times.pace(), seed), times.host());
     }
@@ -97,9 +97,7 @@ public final class SimulationFlags {
             nanos.put(pair[0], number("--step-costs", pair[1], "milliseconds, as in step:2,token:0.1") * 1e6);
         }
         return CostTable.linear(
-                nanos.getOrDefault("step", 0.0),
-                nanos.getOrDefault("token", 0.0),
-                nanos.getOrDefault("attended", 0.0));
+                nanos.getOrDefault("step", 0.0), nanos.getOrDefault("token", 0.0), nanos.getOrDefault("attended", 0.0));
     }
 
     private static double number(String flag, String text, String allowed) {

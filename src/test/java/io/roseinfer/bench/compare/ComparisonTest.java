@@ -32,9 +32,7 @@ class ComparisonTest {
             long key = SplitMix64.at(SplitMix64.at(experiment, arm), seed);
             double whole = 1 + RUN_NOISE * new Random(key).nextGaussian();
             StepTimes times = new StepTimes(
-                    SimulatedRuns.costs().times(scale * whole),
-                    Pace.logNormal(STEP_NOISE, key),
-                    HostTimes.NONE);
+                    SimulatedRuns.costs().times(scale * whole), Pace.logNormal(STEP_NOISE, key), HostTimes.NONE);
             LoadResult run = SimulatedRuns.server(times, key).run(SimulatedRuns.load(40, 60, seed));
             return Optional.of(Figures.of(run, Map.of()));
         };
@@ -45,7 +43,8 @@ class ComparisonTest {
         for (int i = 0; i < PAIRS; i++) {
             assertThat(pairs.measure(1000 * experiment + i)).isTrue();
         }
-        return Objects.requireNonNull(Comparison.of(pairs.all(), experiment).ratios().get(METRIC));
+        return Objects.requireNonNull(
+                Comparison.of(pairs.all(), experiment).ratios().get(METRIC));
     }
 
     @Test

@@ -2,15 +2,10 @@ package io.roseinfer.bench.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.CallResult.Arrived;
 import io.roseinfer.bench.http.CallResult.Counted;
 import io.roseinfer.bench.http.CallResult.Times;
 import io.roseinfer.bench.http.CallResult.Usage;
-import io.roseinfer.bench.http.ClientCost;
-import io.roseinfer.bench.http.LatencyTable;
-import io.roseinfer.bench.http.LoadResult;
-import io.roseinfer.bench.http.Verdict;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
@@ -115,7 +110,8 @@ class VerdictTest {
     void a_completion_that_ends_early_is_wrong_only_if_its_length_was_fixed() {
         LoadResult run = run(200, id -> {
             CallResult whole = call(id, 0.05, new Usage(6, 4, 10));
-            return new CallResult(id, 6, 5, whole.times(), whole.arrivals(), whole.usage(), whole.server(), whole.error());
+            return new CallResult(
+                    id, 6, 5, whole.times(), whole.arrivals(), whole.usage(), whole.server(), whole.error());
         });
         assertThat(Verdict.of(run, 1, false).isValid()).isTrue();
         assertThat(Verdict.of(run, 1, true).reasons())
@@ -130,7 +126,15 @@ class VerdictTest {
             CallResult whole = call(id, 0.05, new Usage(6, 4, 10));
             return id % 2 == 0
                     ? whole
-                    : new CallResult(id, 6, 4, whole.times(), whole.arrivals(), new Usage(9, 9, 9), Optional.empty(), Optional.of("cut"));
+                    : new CallResult(
+                            id,
+                            6,
+                            4,
+                            whole.times(),
+                            whole.arrivals(),
+                            new Usage(9, 9, 9),
+                            Optional.empty(),
+                            Optional.of("cut"));
         });
         Verdict verdict = Verdict.of(run, 1, true);
         assertThat(verdict.isValid()).isTrue();

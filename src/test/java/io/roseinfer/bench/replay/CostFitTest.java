@@ -45,7 +45,8 @@ class CostFitTest {
     @Test
     void steps_cost_what_they_took() {
         CostTable table = CostFit.fit(samples(0));
-        for (StepShape shape : List.of(decode(1, 50), decode(8, 800), decode(13, 400), prompts(1, 40), prompts(3, 120))) {
+        for (StepShape shape :
+                List.of(decode(1, 50), decode(8, 800), decode(13, 400), prompts(1, 40), prompts(3, 120))) {
             assertThat(table.nanos(shape)).as("%s", shape).isCloseTo(truth(shape), within(0.03 * truth(shape)));
         }
     }
@@ -53,7 +54,8 @@ class CostFitTest {
     @Test
     void noise_and_steps_that_were_held_up_change_little() {
         CostTable table = CostFit.fit(samples(0.05));
-        for (StepShape shape : List.of(decode(1, 50), decode(8, 800), decode(13, 400), prompts(1, 40), prompts(3, 120))) {
+        for (StepShape shape :
+                List.of(decode(1, 50), decode(8, 800), decode(13, 400), prompts(1, 40), prompts(3, 120))) {
             assertThat(table.nanos(shape)).as("%s", shape).isCloseTo(truth(shape), within(0.05 * truth(shape)));
         }
     }
@@ -71,9 +73,8 @@ class CostFitTest {
 
     @Test
     void a_run_without_decode_steps_says_what_is_missing() {
-        List<CostFit.Sample> prompts = samples(0).stream()
-                .filter(sample -> !sample.shape().isDecode())
-                .toList();
+        List<CostFit.Sample> prompts =
+                samples(0).stream().filter(sample -> !sample.shape().isDecode()).toList();
         assertThatThrownBy(() -> CostFit.fit(prompts))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("no step that only decodes");

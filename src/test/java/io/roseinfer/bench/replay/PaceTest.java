@@ -42,7 +42,8 @@ class PaceTest {
         double[] logs = IntStream.range(0, 4000)
                 .mapToDouble(step -> Math.log(pace.endNanos(0, 1e6, step) / 1e6))
                 .toArray();
-        double deviation = Math.sqrt(Arrays.stream(logs).map(x -> x * x).average().orElseThrow());
+        double deviation =
+                Math.sqrt(Arrays.stream(logs).map(x -> x * x).average().orElseThrow());
         assertThat(deviation).isBetween(0.095, 0.105);
         assertThat(Curve.median(logs)).isBetween(-0.005, 0.005);
     }

@@ -26,8 +26,7 @@ public final class SimulatedRuns {
         return server(times, SchedulerOptions.builder().maxBatchSize(8).prefixCache(false), Integer.MAX_VALUE, seed);
     }
 
-    static SimulatedServer server(
-            StepTimes times, SchedulerOptions.Builder scheduler, int maxConcurrency, long seed) {
+    static SimulatedServer server(StepTimes times, SchedulerOptions.Builder scheduler, int maxConcurrency, long seed) {
         EngineOptions options = EngineOptions.defaults().withScheduler(scheduler.build());
         SimOptions sim = SimOptions.defaults().withReadBack(false);
         return new SimulatedServer(

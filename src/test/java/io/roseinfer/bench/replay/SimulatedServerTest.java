@@ -82,8 +82,7 @@ class SimulatedServerTest {
 
     @Test
     void a_run_s_steps_give_back_the_costs_it_was_made_with() {
-        LoadResult run =
-                SimulatedRuns.server(exact(SimulatedRuns.costs()), 0).run(SimulatedRuns.load(300, 60, 5));
+        LoadResult run = SimulatedRuns.server(exact(SimulatedRuns.costs()), 0).run(SimulatedRuns.load(300, 60, 5));
         CostTable fitted = new RecordedRun("run", List.of(), run, 0).times().costs();
         for (StepRecord step : run.steps()) {
             StepShape shape = StepShape.of(step);

@@ -28,10 +28,19 @@ final class Chart {
      */
     record Series(String name, int style, List<Double> x, List<Double> y) {}
 
+    /**
+     * A point that is drawn as one.
+     *
+     * @param style which of the page's colours, 0 to 5
+     * @param label beside it; a mark with one is larger
+     */
+    record Mark(int style, double x, double y, String label) {}
+
     private final String title;
     private final String xLabel;
     private final String yLabel;
     private final List<Series> series;
+    private List<Mark> marks = List.of();
     private final boolean logarithmic;
     private final double xLow;
     private final double xHigh;
@@ -66,6 +75,12 @@ final class Chart {
                         .orElse(1));
     }
 
+    /** Adds points, which are within the lines' range or at its edge; returns this chart. */
+    Chart withMarks(List<Mark> value) {
+        marks = List.copyOf(value);
+        return this;
+    }
+
     private double x(double value) {
         double share = logarithmic
                 ? Math.log(Math.max(value, xLow) / xLow) / Math.log(xHigh / xLow)
@@ -89,6 +104,7 @@ final class Chart {
                 .append("\" points=\"")
                 .append(points(line))
                 .append("\"/>"));
+        marks.forEach(mark -> mark(out, mark));
         out.append("</svg>");
         if (series.size() > 1) {
             out.append("<p class=\"legend\">");
@@ -100,6 +116,18 @@ final class Chart {
             out.append("</p>");
         }
         return out.append("</figure>\n").toString();
+    }
+
+    private void mark(StringBuilder out, Mark mark) {
+        String at = Markup.at(x(Math.min(mark.x(), xHigh)));
+        String height = Markup.at(y(Math.min(mark.y(), yHigh)));
+        boolean named = !mark.label().isEmpty();
+        out.append("<circle class=\"" + (named ? "r" : "m") + mark.style() + "\" cx=\"" + at + "\" cy=\"" + height
+                + "\" r=\"" + (named ? 8 : 3.5) + "\"/>");
+        if (named) {
+            out.append("<text class=\"label\" text-anchor=\"end\" dx=\"-12\" dy=\"4\" x=\"" + at + "\" y=\"" + height
+                    + "\">" + Markup.text(mark.label()) + "</text>");
+        }
     }
 
     private String points(Series line) {

@@ -1,5 +1,8 @@
 package io.roseinfer.bench.report.html;
 
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.metrics.Summary;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -26,10 +30,40 @@ public final class HtmlReport {
 
     private static final Map<String, String> DEFINITIONS = definitions();
 
-    private final List<ShownRun> runs;
+    private final List<ShownRun> runs = new ArrayList<>();
+    private final StringBuilder studies = new StringBuilder();
 
-    private HtmlReport(List<ShownRun> runs) {
-        this.runs = List.copyOf(runs);
+    private HtmlReport() {}
+
+    /** Adds what a file has. */
+    private void add(String name, JsonNode document) {
+        switch (document.path("roseinfer").path("kind").asString("")) {
+            case "sweep" -> studies.append(new SweepSection(name, document).markup());
+            case "ab" -> studies.append(new AbSection(name, document).markup());
+            default -> {
+                runs.addAll(ResultDocument.of(name, document));
+                studies.append(replay(name, document.path("roseinfer").path("replay_of")));
+            }
+        }
+    }
+
+    /** What a replay changed, or was wrong by. */
+    private static String replay(String name, JsonNode of) {
+        if (of.isMissingNode()) {
+            return "";
+        }
+        StringBuilder out = new StringBuilder("<h2>" + Markup.text(name) + " against "
+                + Markup.text(of.path("name").asString("")) + "</h2>\n<div class=\"scroll\"><table><thead><tr><th>ms</th>"
+                + "<th>recorded</th><th>replayed</th><th>change</th></tr></thead><tbody>");
+        for (JsonNode row : of.path("rows")) {
+            double before = row.path("recorded_ms").asDouble();
+            double after = row.path("replayed_ms").asDouble();
+            out.append("<tr><th>" + row.path("metric").asString("").toUpperCase(Locale.ROOT) + " p"
+                    + Markup.tick(row.path("percentile").asDouble()) + "</th><td>" + Markup.number(before) + "</td><td>"
+                    + Markup.number(after)
+                    + String.format(Locale.ROOT, "</td><td>%+.1f %%</td></tr>", 100 * (after / before - 1)));
+        }
+        return out.append("</tbody></table></div>\n").toString();
     }
 
     /**
@@ -38,15 +72,23 @@ public final class HtmlReport {
      * @throws io.roseinfer.base.RoseException.BadInput if one of them is none
      */
     public static String of(List<Path> files) {
-        return new HtmlReport(files.stream()
-                        .flatMap(file -> ResultDocument.read(file).stream())
-                        .toList())
-                .page();
+        HtmlReport report = new HtmlReport();
+        for (Path file : files) {
+            try {
+                report.add(file.getFileName().toString().replaceFirst("\\.json.*$", ""), ResultFile.read(file));
+            } catch (BadInput wrong) {
+                boolean named = String.valueOf(wrong.getMessage()).contains(FileFailure.shown(file));
+                throw named ? wrong : new BadInput(FileFailure.shown(file) + ": " + wrong.getMessage(), wrong);
+            }
+        }
+        return report.page();
     }
 
     /** The page of one results file's content. */
     public static String of(String name, JsonNode document) {
-        return new HtmlReport(ResultDocument.of(name, document)).page();
+        HtmlReport report = new HtmlReport();
+        report.add(name, document);
+        return report.page();
     }
 
     private static Map<String, String> definitions() {
@@ -69,6 +111,14 @@ public final class HtmlReport {
         words.put(
                 "Waiting, streaming",
                 "requests that were sent and have no token yet; requests that have one and are not over");
+        words.put(
+                "Goodput, knee",
+                "requests per second that were answered within all bounds; the highest rate up to which good requests are completed"
+                        + " at 95 % or more of the rate at which they come");
+        words.put(
+                "Interval",
+                "of a comparison: where 98 in 100 such experiments would have the ratio, by the studentized bootstrap over blocks of"
+                        + " two pairs, A B B A");
         words.put("Percentiles", "interpolate linearly between the two nearest ranks; over completed requests only");
         return words;
     }
@@ -93,6 +143,22 @@ public final class HtmlReport {
                 .append(style())
                 .append("</style></head><body><main>\n<h1>Benchmark report</h1>\n");
         runs.forEach(run -> verdict(out, run));
+        out.append(studies);
+        if (!runs.isEmpty()) {
+            runs(out);
+        }
+        out.append("<h2>Definitions</h2>\n<dl>");
+        DEFINITIONS.forEach((word, meaning) ->
+                out.append("<dt>" + Markup.text(word) + "</dt><dd>" + Markup.text(meaning) + "</dd>"));
+        out.append("</dl>\n");
+        if (!runs.isEmpty()) {
+            out.append("<h2>Where it was measured</h2>\n");
+            runs.forEach(run -> about(out, run));
+        }
+        return out.append("</main></body></html>\n").toString();
+    }
+
+    private void runs(StringBuilder out) {
         out.append("<h2>Latencies</h2>\n");
         latencies(out);
         out.append("<div class=\"charts\">\n");
@@ -105,12 +171,6 @@ public final class HtmlReport {
         }
         out.append("</div>\n<h2>Figures</h2>\n");
         table(out, rows(ShownRun::facts));
-        out.append("<h2>Definitions</h2>\n<dl>");
-        DEFINITIONS.forEach((word, meaning) ->
-                out.append("<dt>" + Markup.text(word) + "</dt><dd>" + Markup.text(meaning) + "</dd>"));
-        out.append("</dl>\n<h2>Where it was measured</h2>\n");
-        runs.forEach(run -> about(out, run));
-        return out.append("</main></body></html>\n").toString();
     }
 
     private static void verdict(StringBuilder out, ShownRun run) {

@@ -1,8 +1,6 @@
 package io.roseinfer.bench.report.html;
 
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.bench.report.ResultFile;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,16 +16,10 @@ final class ResultDocument {
     private ResultDocument() {}
 
     /**
-     * The runs of a file.
+     * The runs of a file's content.
      *
-     * @throws BadInput if it is not a results file of a kind that can be shown
+     * @throws BadInput if it is of no kind that can be shown
      */
-    static List<ShownRun> read(Path file) {
-        String name = file.getFileName().toString().replaceFirst("\\.json.*$", "");
-        return of(name, ResultFile.read(file));
-    }
-
-    /** The runs of a file's content. */
     static List<ShownRun> of(String name, JsonNode root) {
         if (root.path("roseinfer").path("kind").asString("").equals("serve")) {
             return List.of(served(name, root));
@@ -36,8 +28,7 @@ final class ResultDocument {
             return streamed(name, root);
         }
         throw new BadInput(
-                name
-                        + " has no runs with requests; a report shows what bench serve --json and bench streaming --json write");
+                "there are no runs with requests; a report shows what bench serve, sweep, ab, replay and streaming write by --json");
     }
 
     private static ShownRun served(String name, JsonNode root) {

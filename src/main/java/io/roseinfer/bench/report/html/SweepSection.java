@@ -1,0 +1,169 @@
+package io.roseinfer.bench.report.html;
+
+import io.roseinfer.bench.compare.CompareJson;
+import io.roseinfer.bench.compare.Sweep;
+import io.roseinfer.bench.compare.SweepPoint;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.Collectors;
+import tools.jackson.databind.JsonNode;
+
+/** A sweep on the page: goodput and tail latency against the offered rate, throughput against what one user sees, and every point. */
+final class SweepSection {
+    private static final int STYLES = 6;
+    private static final List<String> SHOWN = List.of(
+            SweepPoint.OFFERED_RATE,
+            "request_goodput",
+            "good_share",
+            "median_ttft_ms",
+            "p99_ttft_ms",
+            "median_tpot_ms",
+            "p99_tpot_ms",
+            "output_throughput");
+
+    private final String name;
+    private final JsonNode document;
+    private final Sweep sweep;
+
+    SweepSection(String name, JsonNode document) {
+        this.name = name;
+        this.document = document;
+        this.sweep = new Sweep(
+                CompareJson.points(document),
+                document.path("roseinfer").path("attainment").asDouble(1));
+    }
+
+    String markup() {
+        StringBuilder out = new StringBuilder("<h2>Sweep " + Markup.text(name) + "</h2>\n");
+        out.append("<section class=\"verdict good\">");
+        String objective = objective();
+        out.append(objective.isEmpty() ? "" : Markup.text("Good: " + objective + ". "));
+        sweep.bySettings().forEach(settings -> out.append(Markup.text(finding(settings, !objective.isEmpty()))));
+        out.append("</section>\n<div class=\"charts\">\n");
+        if (hasRates()) {
+            out.append(againstRate("Goodput against rate", "good requests/s", "request_goodput", true));
+            out.append(againstRate("TTFT p99 against rate", "ms", "p99_ttft_ms", false));
+            out.append(againstRate("TPOT p50 against rate", "ms", "median_tpot_ms", false));
+        }
+        out.append(pareto()).append("</div>\n");
+        table(out);
+        out.append("<dl><dt>Command</dt><dd><code>"
+                + Markup.text("roseinfer bench sweep " + String.join(" ", CompareJson.arguments(document)))
+                + "</code></dd></dl>\n");
+        return out.toString();
+    }
+
+    private String objective() {
+        List<String> bounds = new ArrayList<>();
+        document.path("roseinfer")
+                .path("goodput")
+                .forEachEntry((metric, millis) ->
+                        bounds.add(metric.toUpperCase(Locale.ROOT) + " at most " + Markup.number(millis.asDouble()) + " ms"));
+        return bounds.isEmpty()
+                ? ""
+                : String.join(" and ", bounds) + ", asked of " + Markup.number(100 * sweep.attainment())
+                        + " % of the requests";
+    }
+
+    private String finding(Sweep.Settings settings, boolean hasObjective) {
+        if (!hasRates()) {
+            return "";
+        }
+        String of = settings.flags().isEmpty() ? "" : label(settings.flags()) + ": ";
+        return of + (hasObjective ? "highest rate that meets it " + rate(sweep.highest(settings)) + ", " : "") + "knee "
+                + rate(sweep.knee(settings)) + ". ";
+    }
+
+    private static String rate(Optional<SweepPoint> point) {
+        return point.map(found -> Markup.number(found.figure(SweepPoint.OFFERED_RATE).orElse(0)) + " requests/s")
+                .orElse("below all that were tried");
+    }
+
+    private boolean hasRates() {
+        return sweep.points().stream()
+                .anyMatch(point -> point.figure(SweepPoint.OFFERED_RATE).isPresent());
+    }
+
+    private static String label(Map<String, String> flags) {
+        return flags.isEmpty()
+                ? "all"
+                : flags.entrySet().stream()
+                        .map(flag -> flag.getKey() + " " + flag.getValue())
+                        .collect(Collectors.joining(", "));
+    }
+
+    private String againstRate(String title, String yLabel, String figure, boolean marksKnee) {
+        List<Chart.Series> series = new ArrayList<>();
+        List<Chart.Mark> marks = new ArrayList<>();
+        for (Sweep.Settings settings : sweep.bySettings()) {
+            List<SweepPoint> points = settings.points().stream()
+                    .filter(point -> point.figure(SweepPoint.OFFERED_RATE).isPresent()
+                            && point.figure(figure).isPresent())
+                    .toList();
+            int style = series.size() % STYLES;
+            series.add(new Chart.Series(
+                    label(settings.flags()),
+                    style,
+                    points.stream().map(SweepSection::offered).toList(),
+                    points.stream().map(point -> point.figure(figure).orElse(0)).toList()));
+            points.forEach(point -> marks.add(
+                    new Chart.Mark(style, offered(point), point.figure(figure).orElse(0), "")));
+            Optional<SweepPoint> knee = marksKnee ? sweep.knee(settings) : Optional.empty();
+            knee.ifPresent(point -> marks.add(
+                    new Chart.Mark(style, offered(point), point.figure(figure).orElse(0), "knee")));
+        }
+        return new Chart(title, "requests/s offered", yLabel, series, false).withMarks(marks).svg();
+    }
+
+    private static double offered(SweepPoint point) {
+        return point.figure(SweepPoint.OFFERED_RATE).orElse(0);
+    }
+
+    private String pareto() {
+        List<SweepPoint> best = sweep.pareto();
+        if (best.isEmpty()) {
+            return "";
+        }
+        List<Chart.Mark> marks = sweep.points().stream()
+                .filter(point -> Sweep.tokensPerUser(point).isPresent())
+                .map(point -> new Chart.Mark(
+                        best.contains(point) ? 0 : 1,
+                        Sweep.tokensPerUser(point).orElse(0),
+                        point.figure("output_throughput").orElse(0),
+                        ""))
+                .toList();
+        Chart.Series front = new Chart.Series(
+                "no point beats these in both",
+                0,
+                best.stream().map(point -> Sweep.tokensPerUser(point).orElse(0)).toList(),
+                best.stream()
+                        .map(point -> point.figure("output_throughput").orElse(0))
+                        .toList());
+        return new Chart("Throughput against speed (Pareto)", "tokens/s of one user", "tokens/s of all", List.of(front), false)
+                .withMarks(marks)
+                .svg();
+    }
+
+    private void table(StringBuilder out) {
+        out.append("<div class=\"scroll\"><table><thead><tr><th>point</th>");
+        SHOWN.forEach(figure -> out.append("<th>" + figure.replace('_', ' ') + "</th>"));
+        out.append("<th>meets</th><th>valid</th></tr></thead><tbody>");
+        for (Sweep.Settings settings : sweep.bySettings()) {
+            for (SweepPoint point : settings.points()) {
+                out.append("<tr><th>" + Markup.text(label(point.flags())) + "</th>");
+                for (String figure : SHOWN) {
+                    OptionalDouble value = point.figure(figure);
+                    out.append("<td>" + (value.isPresent() ? Markup.number(value.getAsDouble()) : "–") + "</td>");
+                }
+                out.append("<td>" + (point.meets(sweep.attainment()) ? "yes" : "no") + "</td><td>"
+                        + (point.reasons().isEmpty() ? "yes" : "no: " + Markup.text(point.reasons().getFirst()))
+                        + "</td></tr>");
+            }
+        }
+        out.append("</tbody></table></div>\n");
+    }
+}

@@ -1,0 +1,82 @@
+package io.roseinfer.bench.report.html;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.bench.compare.CompareJson;
+import io.roseinfer.bench.compare.Comparison;
+import io.roseinfer.bench.compare.Sweep;
+import io.roseinfer.bench.compare.SweepPoint;
+import java.io.StringReader;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.w3c.dom.Document;
+import org.xml.sax.InputSource;
+
+/** Sweeps and comparisons on a page. */
+class StudySectionsTest {
+    private static SweepPoint point(String batch, double rate, double goodShare, double throughput, double tpot) {
+        return new SweepPoint(
+                Map.of("request-rate", "" + rate, "max-batch-size", batch),
+                Map.of(
+                        SweepPoint.OFFERED_RATE, rate,
+                        "completion_rate", rate,
+                        "request_goodput", rate * goodShare,
+                        "good_share", goodShare,
+                        "median_tpot_ms", tpot,
+                        "output_throughput", throughput),
+                0,
+                List.of());
+    }
+
+    private static Document parse(String page) throws Exception {
+        return DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(new InputSource(new StringReader(page.substring("<!DOCTYPE html>\n".length()))));
+    }
+
+    @Test
+    void a_sweep_shows_its_knee_and_the_points_that_none_beats() throws Exception {
+        Sweep sweep = new Sweep(
+                List.of(
+                        point("8", 10, 1, 100, 5),
+                        point("8", 20, 1, 200, 6),
+                        point("8", 40, 0.5, 150, 9),
+                        point("<32>", 10, 1, 100, 7)),
+                0.99);
+        assertThat(sweep.knee(sweep.bySettings().getFirst()).orElseThrow().figures())
+                .containsEntry(SweepPoint.OFFERED_RATE, 20.0);
+        assertThat(sweep.highest(sweep.bySettings().getFirst()).orElseThrow().figures())
+                .containsEntry(SweepPoint.OFFERED_RATE, 20.0);
+        assertThat(sweep.pareto())
+                .extracting(point -> point.figures().get("output_throughput"))
+                .containsExactly(200.0, 100.0);
+        String page = HtmlReport.of("s", CompareJson.of(sweep, List.of("--seed=1"), Map.of("ttft", 200.0)));
+        Document parsed = parse(page);
+        assertThat(page)
+                .contains("TTFT at most 200 ms", "knee 20 requests/s", "&lt;32&gt;", ">knee</text>", "--seed=1")
+                .doesNotContain("<32>");
+        assertThat(parsed.getElementsByTagName("svg").getLength()).isEqualTo(4);
+        assertThat(parsed.getElementsByTagName("tr").getLength()).isEqualTo(5);
+    }
+
+    @Test
+    void a_comparison_shows_every_interval_and_whether_b_is_worse() throws Exception {
+        List<Comparison.Pair> pairs = LongStream.range(0, 10)
+                .mapToObj(seed -> new Comparison.Pair(
+                        seed,
+                        Map.of("median_e2el_ms", 100.0 + seed, "output_throughput", 50.0),
+                        Map.of("median_e2el_ms", 1.1 * (100.0 + seed), "output_throughput", 50.0)))
+                .toList();
+        Comparison comparison = Comparison.of(pairs, 0);
+        CompareJson.Arms arms =
+                new CompareJson.Arms(List.of(), List.of("--b-flag"), "median_e2el_ms", 0.02, 1);
+        String page = HtmlReport.of("c", CompareJson.of(comparison, arms, List.of(), Map.of()));
+        Document parsed = parse(page);
+        assertThat(page).contains("B is worse", "+10.00 %", "--b-flag", "1 pairs were discarded");
+        assertThat(parsed.getElementsByTagName("circle").getLength()).isEqualTo(2);
+        assertThat(page).doesNotContain("Over time", "Where it was measured");
+    }
+}
