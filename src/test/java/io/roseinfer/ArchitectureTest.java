@@ -63,6 +63,7 @@ class ArchitectureTest {
             List.of("server", "bench.load"),
             List.of("bench"),
             List.of("bench.http"),
+            List.of("bench.join"),
             List.of("bench.report"),
             List.of("bench.replay", "bench.compare"),
             List.of("bench.report.html"),

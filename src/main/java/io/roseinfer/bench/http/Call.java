@@ -3,6 +3,7 @@ package io.roseinfer.bench.http;
 import io.roseinfer.bench.load.OfferedRequest;
 import java.util.Arrays;
 import java.util.Optional;
+import tools.jackson.databind.JsonNode;
 
 /**
  * One request on its way, and what has come back of it. The thread that sends writes the times before, the thread that reads writes the
@@ -27,8 +28,10 @@ final class Call {
     int totalTokens = CompletionEvent.UNKNOWN;
     String error = "";
 
-    /** What the other side says of its own times. */
+    /** What the other side says of its own times, and the same as it came over the wire. */
     Optional<ServerStamps> server = Optional.empty();
+
+    Optional<JsonNode> rawStamps = Optional.empty();
 
     /** For each event with a choice: its time, its ids, the usage so far, and whether it has text. */
     long[] eventNanos;
@@ -54,6 +57,9 @@ final class Call {
             completionTokens = event.completionTokens;
             promptTokens = event.promptTokens;
             totalTokens = event.totalTokens;
+        }
+        if (event.stamps.isPresent()) {
+            rawStamps = event.stamps;
         }
         if (event.hasChoice) {
             lastChoiceNanos = nanos;

@@ -24,7 +24,7 @@ public record ClientFloor(double tokenEventsPerSecond, Summary lagMillis, Summar
 
     /** Measures for about a second, which warms the client up as well. */
     public static ClientFloor measure(int readers, Clock clock) {
-        Endpoint.Ask ask = new Endpoint.Ask(0, true, true);
+        Endpoint.Ask ask = new Endpoint.Ask(0, true, true, false);
         try (NullServer server = NullServer.start();
                 HttpTarget target = new HttpTarget(
                         new Endpoint(server.uri(), Endpoint.Kind.COMPLETIONS, "null", Optional.empty(), ask),

@@ -1,9 +1,11 @@
 package io.roseinfer.bench.http;
 
 import io.roseinfer.base.Quoted;
+import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -27,6 +29,9 @@ final class CompletionEvent {
 
     int completionTokens;
     int totalTokens;
+    /** The server's own times of the request, if this event has them. */
+    Optional<JsonNode> stamps = Optional.empty();
+
     /** What the server says has failed; empty if nothing. */
     String error = "";
 
@@ -39,6 +44,7 @@ final class CompletionEvent {
         promptTokens = UNKNOWN;
         completionTokens = UNKNOWN;
         totalTokens = UNKNOWN;
+        stamps = Optional.empty();
         error = "";
         try (JsonParser in = MAPPER.createParser(json, 0, length)) {
             if (in.nextToken() != JsonToken.START_OBJECT) {
@@ -52,6 +58,7 @@ final class CompletionEvent {
                     case "choices" -> choices(in, value);
                     case "usage" -> usage(in, value);
                     case "error" -> error(in, value);
+                    case "stamps" -> stamps = Optional.of(in.readValueAsTree());
                     default -> skip(in);
                 }
             }

@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -49,8 +50,9 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
      * @param temperature 0 is greedy
      * @param ignoreEos whether to generate on after the end of text
      * @param chunkCounts whether each event is to say how many tokens it has, by ids and by usage
+     * @param stamps whether the answer is to end with the server's own times; a server that does not know of them ignores that
      */
-    public record Ask(double temperature, boolean ignoreEos, boolean chunkCounts) {}
+    public record Ask(double temperature, boolean ignoreEos, boolean chunkCounts, boolean stamps) {}
 
     /** Reads {@code --base-url}. */
     public static URI uri(String text) {
@@ -70,23 +72,30 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
      * The first model that a server says it has; empty if it says nothing. Asked before anything is measured, on a connection of its own.
      */
     public static String firstModel(URI base, Optional<String> apiKey) {
+        return get(base, apiKey, "/v1/models")
+                .map(models -> models.path("data").path(0).path("id").asString(""))
+                .orElse("");
+    }
+
+    /** What the server answers to a question about itself, asked on a connection of its own; empty if it does not know it. */
+    Optional<JsonNode> get(String path) {
+        return get(base, apiKey, path);
+    }
+
+    private static Optional<JsonNode> get(URI base, Optional<String> apiKey, String path) {
         HttpRequest.Builder request =
-                HttpRequest.newBuilder(URI.create("http://" + base.getRawAuthority() + prefix(base) + "/v1/models"));
+                HttpRequest.newBuilder(URI.create("http://" + base.getRawAuthority() + prefix(base) + path));
         apiKey.ifPresent(key -> request.header("Authorization", "Bearer " + key));
         try (HttpClient client =
                 HttpClient.newBuilder().connectTimeout(PATIENCE).build()) {
             HttpResponse<byte[]> answer =
                     client.send(request.timeout(PATIENCE).build(), HttpResponse.BodyHandlers.ofByteArray());
-            return StrictJson.parse(answer.body())
-                    .path("data")
-                    .path(0)
-                    .path("id")
-                    .asString("");
+            return answer.statusCode() == 200 ? Optional.of(StrictJson.parse(answer.body())) : Optional.empty();
         } catch (IOException | JacksonException unknown) {
-            return "";
+            return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return "";
+            return Optional.empty();
         }
     }
 
@@ -108,6 +117,7 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
     private byte[] post(String path, byte[] body, String id) {
         String head = "POST " + path + " HTTP/1.1\r\nHost: " + base.getRawAuthority()
                 + "\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nX-Request-Id: " + id
+                + (ask.stamps() ? "\r\nX-Roseinfer-Stamps: 1" : "")
                 + apiKey.map(key -> "\r\nAuthorization: Bearer " + key).orElse("") + "\r\nContent-Length: "
                 + body.length + "\r\n\r\n";
         ByteArrayOutputStream all = new ByteArrayOutputStream(head.length() + body.length);

@@ -93,7 +93,8 @@ public final class EngineTarget implements Target {
                 timeline.tokenizedNanos(),
                 timeline.admittedNanos(),
                 Arrays.stream(timeline.tokenNanos()).boxed().toList(),
-                ServerStamps.UNKNOWN,
+                List.of(),
+                List.of(),
                 completion.cachedTokens());
     }
 

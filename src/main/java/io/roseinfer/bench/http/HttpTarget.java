@@ -3,6 +3,7 @@ package io.roseinfer.bench.http;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.metrics.StepRecord;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -35,6 +36,8 @@ public final class HttpTarget implements Target {
     private final AtomicInteger openedLate = new AtomicInteger();
     private volatile CountDownLatch joining = new CountDownLatch(0);
     private byte[][] wire = {};
+    /** The steps that the requests of the last run took part in. */
+    private List<StepRecord> steps = List.of();
 
     /**
      * A target without connections yet.
@@ -134,6 +137,29 @@ public final class HttpTarget implements Target {
         } catch (IOException e) {
             connection.abort("the request could not be written: " + e.getMessage(), clock.nanos());
         }
+    }
+
+    /** Reads what the server said of its times. A server that said nothing is asked nothing. */
+    @Override
+    public void join(List<Call> calls) {
+        List<Call> stamped =
+                calls.stream().filter(call -> call.rawStamps.isPresent()).toList();
+        steps = List.of();
+        if (!stamped.isEmpty()) {
+            String boot = stamped.getFirst().rawStamps.orElseThrow().path("boot_id").asString("");
+            ServerClock theirs = ServerClock.of(boot, endpoint, clock);
+            stamped.forEach(call -> call.server = call.rawStamps.flatMap(theirs::stamps));
+            long first = stamped.stream()
+                    .mapToLong(call -> ServerClock.firstStep(call.rawStamps.orElseThrow()))
+                    .min()
+                    .orElse(0);
+            steps = theirs.steps(endpoint, first, boot);
+        }
+    }
+
+    @Override
+    public List<StepRecord> steps() {
+        return steps;
     }
 
     private @Nullable Connection take() {

@@ -61,6 +61,7 @@ public final class LoadRun {
         sendAll(calls, load.isScheduled(), startNanos, ended);
         awaitAll(running);
         long endNanos = clock.nanos();
+        target.join(calls);
         return new LoadResult(
                 startNanos,
                 endNanos,

@@ -10,7 +10,8 @@ import java.util.List;
  * @param tokenizedNanos its prompt was token ids, and it waited to be admitted
  * @param admittedNanos its batch was handed to the scheduler for prefill
  * @param tokenNanos when the engine had each token; tokens of one step share theirs
- * @param firstWriteNanos the first event was handed to the socket
+ * @param readNanos when the thread that answers had taken each token from the engine; empty where nobody says
+ * @param writtenNanos when the socket had been given each token's event; empty where nobody says
  * @param cachedTokens tokens of the prompt that the prefix cache had, or -1
  */
 public record ServerStamps(
@@ -19,12 +20,15 @@ public record ServerStamps(
         long tokenizedNanos,
         long admittedNanos,
         List<Long> tokenNanos,
-        long firstWriteNanos,
+        List<Long> readNanos,
+        List<Long> writtenNanos,
         int cachedTokens) {
     /** A time that nobody has told. */
     public static final long UNKNOWN = Long.MIN_VALUE;
 
     public ServerStamps {
         tokenNanos = List.copyOf(tokenNanos);
+        readNanos = List.copyOf(readNanos);
+        writtenNanos = List.copyOf(writtenNanos);
     }
 }

@@ -24,6 +24,9 @@ public sealed interface Target extends AutoCloseable permits HttpTarget, EngineT
     /** Gives up every call that has not ended. */
     void abort(String why);
 
+    /** Completes calls that have ended by what the other side tells afterwards. */
+    default void join(List<Call> calls) {}
+
     /** The newest steps of the engine behind it, oldest first; none where that cannot be known. */
     default List<StepRecord> steps() {
         return List.of();

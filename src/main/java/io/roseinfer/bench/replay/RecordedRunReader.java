@@ -84,7 +84,8 @@ final class RecordedRunReader {
                 stamp(node, "tokenized_ns"),
                 stamp(node, "admitted_ns"),
                 longs(node.path("token_ns")),
-                stamp(node, "first_write_ns"),
+                longs(node.path("read_ns")),
+                longs(node.path("written_ns")),
                 node.path("cached_tokens").asInt(-1));
     }
 

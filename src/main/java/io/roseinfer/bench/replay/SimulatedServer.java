@@ -116,7 +116,8 @@ public final class SimulatedServer {
                             queuedNanos,
                             admittedNanos,
                             tokens,
-                            ServerStamps.UNKNOWN,
+                            List.of(),
+                            List.of(),
                             -1)),
                     error);
         }

@@ -6,6 +6,9 @@ import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.join.Attribution;
+import io.roseinfer.bench.join.Gap;
+import io.roseinfer.bench.join.PartTable;
 import io.roseinfer.metrics.Percentiles;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -18,6 +21,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -49,8 +54,12 @@ import tools.jackson.databind.node.ObjectNode;
  *                              the events that brought tokens, and how many
  *     usage                    [prompt, completion, total] as the server says, -1 where it does not
  *     server                   null, or what the other side stamped: received_ns, parsed_ns, tokenized_ns, admitted_ns, token_ns[],
- *                              first_write_ns (null where it does not say) and cached_tokens ({@link io.roseinfer.bench.http.ServerStamps})
+ *                              read_ns[], written_ns[] (null or empty where it does not say) and cached_tokens
+ *                              ({@link io.roseinfer.bench.http.ServerStamps})
  *     error                    null, or why it failed
+ *   ttft_parts, itl_parts      null, or where the time went, in ms: {samples, all, median, tail}, by the parts of
+ *                              {@link io.roseinfer.bench.join.FirstToken} and {@link io.roseinfer.bench.join.Gap}
+ *   longest_gaps[]             {request, token, ms, step, step_ms, rows, prefill_tokens}: the step each of them waited for
  *   steps                      null, or the engine's steps in the window
  *     columns[]                names of a row's numbers, as {@link io.roseinfer.metrics.StepRecord.Fact} has them; start_nanos is since
  *                              the start
@@ -109,6 +118,10 @@ public final class ServeJson {
         own.set("data", JsonParts.value(about.data()));
         ArrayNode requests = own.putArray("requests");
         run.calls().forEach(call -> requests.add(request(call, run.startNanos())));
+        Attribution attribution = Attribution.of(run);
+        own.set("ttft_parts", parts(attribution.firstToken()));
+        own.set("itl_parts", parts(attribution.gaps()));
+        own.set("longest_gaps", gaps(attribution.longest()));
         own.set("steps", run.steps().isEmpty() ? null : steps(run));
         root.set("roseinfer", own);
         return root;
@@ -251,9 +264,9 @@ public final class ServeJson {
         stamp(node, "parsed_ns", stamps.parsedNanos(), startNanos);
         stamp(node, "tokenized_ns", stamps.tokenizedNanos(), startNanos);
         stamp(node, "admitted_ns", stamps.admittedNanos(), startNanos);
-        ArrayNode tokens = node.putArray("token_ns");
-        stamps.tokenNanos().forEach(nanos -> tokens.add(nanos - startNanos));
-        stamp(node, "first_write_ns", stamps.firstWriteNanos(), startNanos);
+        stamps(node, "token_ns", stamps.tokenNanos(), startNanos);
+        stamps(node, "read_ns", stamps.readNanos(), startNanos);
+        stamps(node, "written_ns", stamps.writtenNanos(), startNanos);
         return node.put("cached_tokens", stamps.cachedTokens());
     }
 
@@ -263,6 +276,31 @@ public final class ServeJson {
         } else {
             node.put(name, nanos - startNanos);
         }
+    }
+
+    private static void stamps(ObjectNode node, String name, List<Long> all, long startNanos) {
+        ArrayNode list = node.putArray(name);
+        all.forEach(nanos -> list.add(nanos - startNanos));
+    }
+
+    private static @Nullable JsonNode parts(PartTable table) {
+        return table.samples() == 0 ? null : JsonParts.value(table);
+    }
+
+    private static ArrayNode gaps(List<Gap> longest) {
+        ArrayNode gaps = JsonParts.object().putArray("gaps");
+        for (Gap gap : longest) {
+            StepRecord step = gap.waitedFor();
+            gaps.addObject()
+                    .put("request", gap.request())
+                    .put("token", gap.token())
+                    .put("ms", gap.nanos() / 1e6)
+                    .put("step", step.get(Fact.STEP))
+                    .put("step_ms", (step.endNanos() - step.get(Fact.START_NANOS)) / 1e6)
+                    .put("rows", step.get(Fact.ROWS))
+                    .put("prefill_tokens", step.get(Fact.PREFILL_TOKENS));
+        }
+        return gaps;
     }
 
     private static ObjectNode steps(LoadResult run) {

@@ -5,7 +5,12 @@ import io.roseinfer.bench.http.ClientFloor;
 import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.join.Attribution;
+import io.roseinfer.bench.join.Gap;
+import io.roseinfer.bench.join.PartTable;
 import io.roseinfer.metrics.Percentiles;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.Summary;
 import java.util.Arrays;
 import java.util.Formatter;
@@ -74,6 +79,7 @@ public final class ServeReport {
                 run.cost().collections(),
                 run.cost().collectionMillis());
         floor.ifPresent(measured -> floor(out, measured));
+        attribution(out, Attribution.of(run));
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
         out.format("Valid: %s\n", verdict.isValid() ? "yes" : "NO");
         verdict.reasons().forEach(reason -> out.format("Invalid: %s\n", reason));
@@ -120,6 +126,44 @@ public final class ServeReport {
 
     private static void summary(Formatter out, String label, Summary summary) {
         out.format("%-40s %.3f/%.3f/%.3f\n", label + " p50/p99/max (ms):", summary.p50(), summary.p99(), summary.max());
+    }
+
+    /** Where the time went, if the server says. */
+    private static void attribution(Formatter out, Attribution attribution) {
+        parts(out, "Where TTFT from intended time went (ms)", attribution.firstToken());
+        parts(out, "Where ITL went (ms)", attribution.gaps());
+        if (!attribution.longest().isEmpty()) {
+            Gap gap = attribution.longest().getFirst();
+            StepRecord step = gap.waitedFor();
+            out.format(
+                    "Longest gap: %.3f ms before token %d of request %d, for step %d (%d rows, %d prompt tokens, %.3f ms)\n",
+                    gap.nanos() / 1e6,
+                    gap.token(),
+                    gap.request(),
+                    step.get(Fact.STEP),
+                    step.get(Fact.ROWS),
+                    step.get(Fact.PREFILL_TOKENS),
+                    (step.endNanos() - step.get(Fact.START_NANOS)) / 1e6);
+        }
+    }
+
+    private static void parts(Formatter out, String name, PartTable table) {
+        if (table.samples() == 0) {
+            return;
+        }
+        title(out, name);
+        out.format("%-16s %10s %10s %10s\n", "", "mean", "around p50", "p98 and up");
+        for (String part : table.all().keySet()) {
+            out.format(
+                    "%-16s %10.3f %10.3f %10.3f\n",
+                    part.replace('_', '-'),
+                    table.all().getOrDefault(part, 0.0),
+                    table.median().getOrDefault(part, 0.0),
+                    table.tail().getOrDefault(part, 0.0));
+        }
+        out.format(
+                "%-16s %10.3f %10.3f %10.3f\n",
+                "together", PartTable.sum(table.all()), PartTable.sum(table.median()), PartTable.sum(table.tail()));
     }
 
     private static void floor(Formatter out, ClientFloor floor) {

@@ -71,6 +71,14 @@ public final class EndpointFlags {
                     "Ask the server how many tokens each event has, by ids and usage; without that ITL needs events of one token each.")
     private boolean chunkCounts = true;
 
+    @Option(
+            names = "--server-stamps",
+            negatable = true,
+            defaultValue = "true",
+            fallbackValue = "true",
+            description = "Ask the server for its own times of each request, as roseinfer serve knows them; others ignore it.")
+    private boolean serverStamps = true;
+
     public Kind backend() {
         return backend;
     }
@@ -85,6 +93,6 @@ public final class EndpointFlags {
 
     /** What every request asks for. */
     public Endpoint.Ask ask() {
-        return new Endpoint.Ask(temperature, ignoreEos, chunkCounts);
+        return new Endpoint.Ask(temperature, ignoreEos, chunkCounts, serverStamps && backend == Kind.HTTP);
     }
 }

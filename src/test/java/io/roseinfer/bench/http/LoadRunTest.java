@@ -201,7 +201,7 @@ class LoadRunTest {
                                 Endpoint.Kind.COMPLETIONS,
                                 "",
                                 java.util.Optional.empty(),
-                                new Endpoint.Ask(0, true, true)),
+                                new Endpoint.Ask(0, true, true, true)),
                         1,
                         CLOCK,
                         "null")) {

@@ -1,0 +1,89 @@
+package io.roseinfer.bench.join;
+
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.ServerStamps;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Where the time to a request's first token went, from when it was to be sent. A part lasts from the stamp before it to its own; where a
+ * stamp is not known, its part is in the next one.
+ *
+ * <pre>
+ * dispatch        due to sent: the client was late, or held it back under a bound on concurrency
+ * send            sent to received: the connection, up to the last byte of the body
+ * parse           received to understood
+ * tokenize        until the prompt was token ids and the request in the engine's queue
+ * queue           until it was admitted
+ * prefill         until the step that ends the prompt had come back from the device
+ * sample          until the engine had the token
+ * hand_over       until the thread that answers had it
+ * write           until the socket had its event
+ * read            until the client had read it: the network, and the client's own turn
+ * residual        what is left: stamps that are missing at the end or out of order
+ * </pre>
+ */
+public final class FirstToken {
+    /** The names of the parts, in their order. */
+    public static final List<String> PARTS = List.of(
+            "dispatch",
+            "send",
+            "parse",
+            "tokenize",
+            "queue",
+            "prefill",
+            "sample",
+            "hand_over",
+            "write",
+            "read",
+            "residual");
+
+    private final Map<String, Double> parts = new LinkedHashMap<>();
+    private long before;
+
+    private FirstToken(long startNanos) {
+        PARTS.forEach(part -> parts.put(part, 0.0));
+        before = startNanos;
+    }
+
+    /** The parts of a request's first token, in nanoseconds; empty if the server did not say, or there is none. */
+    public static Optional<Map<String, Double>> of(CallResult call, Steps steps) {
+        if (call.server().isEmpty() || call.arrivals().nanos().isEmpty()) {
+            return Optional.empty();
+        }
+        ServerStamps stamps = call.server().get();
+        long dueNanos = call.times().dueNanos();
+        long seenNanos = call.arrivals().nanos().getFirst();
+        FirstToken first = new FirstToken(dueNanos);
+        first.until("dispatch", call.times().sentNanos());
+        first.until("send", stamps.receivedNanos());
+        first.until("parse", stamps.parsedNanos());
+        first.until("tokenize", stamps.tokenizedNanos());
+        first.until("queue", stamps.admittedNanos());
+        if (!stamps.tokenNanos().isEmpty()) {
+            long had = stamps.tokenNanos().getFirst();
+            steps.before(had).ifPresent(step -> first.until("prefill", Math.min(had, step.awaitedNanos())));
+            first.until(steps.before(had).isPresent() ? "sample" : "prefill", had);
+            first.until("hand_over", firstOf(stamps.readNanos()));
+            first.until("write", firstOf(stamps.writtenNanos()));
+            first.until("read", seenNanos);
+        }
+        double known = first.parts.values().stream().mapToDouble(Double::doubleValue).sum();
+        first.parts.put("residual", seenNanos - dueNanos - known);
+        return Optional.of(first.parts);
+    }
+
+    private static long firstOf(List<Long> nanos) {
+        return nanos.isEmpty() ? ServerStamps.UNKNOWN : nanos.getFirst();
+    }
+
+    /** A part ends at a stamp, if that is known and not before what came before it. */
+    private void until(String part, long nanos) {
+        if (nanos != ServerStamps.UNKNOWN && nanos >= before) {
+            parts.merge(part, (double) (nanos - before), Double::sum);
+            before = nanos;
+        }
+    }
+}

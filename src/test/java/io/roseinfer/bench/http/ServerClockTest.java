@@ -1,0 +1,57 @@
+package io.roseinfer.bench.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.StrictJson;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ServerClockTest {
+    private static final String STAMPS =
+            """
+            {"boot_id":"%s","body_ns":103,"parsed_ns":105,"tokenized_ns":106,"choices":[{"index":0,"admitted_ns":110,
+             "cached_tokens":4,"first_step":7,"steps":[7,8],"sampled_ns":[130,141],"read_ns":[132,142],"written_ns":[135,143]}]}
+            """;
+
+    private static Optional<ServerStamps> read(ServerClock clock, String boot) {
+        return clock.stamps(StrictJson.parse(STAMPS.formatted(boot).getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @Test
+    void within_one_boot_times_are_taken_as_they_are() {
+        assertThat(read(new ServerClock("here", 1000, 5), "here"))
+                .hasValue(new ServerStamps(
+                        103, 105, 106, 110, List.of(130L, 141L), List.of(132L, 142L), List.of(135L, 143L), 4));
+    }
+
+    @Test
+    void another_machine_s_times_are_moved_by_the_offset() {
+        ServerStamps stamps = read(new ServerClock("here", 100, 5), "there").orElseThrow();
+        assertThat(stamps.receivedNanos()).isEqualTo(3);
+        assertThat(stamps.writtenNanos()).containsExactly(35L, 43L);
+    }
+
+    @Test
+    void times_of_a_clock_that_nobody_knows_are_left_out() {
+        assertThat(read(new ServerClock("here", 0, -1), "there")).isEmpty();
+        assertThat(read(new ServerClock("", 0, -1), "")).isEmpty();
+    }
+
+    @Test
+    void stamps_in_a_stream_are_kept_and_are_no_token() {
+        Call call = Recorded.call(5, 2);
+        CallResult result = new Recorded()
+                .raw(39, Recorded.HEAD)
+                .ids(40, 1)
+                .ids(50, 1)
+                .usage(51, 5, 2)
+                .events(51, "data: {\"choices\":[],\"stamps\":" + STAMPS.formatted("x").replace("\n", "") + "}\n\n")
+                .done(51)
+                .read(call, Integer.MAX_VALUE);
+        assertThat(result.isComplete()).isTrue();
+        assertThat(result.tokens()).isEqualTo(2);
+        assertThat(call.rawStamps.orElseThrow().path("boot_id").asString("")).isEqualTo("x");
+    }
+}

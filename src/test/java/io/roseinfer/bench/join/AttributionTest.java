@@ -1,0 +1,146 @@
+package io.roseinfer.bench.join;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.ClientCost;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.ServerStamps;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class AttributionTest {
+    private static final long MILLI = 1_000_000;
+
+    private static StepRecord step(long number, long startMillis, long millis, int prefillTokens) {
+        StepRecord step = new StepRecord();
+        step.set(Fact.STEP, number);
+        step.set(Fact.START_NANOS, startMillis * MILLI);
+        step.set(Fact.DEVICE_NANOS, (millis - 1) * MILLI);
+        step.set(Fact.APPLY_NANOS, MILLI);
+        step.set(Fact.PREFILL_TOKENS, prefillTokens);
+        return step;
+    }
+
+    private static List<Long> millis(long... millis) {
+        return Arrays.stream(millis).map(value -> value * MILLI).boxed().toList();
+    }
+
+    /** Due at 0, sent at 2; its prompt is step 7, from 10 to 30; its tokens are those of steps 7, 8 and 10. */
+    private static CallResult call(ServerStamps stamps) {
+        return new CallResult(
+                3,
+                16,
+                3,
+                new CallResult.Times(0, 0, 2 * MILLI, 95 * MILLI, 96 * MILLI),
+                new CallResult.Arrived(CallResult.Counted.IDS, millis(40, 50, 95), List.of(1, 1, 1)),
+                new CallResult.Usage(16, 3, 19),
+                Optional.of(stamps),
+                Optional.empty());
+    }
+
+    private static final ServerStamps ALL = new ServerStamps(
+            3 * MILLI,
+            5 * MILLI,
+            6 * MILLI,
+            10 * MILLI,
+            millis(30, 41, 90),
+            millis(32, 42, 91),
+            millis(35, 43, 92),
+            0);
+
+    private static final List<StepRecord> STEPS =
+            List.of(step(7, 10, 20, 16), step(8, 31, 10, 0), step(9, 42, 30, 64), step(10, 73, 17, 0));
+
+    private static LoadResult run(ServerStamps stamps) {
+        return new LoadResult(0, 100 * MILLI, true, List.of(call(stamps)), new ClientCost(0, 0, 0), 0, STEPS);
+    }
+
+    @Test
+    void the_first_token_s_parts_are_what_lies_between_the_stamps() {
+        PartTable table = Attribution.of(run(ALL)).firstToken();
+        assertThat(table.samples()).isEqualTo(1);
+        assertThat(table.all())
+                .containsExactly(
+                        entry("dispatch", 2.0),
+                        entry("send", 1.0),
+                        entry("parse", 2.0),
+                        entry("tokenize", 1.0),
+                        entry("queue", 4.0),
+                        entry("prefill", 19.0),
+                        entry("sample", 1.0),
+                        entry("hand_over", 2.0),
+                        entry("write", 3.0),
+                        entry("read", 5.0),
+                        entry("residual", 0.0));
+        assertThat(table.median()).isEqualTo(table.all());
+        assertThat(table.tail()).isEqualTo(table.all());
+    }
+
+    @Test
+    void a_stamp_that_is_missing_gives_its_part_to_the_next() {
+        ServerStamps some = new ServerStamps(
+                3 * MILLI,
+                ServerStamps.UNKNOWN,
+                6 * MILLI,
+                10 * MILLI,
+                millis(30, 41, 90),
+                List.of(),
+                List.of(),
+                0);
+        assertThat(Attribution.of(run(some)).firstToken().all())
+                .contains(entry("parse", 0.0), entry("tokenize", 3.0), entry("write", 0.0), entry("read", 10.0));
+    }
+
+    @Test
+    void stamps_out_of_order_are_the_residual_and_the_sum_is_still_the_whole() {
+        ServerStamps late = new ServerStamps(
+                3 * MILLI,
+                5 * MILLI,
+                6 * MILLI,
+                10 * MILLI,
+                millis(30, 41, 90),
+                millis(32, 42, 91),
+                millis(45, 46, 92),
+                0);
+        Map<String, Double> parts = Attribution.of(run(late)).firstToken().all();
+        assertThat(parts).contains(entry("write", 13.0), entry("read", 0.0), entry("residual", -5.0));
+        assertThat(PartTable.sum(parts)).isEqualTo(40.0);
+    }
+
+    @Test
+    void a_gap_names_the_longest_step_it_waited_for() {
+        Attribution attribution = Attribution.of(run(ALL));
+        Gap longest = attribution.longest().getFirst();
+        assertThat(longest.request()).isEqualTo(3);
+        assertThat(longest.token()).isEqualTo(2);
+        assertThat(longest.nanos()).isEqualTo(45e6);
+        assertThat(longest.waitedFor().get(Fact.STEP)).isEqualTo(9);
+        assertThat(longest.parts())
+                .containsOnly(
+                        entry("decode", 17e6), entry("prompts", 30e6), entry("between", 2e6), entry("delivery", -4e6));
+        assertThat(PartTable.sum(longest.parts())).isEqualTo(longest.nanos());
+    }
+
+    @Test
+    void a_server_that_says_nothing_has_no_table() {
+        CallResult silent = new CallResult(
+                0,
+                1,
+                1,
+                new CallResult.Times(0, 0, 0, 1, 1),
+                new CallResult.Arrived(CallResult.Counted.IDS, List.of(1L), List.of(1)),
+                new CallResult.Usage(1, 1, 2),
+                Optional.empty(),
+                Optional.empty());
+        LoadResult run = new LoadResult(0, 1, true, List.of(silent), new ClientCost(0, 0, 0), 0, List.of());
+        assertThat(Attribution.of(run).firstToken().samples()).isZero();
+        assertThat(Attribution.of(run).longest()).isEmpty();
+    }
+}
