@@ -43,8 +43,11 @@ public interface ModelRunner extends AutoCloseable {
      *
      * @param mostNanos longest wait for kernels without which steps would be many times slower
      * @param fastestNanos longest wait, of all, for those that gain a little more
+     * @return whether it is as fast as it gets
      */
-    default void warmUp(long mostNanos, long fastestNanos) {}
+    default boolean warmUp(long mostNanos, long fastestNanos) {
+        return true;
+    }
 
     /** How the matrices are held, never {@link Precision#AUTO}; empty if the device has none. */
     default Optional<Precision> precision() {

@@ -156,9 +156,9 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     }
 
     @Override
-    public void warmUp(long mostNanos, long fastestNanos) {
+    public boolean warmUp(long mostNanos, long fastestNanos) {
         Check.that(!closed, "a closed runner was to warm up");
-        warmUp.await(mostNanos, fastestNanos);
+        return warmUp.await(mostNanos, fastestNanos);
     }
 
     @Override

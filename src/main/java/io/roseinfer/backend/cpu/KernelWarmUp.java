@@ -72,12 +72,13 @@ final class KernelWarmUp implements AutoCloseable {
 
     /**
      * Starts if it has not, and waits until the first kind beyond the scalar kernels is compiled, at most {@code mostNanos}, and until
-     * the fastest is, at most {@code fastestNanos} in all.
+     * the fastest is, at most {@code fastestNanos} in all. Returns whether the fastest is.
      */
-    void await(long mostNanos, long fastestNanos) {
+    boolean await(long mostNanos, long fastestNanos) {
         start();
         long spentNanos = mostNanos - await(Math.min(1, last()), mostNanos);
         await(last(), fastestNanos - spentNanos);
+        return ready == last();
     }
 
     private int last() {

@@ -98,7 +98,7 @@ class KernelWarmUpTest {
             }
             assertThat(threads()).hasSize(1);
             compiled.countDown();
-            warmUp.await(LONG, LONG);
+            assertThat(warmUp.await(LONG, LONG)).isTrue();
             assertThat(warmUp.kindFor(1_000_000)).isEqualTo(1);
         }
     }
@@ -124,7 +124,7 @@ class KernelWarmUpTest {
         try (KernelWarmUp warmUp = warmUp(kernels -> {
             throw new OutOfMemoryError("planted");
         })) {
-            warmUp.await(LONG, LONG);
+            assertThat(warmUp.await(LONG, LONG)).isFalse();
             assertThat(warmUp.kindFor(1_000_000_000_000L)).isZero();
         }
     }
@@ -136,10 +136,10 @@ class KernelWarmUpTest {
                 new ScalarKernels(),
                 scalarAs("needed", kernels -> {}),
                 scalarAs("fastest", kernels -> await(never))))) {
-            warmUp.await(LONG, 1);
+            assertThat(warmUp.await(LONG, 1)).isFalse();
             assertThat(warmUp.kindFor(1)).isEqualTo(1);
             never.countDown();
-            warmUp.await(LONG, LONG);
+            assertThat(warmUp.await(LONG, LONG)).isTrue();
             assertThat(warmUp.kindFor(1)).isEqualTo(2);
         }
     }
