@@ -12,7 +12,7 @@ import java.util.Optional;
  *
  * @param promptIds the prompt as the model saw it
  * @param tokens what was generated, the end-of-text token included if there was one
- * @param text the generated text without a stop string or end-of-text mark; empty without a tokenizer
+ * @param text the generated text without a stop string, a stop token or an end-of-text mark; empty without a tokenizer
  * @param finishReason why it ended
  * @param stopString the stop string that ended it, as the request spelled it; empty if it ended otherwise
  * @param cachedTokens tokens of the prompt that were found in the prefix cache instead of computed

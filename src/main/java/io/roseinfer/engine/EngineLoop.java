@@ -16,9 +16,11 @@ import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -160,9 +162,20 @@ final class EngineLoop {
                 EngineLimits.maxLength(prompt.length, wanted.maxNewTokens(), runner.spec()),
                 wanted.sampling(),
                 request.seed(),
-                wanted.ignoreEndOfText() ? NONE : endOfText,
+                endsOf(wanted),
                 scheduler.pool());
         return sequence.marked(wanted.terms().priority(), wanted.terms().tag());
+    }
+
+    /** The ids that end a request's completion. */
+    private int[] endsOf(GenerationRequest wanted) {
+        int[] model = wanted.ignoreEndOfText() ? NONE : endOfText;
+        return wanted.stopTokens().isEmpty()
+                ? model
+                : IntStream.concat(
+                                Arrays.stream(model),
+                                wanted.stopTokens().stream().mapToInt(Integer::intValue))
+                        .toArray();
     }
 
     /** Asks for a request's end; any thread, any number of times. */

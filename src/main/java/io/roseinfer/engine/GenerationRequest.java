@@ -18,6 +18,8 @@ import java.util.OptionalLong;
  * @param seed the request's own random stream, which gives the same tokens in any batch; without one the engine assigns it
  * @param stop strings that end the completion; none of the text from the stop string on is delivered; at most
  *     {@value #MAX_STOP_STRINGS} of at most {@value #MAX_STOP_CHARS} characters
+ * @param stopTokens ids that end the completion as the model's own end-of-text tokens do; the text is without theirs; at most
+ *     {@value #MAX_STOP_TOKENS}
  * @param ignoreEndOfText whether to generate on after the model's end-of-text token
  * @param terms deadline, priority and tag
  */
@@ -27,11 +29,13 @@ public record GenerationRequest(
         SamplingParams sampling,
         OptionalLong seed,
         List<String> stop,
+        List<Integer> stopTokens,
         boolean ignoreEndOfText,
         RequestTerms terms) {
 
     public static final int MAX_STOP_STRINGS = 4;
     public static final int MAX_STOP_CHARS = 64;
+    public static final int MAX_STOP_TOKENS = 64;
 
     /** Tokens generated when nothing else is said. */
     public static final int DEFAULT_NEW_TOKENS = 64;
@@ -41,6 +45,7 @@ public record GenerationRequest(
         Objects.requireNonNull(sampling, "sampling");
         Objects.requireNonNull(seed, "seed");
         Objects.requireNonNull(stop, "stop").forEach(text -> Objects.requireNonNull(text, "stop string"));
+        Objects.requireNonNull(stopTokens, "stopTokens").forEach(id -> Objects.requireNonNull(id, "stop token"));
         Objects.requireNonNull(terms, "terms");
         if (maxNewTokens < 1) {
             throw new BadInput("max_new_tokens is " + maxNewTokens + "; it must be positive");
@@ -48,6 +53,15 @@ public record GenerationRequest(
         stop = List.copyOf(stop);
         if (stop.size() > MAX_STOP_STRINGS) {
             throw new BadInput(stop.size() + " stop strings; at most " + MAX_STOP_STRINGS + " are allowed");
+        }
+        stopTokens = List.copyOf(stopTokens);
+        if (stopTokens.size() > MAX_STOP_TOKENS) {
+            throw new BadInput(stopTokens.size() + " stop tokens; at most " + MAX_STOP_TOKENS + " are allowed");
+        }
+        for (int id : stopTokens) {
+            if (id < 0) {
+                throw new BadInput("a stop token has the id " + id + "; ids are 0 or more");
+            }
         }
         for (String text : stop) {
             if (text.isEmpty() || text.length() > MAX_STOP_CHARS) {
@@ -75,12 +89,13 @@ public record GenerationRequest(
                 SamplingParams.greedy(),
                 OptionalLong.empty(),
                 List.of(),
+                List.of(),
                 false,
                 RequestTerms.NONE);
     }
 
     public GenerationRequest withPrompt(Prompt value) {
-        return new GenerationRequest(value, maxNewTokens, sampling, seed, stop, ignoreEndOfText, terms);
+        return new GenerationRequest(value, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, terms);
     }
 
     /**
@@ -88,29 +103,35 @@ public record GenerationRequest(
      * context: it ends where the context is full, with {@link io.roseinfer.scheduler.FinishReason#LENGTH}.
      */
     public GenerationRequest withMaxNewTokens(int value) {
-        return new GenerationRequest(prompt, value, sampling, seed, stop, ignoreEndOfText, terms);
+        return new GenerationRequest(prompt, value, sampling, seed, stop, stopTokens, ignoreEndOfText, terms);
     }
 
     public GenerationRequest withSampling(SamplingParams value) {
-        return new GenerationRequest(prompt, maxNewTokens, value, seed, stop, ignoreEndOfText, terms);
+        return new GenerationRequest(prompt, maxNewTokens, value, seed, stop, stopTokens, ignoreEndOfText, terms);
     }
 
     public GenerationRequest withSeed(long value) {
         return new GenerationRequest(
-                prompt, maxNewTokens, sampling, OptionalLong.of(value), stop, ignoreEndOfText, terms);
+                prompt, maxNewTokens, sampling, OptionalLong.of(value), stop, stopTokens, ignoreEndOfText, terms);
     }
 
     public GenerationRequest withStop(String... values) {
         List<String> all = Arrays.asList(Objects.requireNonNull(values, "stop"));
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, all, ignoreEndOfText, terms);
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, all, stopTokens, ignoreEndOfText, terms);
+    }
+
+    public GenerationRequest withStopTokens(int... ids) {
+        List<Integer> all =
+                Arrays.stream(Objects.requireNonNull(ids, "stopTokens")).boxed().toList();
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, all, ignoreEndOfText, terms);
     }
 
     public GenerationRequest withIgnoreEndOfText(boolean value) {
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, value, terms);
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, stopTokens, value, terms);
     }
 
     private GenerationRequest withTerms(RequestTerms value) {
-        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, ignoreEndOfText, value);
+        return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, value);
     }
 
     /** Ends with {@code DEADLINE} when the engine's clock shows {@code nanos}, also while it waits. */

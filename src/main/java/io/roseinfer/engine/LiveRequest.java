@@ -343,8 +343,14 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
             return false;
         }
         touched = true;
-        certainText = stops.push(detokenizer.push(token));
+        // A stop token has no text, but what was held back before it is held back still.
+        certainText = isStopToken(token) ? "" : stops.push(detokenizer.push(token));
         return stops.matched();
+    }
+
+    /** Whether a token ends the completion because the request says so. */
+    boolean isStopToken(int token) {
+        return !request.stopTokens().isEmpty() && request.stopTokens().contains(token);
     }
 
     /** Writes the token that {@link #stopsAt} was asked about last for the reader; it is that of a sample of a step. */

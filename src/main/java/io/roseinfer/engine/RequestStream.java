@@ -134,7 +134,7 @@ final class RequestStream implements TokenStream {
         if (buffer.hasText()) {
             piece = buffer.text(index);
         } else if (detokenizer != null) {
-            piece = detokenizer.push(buffer.id(index));
+            piece = request.isStopToken(buffer.id(index)) ? "" : detokenizer.push(buffer.id(index));
         }
         text.append(piece);
         return buffer.isLast(index) ? piece + rest(index) : piece;

@@ -260,9 +260,10 @@ final class CompletionEvents implements BodySource {
         private void finish(ObjectNode event, int shown) {
             Completion ended = completion.orElseThrow();
             ObjectNode choice = choice(event);
-            String rest = ended.text().map(all -> all.substring(shown)).orElse("");
+            String all = CompletionJson.text(ended, call);
+            String rest = all.substring(Math.min(shown, all.length()));
             json.putText(choice, json.text(choice) + rest);
-            CompletionJson.finish(choice, ended);
+            CompletionJson.finish(choice, ended, call);
             if (call.choices() == 1 && !call.output().usage()) {
                 Timings.add(event, ended);
             }

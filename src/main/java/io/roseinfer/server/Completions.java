@@ -57,8 +57,7 @@ final class Completions implements Endpoint {
         try (OpenStreams streams = new OpenStreams()) {
             exchange.response().whenGone(streams::close);
             submit(exchange, call, streams);
-            CompletionJson json =
-                    reader.json(exchange.requestId(), time.instant().getEpochSecond(), call.output().stream());
+            CompletionJson json = reader.json(exchange.requestId(), time.instant().getEpochSecond(), call.output());
             if (call.output().stream()) {
                 new CompletionEvents(exchange, call, json, metrics, stamps).stream(streams);
             } else {
@@ -140,11 +139,11 @@ final class Completions implements Endpoint {
             CompletionJson json) {
         String front = call.output().echo() ? json.text(prompt) : "";
         ObjectNode choice =
-                json.addChoice(answer, index, front + completion.text().orElse(""));
+                json.addChoice(answer, index, front + CompletionJson.text(completion, call));
         if (call.request().sampling().logprobs() >= 0) {
             int unused = json.logprobs(choice, completion.tokens(), 0);
         }
-        CompletionJson.finish(choice, completion);
+        CompletionJson.finish(choice, completion, call);
         if (call.output().tokenIds()) {
             CompletionJson.ids(choice, "prompt_token_ids", prompt);
             CompletionJson.ids(choice, "token_ids", completion.ids());

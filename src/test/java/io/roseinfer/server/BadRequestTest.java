@@ -91,7 +91,6 @@ class BadRequestTest {
                 "suffix | \"x\"",
                 "tools | [{}]",
                 "response_format | {\"type\":\"json_object\"}",
-                "stop_token_ids | [1]",
                 "min_tokens | 1",
                 "prompt_logprobs | 1",
                 "use_beam_search | true",

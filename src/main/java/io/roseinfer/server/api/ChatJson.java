@@ -2,8 +2,6 @@ package io.roseinfer.server.api;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.GeneratedToken;
-import io.roseinfer.tokenizer.Tokenizer;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import tools.jackson.databind.node.ArrayNode;
@@ -13,12 +11,12 @@ import tools.jackson.databind.node.ObjectNode;
 public final class ChatJson extends CompletionJson {
     private static final String ROLE = "assistant";
 
-    private final Optional<Tokenizer> tokenizer;
+    private final TokenTexts texts;
     private final boolean stream;
 
-    ChatJson(String id, long created, String model, Optional<Tokenizer> tokenizer, boolean stream) {
-        super(id, created, model, tokenizer);
-        this.tokenizer = tokenizer;
+    ChatJson(String id, long created, String model, TokenTexts texts, boolean stream) {
+        super(id, created, model, texts);
+        this.texts = texts;
         this.stream = stream;
     }
 
@@ -70,8 +68,7 @@ public final class ChatJson extends CompletionJson {
     private ObjectNode entry(int id, float logprob) {
         ObjectNode entry =
                 StrictJson.mapper().createObjectNode().put("token", text(id)).put("logprob", finite(logprob));
-        byte[] bytes =
-                tokenizer.map(words -> words.bytes(id)).orElseGet(() -> text(id).getBytes(StandardCharsets.UTF_8));
+        byte[] bytes = texts.bytes(id);
         ArrayNode list = entry.putArray("bytes");
         for (byte one : bytes) {
             list.add(Byte.toUnsignedInt(one));

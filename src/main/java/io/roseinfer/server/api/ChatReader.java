@@ -1,5 +1,6 @@
 package io.roseinfer.server.api;
 
+import io.roseinfer.server.api.CompletionCall.Output;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.tokenizer.Tokenizer;
@@ -17,7 +18,6 @@ public final class ChatReader extends CompletionReader {
 
     private final ServedModel model;
     private final ModelSpec spec;
-    private final Optional<Tokenizer> tokenizer;
     private final ChatPrompts prompts;
 
     public ChatReader(
@@ -29,13 +29,12 @@ public final class ChatReader extends CompletionReader {
         super(model, spec, tokenizer, mostTime);
         this.model = model;
         this.spec = spec;
-        this.tokenizer = tokenizer;
         this.prompts = prompts;
     }
 
     @Override
-    public CompletionJson json(String requestId, long createdSeconds, boolean stream) {
-        return new ChatJson("chatcmpl-" + requestId, createdSeconds, model.name(), tokenizer, stream);
+    public CompletionJson json(String requestId, long createdSeconds, Output output) {
+        return new ChatJson("chatcmpl-" + requestId, createdSeconds, model.name(), tokenTexts(output), output.stream());
     }
 
     @Override

@@ -24,9 +24,19 @@ public record CompletionCall(
      * @param continuousUsage the counts so far in every event
      * @param echo the prompt's text in front
      * @param tokenIds the ids beside the text
+     * @param tokensAsIds {@code token_id:17} for a token's text among the log-probabilities
+     * @param stopString the stop string that ended a completion as the end of its text
      * @param interval tokens of an event in a stream; the first and the last go at once
      */
-    public record Output(boolean stream, boolean usage, boolean continuousUsage, boolean echo, boolean tokenIds, int interval) {}
+    public record Output(
+            boolean stream,
+            boolean usage,
+            boolean continuousUsage,
+            boolean echo,
+            boolean tokenIds,
+            boolean tokensAsIds,
+            boolean stopString,
+            int interval) {}
 
     /** Completions in all. */
     public int choices() {

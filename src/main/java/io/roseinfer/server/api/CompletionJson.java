@@ -4,7 +4,6 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.scheduler.FinishReason;
-import io.roseinfer.tokenizer.Tokenizer;
 import java.util.List;
 import java.util.Optional;
 import tools.jackson.databind.node.ArrayNode;
@@ -18,13 +17,13 @@ public sealed class CompletionJson permits ChatJson {
     private final String id;
     private final long created;
     private final String model;
-    private final Optional<Tokenizer> tokenizer;
+    private final TokenTexts texts;
 
-    CompletionJson(String id, long created, String model, Optional<Tokenizer> tokenizer) {
+    CompletionJson(String id, long created, String model, TokenTexts texts) {
         this.id = id;
         this.created = created;
         this.model = model;
-        this.tokenizer = tokenizer;
+        this.texts = texts;
     }
 
     /** What every object of an answer begins with; {@code choices} is empty. */
@@ -71,12 +70,25 @@ public sealed class CompletionJson permits ChatJson {
         return Optional.empty();
     }
 
-    public static void finish(ObjectNode choice, Completion completion) {
+    /** Says how a completion of a call ended. */
+    public static void finish(ObjectNode choice, Completion completion, CompletionCall call) {
         choice.put("finish_reason", finishReason(completion.finishReason()));
+        int[] ids = completion.ids();
+        if (completion.finishReason() == FinishReason.STOP
+                && completion.stopString().isEmpty()
+                && call.request().stopTokens().contains(ids[ids.length - 1])) {
+            choice.put("stop_reason", ids[ids.length - 1]);
+        }
         completion.stopString().ifPresent(stop -> choice.put("stop_reason", stop));
         if (completion.finishReason() == FinishReason.DEADLINE) {
             choice.put("stop_reason", "deadline");
         }
+    }
+
+    /** The text of a completion, with its stop string if the client wants to see that; empty without a tokenizer. */
+    public static String text(Completion completion, CompletionCall call) {
+        String shown = completion.text().orElse("");
+        return call.output().stopString() ? shown + completion.stopString().orElse("") : shown;
     }
 
     /** The reason in the API's words, which has one for every end that is neither of the model's nor of the length. */
@@ -114,12 +126,12 @@ public sealed class CompletionJson permits ChatJson {
     }
 
     public final String text(int tokenId) {
-        return tokenizer.isPresent() ? text(new int[] {tokenId}) : "token_id:" + tokenId;
+        return texts.text(tokenId);
     }
 
     /** The text of some ids; empty without a tokenizer. */
     public String text(int[] ids) {
-        return tokenizer.map(words -> words.decode(ids)).orElse("");
+        return texts.text(ids);
     }
 
     static double finite(float logprob) {

@@ -11,6 +11,7 @@ import io.roseinfer.tokenizer.Tokenizer;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -29,15 +30,11 @@ public sealed class CompletionReader permits ChatReader {
     private static final List<String> UNSUPPORTED = List.of(
             "suffix",
             "logit_bias",
-            "stop_token_ids",
-            "include_stop_str_in_output",
-            "min_tokens",
             "prompt_logprobs",
             "logprob_token_ids",
             "allowed_token_ids",
             "bad_words",
             "use_beam_search",
-            "truncate_prompt_tokens",
             "response_format",
             "structured_outputs",
             "guided_json",
@@ -46,7 +43,6 @@ public sealed class CompletionReader permits ChatReader {
             "guided_grammar",
             "tools",
             "prompt_embeds",
-            "return_tokens_as_token_ids",
             "repetition_detection",
             "kv_transfer_params");
 
@@ -59,6 +55,7 @@ public sealed class CompletionReader permits ChatReader {
     private final ModelSpec spec;
     private final Optional<Tokenizer> tokenizer;
     private final Optional<Duration> mostTime;
+    private final EndReader ends;
 
     /**
      * A reader for one model.
@@ -70,6 +67,7 @@ public sealed class CompletionReader permits ChatReader {
         this.spec = spec;
         this.tokenizer = tokenizer;
         this.mostTime = mostTime;
+        this.ends = new EndReader(spec, tokenizer);
     }
 
     /** Reads the fields of a body, and the headers that belong to them. */
@@ -83,7 +81,7 @@ public sealed class CompletionReader permits ChatReader {
         }
         SamplingParams sampling = sampling(fields);
         Output output = output(fields, sampling);
-        List<int[]> prompts = prompts(fields, n);
+        List<int[]> prompts = truncated(fields, prompts(fields, n));
         prompts.forEach(this::requireFit);
         int maxTokens = maxTokens(fields, prompts.getFirst().length);
         GenerationRequest request = request(fields, call, prompts.getFirst(), maxTokens, sampling);
@@ -94,8 +92,13 @@ public sealed class CompletionReader permits ChatReader {
     }
 
     /** The objects of an answer to what was read. */
-    public CompletionJson json(String requestId, long createdSeconds, boolean stream) {
-        return new CompletionJson("cmpl-" + requestId, createdSeconds, model.name(), tokenizer);
+    public CompletionJson json(String requestId, long createdSeconds, Output output) {
+        return new CompletionJson("cmpl-" + requestId, createdSeconds, model.name(), tokenTexts(output));
+    }
+
+    /** What the texts of tokens are read off; nothing if they are to be told as ids. */
+    final TokenTexts tokenTexts(Output output) {
+        return new TokenTexts(tokenizer, output.tokensAsIds());
     }
 
     /** A model that is named must be the one that is served. */
@@ -171,7 +174,15 @@ public sealed class CompletionReader permits ChatReader {
             throw ApiError.badField("echo", "echo cannot be had with logprobs: those of a prompt are not computed");
         }
         int interval = fields.integer("stream_interval", 1, 1, Integer.MAX_VALUE);
-        return new Output(stream, usage, continuous, echo, fields.flag("return_token_ids"), interval);
+        return new Output(
+                stream,
+                usage,
+                continuous,
+                echo,
+                fields.flag("return_token_ids"),
+                fields.flag("return_tokens_as_token_ids"),
+                fields.flag("include_stop_str_in_output"),
+                interval);
     }
 
     /** So many, unless the model's authors say fewer. */
@@ -189,15 +200,10 @@ public sealed class CompletionReader permits ChatReader {
         GenerationRequest request = GenerationRequest.ofTokens(prompt)
                 .withMaxNewTokens(maxTokens)
                 .withSampling(sampling)
-                .withIgnoreEndOfText(fields.flag("ignore_eos"))
                 .withPriority(fields.integer("priority", 0, Integer.MIN_VALUE, Integer.MAX_VALUE));
         OptionalLong seed = fields.integer("seed");
         GenerationRequest seeded = seed.isPresent() ? request.withSeed(seed.getAsLong()) : request;
-        List<String> stop = fields.strings("stop");
-        if (!stop.isEmpty() && tokenizer.isEmpty()) {
-            throw ApiError.badField("stop", "the model has no tokenizer, so stop strings cannot be found");
-        }
-        GenerationRequest stopping = Fields.checked("stop", () -> seeded.withStop(stop.toArray(String[]::new)));
+        GenerationRequest stopping = ends.read(fields, seeded);
         return timeout(call).map(stopping::withTimeout).orElse(stopping);
     }
 
@@ -256,6 +262,25 @@ public sealed class CompletionReader permits ChatReader {
         return Fields.checked("prompt", () -> words.encodePrompt(prompt.stringValue()));
     }
 
+    /** Prompts without their beginnings, or their ends, where they are longer than the client wants them. */
+    private List<int[]> truncated(Fields fields, List<int[]> prompts) {
+        String field = "truncate_prompt_tokens";
+        String side = fields.string("truncation_side").orElse("left");
+        if (!side.equals("left") && !side.equals("right")) {
+            throw ApiError.badField(
+                    "truncation_side", "truncation_side is " + Quoted.name(side) + "; it must be left or right");
+        }
+        int asked = fields.integer(field, Integer.MAX_VALUE, -1, spec.contextLength());
+        int most = asked >= 0 ? asked : Math.max(1, spec.contextLength() - maxTokens(fields, spec.contextLength() - 1));
+        return prompts.stream()
+                .map(ids -> {
+                    int kept = Math.min(most, ids.length);
+                    int from = side.equals("left") ? ids.length - kept : 0;
+                    return Arrays.copyOfRange(ids, from, from + kept);
+                })
+                .toList();
+    }
+
     /** The field that prompts come from. */
     String promptField() {
         return "prompt";
@@ -265,14 +290,7 @@ public sealed class CompletionReader permits ChatReader {
         if (ids.length == 0) {
             throw ApiError.badField(promptField(), "the prompt is empty; a completion needs a token to continue");
         }
-        for (int id : ids) {
-            if (id >= spec.vocabularySize()) {
-                throw ApiError.badField(
-                        promptField(),
-                        "the prompt has token id " + id + "; ids of this model are 0 to "
-                                + (spec.vocabularySize() - 1));
-            }
-        }
+        ends.requireInVocabulary(promptField(), ids);
         if (ids.length >= spec.contextLength()) {
             throw ApiError.badField(
                     promptField(),
