@@ -10,12 +10,14 @@ import io.roseinfer.server.api.Timings;
 import io.roseinfer.server.http.BodySource;
 import io.roseinfer.server.http.ByteSink;
 import io.roseinfer.server.http.Pump;
+import io.roseinfer.server.EventTemplate.Hole;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -119,13 +121,8 @@ final class CompletionEvents implements BodySource {
         private final CallStamps.Choice stamped = stamps.addChoice();
         /** Tokens that have been read and not told. */
         private final List<GeneratedToken> batch = new ArrayList<>();
-        /** Whether events tell nothing but text. */
-        private final boolean isPlain = call.request().sampling().logprobs() < 0
-                && !call.output().tokenIds()
-                && !call.output().continuousUsage();
-
-        private byte[] before = {};
-        private byte[] behind = {};
+        private final boolean hasLogprobs = call.request().sampling().logprobs() >= 0;
+        private @Nullable EventTemplate template;
         private int tokens;
         private int shownChars;
         private int offset;
@@ -190,8 +187,8 @@ final class CompletionEvents implements BodySource {
                 // With the first token, which is there, so that a client can take it for the first token's time.
                 json.opening(index).ifPresent(event -> append(bytes, event));
             }
-            if (isPlain && !first && !last) {
-                appendPlain(bytes, text);
+            if (!first && !last && !hasLogprobs) {
+                template().append(bytes, text, batch, generated, call.promptTokens());
             } else {
                 appendFull(bytes, text, first, last);
             }
@@ -199,25 +196,29 @@ final class CompletionEvents implements BodySource {
             batch.clear();
         }
 
-        /** Almost every event differs from the others in its text alone. */
-        private void appendPlain(ByteSink bytes, String text) {
-            if (before.length == 0) {
-                String event = event("").toString();
-                String empty = "\"" + json.textField() + "\":\"\"";
-                int at = event.indexOf(empty) + empty.length() - 1;
-                before = ("data: " + event.substring(0, at)).getBytes(StandardCharsets.UTF_8);
-                behind = (event.substring(at) + "\n\n").getBytes(StandardCharsets.UTF_8);
+        /** Almost every event is neither the first nor the last and tells nothing but tokens. */
+        private EventTemplate template() {
+            if (template == null) {
+                ObjectNode event = event(Hole.TEXT.mark());
+                if (call.output().tokenIds()) {
+                    choice(event).putArray("token_ids").add(Hole.IDS.mark());
+                }
+                if (call.output().continuousUsage()) {
+                    CompletionJson.usage(event, call.promptTokens(), 0);
+                    ((ObjectNode) event.get("usage"))
+                            .put("completion_tokens", Hole.COMPLETION_TOKENS.mark())
+                            .put("total_tokens", Hole.TOTAL_TOKENS.mark());
+                }
+                template = new EventTemplate("data: " + event + "\n\n");
             }
-            bytes.put(before);
-            bytes.putJson(text);
-            bytes.put(behind);
+            return template;
         }
 
         private void appendFull(ByteSink bytes, String text, boolean first, boolean last) {
             boolean echoes = first && call.output().echo();
             ObjectNode event = event(echoes ? json.text(prompt()) + text : text);
             ObjectNode choice = choice(event);
-            if (call.request().sampling().logprobs() >= 0 && !batch.isEmpty()) {
+            if (hasLogprobs && !batch.isEmpty()) {
                 offset = json.logprobs(choice, batch, offset);
             }
             if (call.output().tokenIds()) {

@@ -110,7 +110,7 @@ final class Completions implements Endpoint {
         for (int index = 0; index < streams.size(); index++) {
             Completion completion = streams.get(index).completion();
             completions.add(completion);
-            stamps.addChoice();
+            CallStamps.Choice unused = stamps.addChoice();
             metrics.completed(completion);
             metrics.generated(completion.tokens().size());
             requireServed(completion);

@@ -185,6 +185,27 @@ class CompletionFieldsTest {
     }
 
     @Test
+    void all_events_of_tokens_are_spelt_alike_and_count_on() throws IOException {
+        ObjectNode body = body(21, 22).put("stream", true);
+        body.putObject("stream_options").put("include_usage", true).put("continuous_usage_stats", true);
+        List<String> events = TestServer.events(server.complete(body.toString()).body());
+        String prompt = "\"prompt_token_ids\":[21,22],";
+        List<String> shapes = new ArrayList<>();
+        for (int i = 0; i < TOKENS; i++) {
+            JsonNode event = TestServer.json(events.get(i));
+            assertThat(event.get("usage").get("completion_tokens").intValue()).isEqualTo(i + 1);
+            assertThat(event.get("usage").get("total_tokens").intValue()).isEqualTo(i + 3);
+            assertThat(event.get("choices").get(0).get("token_ids")).hasSize(1);
+            shapes.add(events.get(i)
+                    .replace(prompt, "")
+                    .replaceAll("\"text\":\"([^\"\\\\]|\\\\.)*\"", "text")
+                    .replaceAll("\"finish_reason\":\"length\"", "\"finish_reason\":null")
+                    .replaceAll("\"(token_ids|completion_tokens|total_tokens)\":\\[?[0-9]+", "$1"));
+        }
+        assertThat(shapes).containsOnly(shapes.getFirst());
+    }
+
+    @Test
     void a_least_length_is_served_where_nothing_ends_the_completion_before() throws IOException {
         assertThat(ids(choice(body(1).put("min_tokens", TOKENS)).get("token_ids"))).hasSize(TOKENS);
     }

@@ -9,7 +9,7 @@ public final class ByteSink {
     /** As much as a source should append at a time. */
     public static final int PIECE_BYTES = 8192;
 
-    private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] HEX = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
     private static final int SMALLEST = 0x20;
 
     private byte[] bytes = new byte[2 * PIECE_BYTES];
@@ -47,6 +47,21 @@ public final class ByteSink {
                 bytes[size++] = one;
             }
         }
+    }
+
+    /** Appends a number that is not negative, in decimal. */
+    public void putNumber(int number) {
+        int digits = 1;
+        for (int rest = number; rest >= 10; rest /= 10) {
+            digits++;
+        }
+        reserve(digits);
+        int left = number;
+        for (int at = size + digits - 1; at >= size; at--) {
+            bytes[at] = (byte) ('0' + left % 10);
+            left /= 10;
+        }
+        size += digits;
     }
 
     private void escape(byte one) {

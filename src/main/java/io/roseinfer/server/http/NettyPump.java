@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
         "FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
 final class NettyPump implements Pump {
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
-    private static final int CRLF = '\r' << 8 | '\n';
+    private static final int CRLF = ('\r' << 8) | '\n';
 
     /** Of a chunk beside its bytes: eight digits at most and two line ends. */
     private static final int FRAME_BYTES = 12;

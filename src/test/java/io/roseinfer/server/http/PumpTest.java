@@ -1,0 +1,225 @@
+package io.roseinfer.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.server.http.RawClient.Answer;
+import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.HttpResponseEncoder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class PumpTest {
+    private static final HttpLimits SHORT = HttpLimits.defaults().withWriteStall(Duration.ofMillis(100));
+
+    private final BlockingQueue<BodySource> sources = new ArrayBlockingQueue<>(1);
+    private final CompletableFuture<Pump> made = new CompletableFuture<>();
+    private final CompletableFuture<RuntimeException> thrown = new CompletableFuture<>();
+    private HttpServer server = start(HttpLimits.defaults());
+
+    private HttpServer start(HttpLimits limits) {
+        return HttpServer.start("127.0.0.1", 0, limits, Clock.system(), new HttpHandler() {
+            @Override
+            public void handle(HttpCall call, ResponseWriter response) {
+                response.begin(200, Map.of());
+                Pump pump = response.pump(sources.remove());
+                made.complete(pump);
+                pump.ready();
+                try {
+                    pump.await();
+                    response.end();
+                } catch (RuntimeException e) {
+                    thrown.complete(e);
+                    response.abort();
+                }
+            }
+
+            @Override
+            public Reply refusal(int status, String message) {
+                return new Reply(status, Map.of(), message.getBytes(StandardCharsets.UTF_8));
+            }
+        });
+    }
+
+    @AfterEach
+    void close() {
+        server.close();
+    }
+
+    /** A source of one piece after the other, which is ready for the next once it has been asked. */
+    private final class Pieces implements BodySource {
+        private final ArrayDeque<byte[]> left = new ArrayDeque<>();
+        private final AtomicInteger written = new AtomicInteger();
+
+        @Override
+        public boolean fill(ByteSink bytes) {
+            bytes.put(left.remove());
+            made.join().ready();
+            return left.isEmpty();
+        }
+
+        @Override
+        public void written() {
+            written.incrementAndGet();
+        }
+    }
+
+    private Answer answer(String request) throws IOException {
+        try (RawClient client = new RawClient(server.address())) {
+            return client.call(request);
+        }
+    }
+
+    private String fill(Pieces pieces) {
+        Random random = new Random(3);
+        StringBuilder all = new StringBuilder();
+        for (int size : new int[] {1, 9, 10, 15, 16, 17, 255, 256, 4095, 4096, 65_535, 65_536, 200_000, 3}) {
+            String piece = Integer.toString(random.nextInt(10)).repeat(size);
+            all.append(piece);
+            pieces.left.add(piece.getBytes(StandardCharsets.US_ASCII));
+        }
+        sources.add(pieces);
+        return all.toString();
+    }
+
+    @Test
+    void pieces_of_any_size_arrive_in_their_order() throws IOException {
+        Pieces pieces = new Pieces();
+        int count = 14;
+        String all = fill(pieces);
+        assertThat(answer(RawClient.get("/")).body()).isEqualTo(all);
+        assertThat(pieces.written.get()).isEqualTo(count);
+    }
+
+    @Test
+    void a_client_without_chunks_gets_the_bytes_alone() throws IOException {
+        Pieces pieces = new Pieces();
+        String all = fill(pieces);
+        assertThat(answer("GET / HTTP/1.0\r\n\r\n").body()).isEqualTo(all);
+    }
+
+    @Test
+    void what_a_source_throws_reaches_who_waits_behind_what_it_had_appended() throws Exception {
+        sources.add(new BodySource() {
+            @Override
+            public boolean fill(ByteSink bytes) {
+                bytes.put("before".getBytes(StandardCharsets.US_ASCII));
+                throw new IllegalArgumentException("spoilt");
+            }
+
+            @Override
+            public void written() {}
+        });
+        try (RawClient client = new RawClient(server.address())) {
+            client.send(RawClient.get("/"));
+            assertThat(client.rest()).endsWith("6\r\nbefore\r\n");
+        }
+        assertThat(thrown.get()).hasMessage("spoilt");
+    }
+
+    /** A source without an end. */
+    private static final class Endless implements BodySource {
+        private final AtomicLong appended = new AtomicLong();
+
+        @Override
+        public boolean fill(ByteSink bytes) {
+            bytes.put(new byte[ByteSink.PIECE_BYTES]);
+            appended.addAndGet(ByteSink.PIECE_BYTES);
+            return false;
+        }
+
+        @Override
+        public void written() {}
+    }
+
+    @Test
+    void a_client_that_reads_nothing_is_cut_and_little_is_made_for_it() throws Exception {
+        server.close();
+        server = start(SHORT);
+        Endless source = new Endless();
+        sources.add(source);
+        try (RawClient client = new RawClient(server.address(), 4096)) {
+            client.send(RawClient.get("/"));
+            assertThat(thrown.get()).isInstanceOf(ClientGone.class).hasMessageContaining("PT0.1S");
+            // What waits here, what the two sockets hold, and a piece.
+            assertThat(source.appended.get()).isLessThan(1 << 20);
+        }
+    }
+
+    @Test
+    void a_client_that_leaves_ends_the_wait() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        sources.add(new BodySource() {
+            @Override
+            public boolean fill(ByteSink bytes) {
+                asked.countDown();
+                return false;
+            }
+
+            @Override
+            public void written() {}
+        });
+        try (RawClient client = new RawClient(server.address())) {
+            client.send(RawClient.get("/"));
+            asked.await();
+        }
+        assertThat(thrown.get()).isInstanceOf(ClientGone.class);
+    }
+
+    @Test
+    void a_source_that_cannot_be_asked_for_now_is_asked_with_the_next_one() {
+        ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+        AtomicInteger refusals = new AtomicInteger(1);
+        PumpQueue queue = new PumpQueue(task -> {
+            if (refusals.getAndDecrement() > 0) {
+                throw new RejectedExecutionException("full");
+            }
+            tasks.add(task);
+        });
+        EmbeddedChannel channel = new EmbeddedChannel(new HttpResponseEncoder());
+        List<String> asked = new ArrayList<>();
+        List<NettyPump> pumps = new ArrayList<>();
+        for (String name : List.of("first", "second", "third")) {
+            BodySource source = new BodySource() {
+                @Override
+                public boolean fill(ByteSink bytes) {
+                    return asked.add(name);
+                }
+
+                @Override
+                public void written() {}
+            };
+            pumps.add(new NettyPump(
+                    channel.pipeline().context(HttpResponseEncoder.class), source, queue, true, Duration.ofSeconds(1)));
+        }
+        try {
+            pumps.get(0).ready();
+        } catch (RejectedExecutionException full) {
+            asked.add("refused");
+        }
+        pumps.get(1).ready();
+        pumps.get(1).ready();
+        pumps.get(2).ready();
+        assertThat(tasks).hasSize(1);
+        tasks.remove().run();
+        assertThat(asked).containsExactly("refused", "first", "second", "third");
+    }
+}
