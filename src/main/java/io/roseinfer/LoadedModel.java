@@ -1,6 +1,5 @@
 package io.roseinfer;
 
-import io.roseinfer.backend.Backend;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Clock;
@@ -14,8 +13,9 @@ import io.roseinfer.tokenizer.chat.ChatTemplate;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.IntFunction;
 
-/** A model on a device. It can serve one engine at a time, one after another. */
+/** A model on a device, or on several that serve together. It can serve one engine at a time, one after another. */
 public final class LoadedModel implements AutoCloseable {
     /** Longest wait for compiled kernels: only a machine that is busy with something else takes it. */
     private static final long MOST_KERNEL_NANOS = 10_000_000_000L;
@@ -29,8 +29,7 @@ public final class LoadedModel implements AutoCloseable {
     /** How many times longer kernels may take to compile than the engine's own code is warmed up for. */
     private static final long KERNEL_TIMES = 8;
 
-    private final Backend backend;
-    private final ModelRunner runner;
+    private final Copies copies;
     private final Optional<Tokenizer> tokenizer;
     private final Optional<ChatTemplate> chat;
     private final SamplingDefaults samplingDefaults;
@@ -42,16 +41,14 @@ public final class LoadedModel implements AutoCloseable {
     private long warmUpNanos;
 
     LoadedModel(
-            Backend backend,
-            ModelRunner runner,
+            Copies copies,
             Optional<Tokenizer> tokenizer,
             Optional<ChatTemplate> chat,
             SamplingDefaults samplingDefaults,
             EngineOptions options,
             Observers profiler,
             List<String> warnings) {
-        this.backend = backend;
-        this.runner = runner;
+        this.copies = copies;
         this.tokenizer = tokenizer;
         this.chat = chat;
         this.samplingDefaults = samplingDefaults;
@@ -61,11 +58,17 @@ public final class LoadedModel implements AutoCloseable {
     }
 
     public ModelSpec spec() {
-        return runner.spec();
+        return runner().spec();
     }
 
+    /** The model on its device; on the first, if it was loaded to several. */
     public ModelRunner runner() {
-        return runner;
+        return copies.runner();
+    }
+
+    /** How many replicas serve it. */
+    public int replicas() {
+        return copies.runners().size();
     }
 
     public Optional<Tokenizer> tokenizer() {
@@ -84,27 +87,27 @@ public final class LoadedModel implements AutoCloseable {
 
     /** The device's short name, {@code cpu} or {@code cuda}. */
     public String device() {
-        return backend.name();
+        return copies.backend().name();
     }
 
     /** One line on what the device runs with. */
     public String deviceDescription() {
-        return backend.description();
+        return copies.backend().description();
     }
 
     /** How the weights' matrices are held; empty on a device that has none. */
     public Optional<Precision> precision() {
-        return runner.precision();
+        return runner().precision();
     }
 
     /** Processor threads that compute; 0 where something else does. */
     public int threads() {
-        return backend.threads();
+        return copies.backend().threads();
     }
 
     /** The GPU that runs it, by its own name; empty if none does. */
     public Optional<String> gpu() {
-        return backend.gpu();
+        return copies.backend().gpu();
     }
 
     /**
@@ -114,12 +117,18 @@ public final class LoadedModel implements AutoCloseable {
      */
     public void warmUp(Clock clock) {
         long startNanos = Objects.requireNonNull(clock, "clock").nanos();
-        boolean compiled = runner.warmUp(MOST_KERNEL_NANOS, FASTEST_KERNEL_NANOS);
-        if (backend.warmUpNanos() > 0 && compiled) {
+        boolean compiled = true;
+        for (ModelRunner runner : copies.runners()) {
+            compiled &= runner.warmUp(MOST_KERNEL_NANOS, FASTEST_KERNEL_NANOS);
+        }
+        long leastNanos = copies.backend().warmUpNanos();
+        if (leastNanos > 0 && compiled) {
             // The engine's code has the same compiler, which needs longer on a busy machine.
             long kernelNanos = clock.nanos() - startNanos;
-            long budgetNanos = Math.max(backend.warmUpNanos(), kernelNanos / KERNEL_TIMES);
-            EngineWarmUp.run(runner, options, clock, budgetNanos, profiler);
+            long budgetNanos = Math.max(leastNanos, kernelNanos / KERNEL_TIMES);
+            for (ModelRunner runner : copies.runners()) {
+                EngineWarmUp.run(runner, options, clock, budgetNanos, profiler);
+            }
         }
         warmUpNanos += clock.nanos() - startNanos;
     }
@@ -127,7 +136,7 @@ public final class LoadedModel implements AutoCloseable {
     /** Warms the kernels up alone, to the last: for measurements of the model without an engine. */
     public void warmUpKernels(Clock clock) {
         long startNanos = Objects.requireNonNull(clock, "clock").nanos();
-        boolean unused = runner.warmUp(MOST_KERNEL_NANOS, MOST_KERNEL_NANOS);
+        boolean unused = runner().warmUp(MOST_KERNEL_NANOS, MOST_KERNEL_NANOS);
         warmUpNanos += clock.nanos() - startNanos;
     }
 
@@ -144,7 +153,7 @@ public final class LoadedModel implements AutoCloseable {
     /** The same options with the block size the model was loaded with, which attention that is not paged sets. */
     public EngineOptions fitting(EngineOptions options) {
         return Objects.requireNonNull(options, "options")
-                .withBlockSize(runner.kv().blockSize());
+                .withBlockSize(runner().kv().blockSize());
     }
 
     /** Serves with options that ask for no more than the model was loaded for. Closing the engine leaves the model loaded. */
@@ -159,8 +168,20 @@ public final class LoadedModel implements AutoCloseable {
 
     /** As {@link #serve(EngineOptions, Clock)}, and tells more instruments what the engine does. */
     public Engine serve(EngineOptions options, Clock clock, Observers observers) {
+        return serve(options, clock, observers, replica -> Observers.NONE);
+    }
+
+    /** As {@link #serve(EngineOptions, Clock, Observers)}, and tells some instruments of one replica's steps alone. */
+    public Engine serve(EngineOptions options, Clock clock, Observers observers, IntFunction<Observers> each) {
         Objects.requireNonNull(observers, "observers");
-        return Engine.open(runner, tokenizer, fitting(options), clock, profiler.and(observers));
+        return Engine.open(
+                copies.runners(),
+                tokenizer,
+                fitting(options),
+                copies.routing(),
+                clock,
+                profiler.and(observers),
+                each);
     }
 
     /** Shows the profiler that started the program what an engine does; nobody, unless there is one and it was asked for. */
@@ -170,7 +191,6 @@ public final class LoadedModel implements AutoCloseable {
 
     @Override
     public void close() {
-        runner.close();
-        backend.close();
+        copies.close();
     }
 }

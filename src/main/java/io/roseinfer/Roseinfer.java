@@ -110,31 +110,49 @@ public final class Roseinfer {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(downloads, "downloads");
         List<String> warnings = new ArrayList<>();
-        return load(settings, backend(settings, warnings), warnings, options, downloads);
+        return load(settings, backends(settings, warnings), warnings, options, downloads);
     }
 
-    /** As above, on a device that is the loaded model's to close, and closed if it cannot be loaded. */
+    /** As above, on devices that are the loaded model's to close, and closed if it cannot be loaded. */
     static LoadedModel load(
             Settings settings,
-            Backend backend,
+            List<Backend> backends,
             List<String> warnings,
             Function<ModelSpec, EngineOptions> options,
             DownloadListener downloads) {
         try (ModelFiles files = files(settings, downloads)) {
             EngineOptions asked = options.apply(files.spec());
             warnings.addAll(files.warnings());
-            Settings.Cuda cuda = backend instanceof CudaBackend ? settings.cuda() : Settings.Cuda.defaults();
+            Settings.Cuda cuda = backends.getFirst() instanceof CudaBackend ? settings.cuda() : Settings.Cuda.defaults();
             Observers profiler = cuda.profilerRanges() ? profiler(settings, warnings) : Observers.NONE;
             EngineOptions engine = cuda.pagedAttention() ? asked : contiguous(asked, files.spec());
-            ModelRunner runner =
-                    backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(engine, files.spec()));
-            warnings.addAll(backend.warnings());
+            RunnerLimits limits = EngineLimits.runnerLimits(engine, files.spec());
+            Copies copies = new Copies(
+                    backends,
+                    runners(backends, settings.placement().replicas(), files, limits),
+                    settings.placement().routing());
+            backends.forEach(backend -> warnings.addAll(backend.warnings()));
             return new LoadedModel(
-                    backend, runner, files.tokenizer(), files.chat(), files.defaults(), engine, profiler, warnings);
+                    copies, files.tokenizer(), files.chat(), files.defaults(), engine, profiler, warnings);
         } catch (RuntimeException | Error e) {
-            backend.close();
+            backends.forEach(Backend::close);
             throw e;
         }
+    }
+
+    /** As many copies as there are to be replicas; several on a device, unless there are as many devices. */
+    private static List<ModelRunner> runners(
+            List<Backend> backends, int replicas, ModelFiles files, RunnerLimits limits) {
+        List<ModelRunner> runners = new ArrayList<>();
+        try {
+            for (Backend backend : backends) {
+                runners.addAll(backend.load(files.spec(), files.weights(), limits, replicas / backends.size()));
+            }
+        } catch (RuntimeException | Error e) {
+            runners.forEach(ModelRunner::close);
+            throw e;
+        }
+        return runners;
     }
 
     /**
@@ -162,26 +180,42 @@ public final class Roseinfer {
         }
     }
 
-    private static Backend backend(Settings settings, List<String> warnings) {
+    private static List<Backend> backends(Settings settings, List<String> warnings) {
         return switch (settings.device()) {
             case AUTO -> best(settings, warnings);
-            case CPU -> cpu(settings);
-            case CUDA -> cuda(settings);
-            case SIM -> sim(settings);
+            case CPU -> List.of(cpu(settings));
+            case CUDA -> gpus(settings);
+            case SIM -> List.of(sim(settings));
         };
     }
 
     /** CUDA where it can be used and has the precision; else the processor, and where there is a driver a warning says why. */
-    private static Backend best(Settings settings, List<String> warnings) {
+    private static List<Backend> best(Settings settings, List<String> warnings) {
         if (!CudaBackend.hasDriver()) {
-            return cpu(settings);
+            return List.of(cpu(settings));
         }
         Optional<String> reason = AutoDevice.reasonForCpu(settings);
         if (reason.isEmpty()) {
-            return cuda(settings);
+            return gpus(settings);
         }
         warnings.add("device auto is cpu: " + reason.get());
-        return cpu(settings);
+        return List.of(cpu(settings));
+    }
+
+    /** A GPU for each replica. */
+    private static List<Backend> gpus(Settings settings) {
+        Settings.Placement placement = settings.placement();
+        List<Backend> gpus = new ArrayList<>();
+        try {
+            for (int i = 0; i < placement.replicas(); i++) {
+                int behind = settings.cuda().index() + i;
+                gpus.add(cuda(settings, placement.gpus().isEmpty() ? behind : placement.gpus().get(i)));
+            }
+        } catch (RuntimeException | Error e) {
+            gpus.forEach(Backend::close);
+            throw e;
+        }
+        return gpus;
     }
 
     private static Backend sim(Settings settings) {
@@ -195,10 +229,10 @@ public final class Roseinfer {
                 Clock.system());
     }
 
-    private static Backend cuda(Settings settings) {
+    private static Backend cuda(Settings settings, int index) {
         CudaOptions options = CudaOptions.defaults()
                 .withPrecision(settings.precision())
-                .withDevice(settings.cuda().index())
+                .withDevice(index)
                 .withGraphs(settings.cuda().graphs())
                 .withBatchInvariant(settings.cuda().batchInvariant());
         return CudaBackend.open(options, Clock.system());

@@ -1,7 +1,10 @@
 package io.roseinfer;
 
 import io.roseinfer.backend.Precision;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.routing.RoutingPolicy;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -9,9 +12,8 @@ import java.util.Objects;
  * What to load and where to run it.
  *
  * @param model a directory, a hub id, {@code builtin:tiny}, {@code builtin:chat} or {@code random:NAME}; see {@link io.roseinfer.hub.ModelRef}
- * @param device where to run
+ * @param placement where to run
  * @param precision how weights are held
- * @param threads processor threads; 0 takes one per processor
  * @param offline forbids downloads
  * @param environment where {@code HF_HOME} and its kin are looked up
  * @param cuda what only matters on CUDA
@@ -19,9 +21,8 @@ import java.util.Objects;
  */
 public record Settings(
         String model,
-        Device device,
+        Placement placement,
         Precision precision,
-        int threads,
         boolean offline,
         Map<String, String> environment,
         Cuda cuda,
@@ -35,6 +36,35 @@ public record Settings(
         CUDA,
         /** A fake model whose tokens are hashes: the scheduler without the arithmetic. */
         SIM
+    }
+
+    /**
+     * Where a model runs, and on how many devices at once.
+     *
+     * @param device the kind of device
+     * @param threads processor threads, shared out among replicas; 0 takes one per processor
+     * @param replicas how many serve together, each with a loop, a scheduler and a KV pool of its own
+     * @param gpus the GPUs by index, one for each replica; empty for that of {@link Cuda#index} and those behind it
+     * @param routing which replica serves a request
+     */
+    public record Placement(
+            Device device, int threads, int replicas, List<Integer> gpus, RoutingPolicy routing) {
+        public Placement {
+            Objects.requireNonNull(device, "device");
+            gpus = List.copyOf(Objects.requireNonNull(gpus, "gpus"));
+            Objects.requireNonNull(routing, "routing");
+            if (replicas < 1) {
+                throw new BadInput("replicas is " + replicas + "; it must be positive");
+            }
+            if (!gpus.isEmpty() && (gpus.size() != replicas || gpus.stream().distinct().count() != replicas)) {
+                throw new BadInput("gpus is " + gpus + " for " + replicas + " replicas; each needs one of its own");
+            }
+        }
+
+        /** One replica. */
+        static Placement on(Device device) {
+            return new Placement(device, 0, 1, List.of(), RoutingPolicy.pull());
+        }
     }
 
     /**
@@ -58,7 +88,7 @@ public record Settings(
 
     public Settings {
         Objects.requireNonNull(model, "model");
-        Objects.requireNonNull(device, "device");
+        Objects.requireNonNull(placement, "placement");
         Objects.requireNonNull(precision, "precision");
         environment = Map.copyOf(Objects.requireNonNull(environment, "environment"));
         Objects.requireNonNull(cuda, "cuda");
@@ -69,40 +99,53 @@ public record Settings(
     public static Settings of(String model) {
         return new Settings(
                 model,
-                Device.AUTO,
+                Placement.on(Device.AUTO),
                 Precision.AUTO,
-                0,
                 false,
                 System.getenv(),
                 Cuda.defaults(),
                 EngineOptions.defaults());
     }
 
+    /** The kind of device to run on. */
+    public Device device() {
+        return placement.device();
+    }
+
+    /** Processor threads; 0 takes one per processor. */
+    public int threads() {
+        return placement.threads();
+    }
+
+    public Settings withPlacement(Placement value) {
+        return new Settings(model, value, precision, offline, environment, cuda, engine);
+    }
+
     public Settings withDevice(Device value) {
-        return new Settings(model, value, precision, threads, offline, environment, cuda, engine);
+        return withPlacement(new Placement(value, placement.threads, placement.replicas, placement.gpus, placement.routing));
     }
 
     public Settings withPrecision(Precision value) {
-        return new Settings(model, device, value, threads, offline, environment, cuda, engine);
+        return new Settings(model, placement, value, offline, environment, cuda, engine);
     }
 
     public Settings withThreads(int value) {
-        return new Settings(model, device, precision, value, offline, environment, cuda, engine);
+        return withPlacement(new Placement(placement.device, value, placement.replicas, placement.gpus, placement.routing));
     }
 
     public Settings withOffline(boolean value) {
-        return new Settings(model, device, precision, threads, value, environment, cuda, engine);
+        return new Settings(model, placement, precision, value, environment, cuda, engine);
     }
 
     public Settings withEnvironment(Map<String, String> value) {
-        return new Settings(model, device, precision, threads, offline, value, cuda, engine);
+        return new Settings(model, placement, precision, offline, value, cuda, engine);
     }
 
     public Settings withCuda(Cuda value) {
-        return new Settings(model, device, precision, threads, offline, environment, value, engine);
+        return new Settings(model, placement, precision, offline, environment, value, engine);
     }
 
     public Settings withEngine(EngineOptions value) {
-        return new Settings(model, device, precision, threads, offline, environment, cuda, value);
+        return new Settings(model, placement, precision, offline, environment, cuda, value);
     }
 }

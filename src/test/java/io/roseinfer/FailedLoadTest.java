@@ -10,6 +10,7 @@ import io.roseinfer.hub.download.DownloadListener;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
 import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Loading on a device that has no memory for a model. */
@@ -51,7 +52,7 @@ class FailedLoadTest {
         Settings settings = Settings.of("builtin:tiny");
         FullDevice device = new FullDevice();
         assertThatThrownBy(
-                        () -> Roseinfer.load(settings, device, new ArrayList<>(), spec -> settings.engine(), NOTHING))
+                        () -> Roseinfer.load(settings, List.of(device), new ArrayList<>(), spec -> settings.engine(), NOTHING))
                 .isInstanceOf(OutOfMemoryError.class);
         assertThat(device.closed).isTrue();
     }

@@ -2,6 +2,7 @@ package io.roseinfer.backend;
 
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -41,6 +42,24 @@ public interface Backend extends AutoCloseable {
      * @throws io.roseinfer.base.RoseException.InsufficientMemory if it does not fit
      */
     ModelRunner load(ModelSpec spec, Weights weights, RunnerLimits limits);
+
+    /**
+     * Loads a model for several engines at a time, each with a KV pool of its own; what they only read may be there once.
+     *
+     * @throws io.roseinfer.base.RoseException as {@link #load(ModelSpec, Weights, RunnerLimits)} does; none is loaded then
+     */
+    default List<ModelRunner> load(ModelSpec spec, Weights weights, RunnerLimits limits, int replicas) {
+        List<ModelRunner> loaded = new ArrayList<>();
+        try {
+            while (loaded.size() < replicas) {
+                loaded.add(load(spec, weights, limits));
+            }
+        } catch (RuntimeException | Error e) {
+            loaded.forEach(ModelRunner::close);
+            throw e;
+        }
+        return loaded;
+    }
 
     @Override
     void close();

@@ -20,12 +20,14 @@ import io.roseinfer.server.api.CompletionJson;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 
 /**
  * The numbers of {@code /metrics}, under vLLM's names, with finer buckets below a millisecond. Times of requests are noted when they
@@ -48,15 +50,19 @@ public final class ServerMetrics {
 
     private static final String MODEL = "model_name";
     private static final String ENGINE = "engine";
-    private static final String ENGINE_NUMBER = "0";
+    /** Where several replicas serve: what is counted for all of them together, and what waits for any. */
+    private static final String ALL = "all";
+
+    private static final String SHARED = "shared";
     private static final String ENDED = "finished_reason";
 
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final String model;
+    private final int replicas;
     private final RequestsInFlight inFlight = new RequestsInFlight();
     private final LongAdder generated = new LongAdder();
     private final LongAdder disconnected = new LongAdder();
-    private final DistributionDataPoint stepTokens;
+    private final DistributionDataPoint[] stepTokens;
     private final DistributionDataPoint promptTokens;
     private final DistributionDataPoint completionTokens;
     private final DistributionDataPoint maxTokens;
@@ -71,10 +77,19 @@ public final class ServerMetrics {
     private final DistributionDataPoint inference;
     private final Counter calls;
 
-    /** Metrics of one model's engine, which is to be opened with {@link #observers}. */
+    /** Metrics of an engine with one replica. */
     public ServerMetrics(String modelName) {
+        this(modelName, 1);
+    }
+
+    /** Metrics of one model's engine, which is to be opened with {@link #observers} and {@link #observers(int)}. */
+    public ServerMetrics(String modelName, int replicas) {
         this.model = Objects.requireNonNull(modelName, "modelName");
-        stepTokens = histogram("vllm:iteration_tokens_total", "Tokens computed in a step.", STEP_TOKENS);
+        this.replicas = replicas;
+        Histogram steps = histograms("vllm:iteration_tokens_total", "Tokens computed in a step.", STEP_TOKENS);
+        stepTokens = IntStream.range(0, replicas)
+                .mapToObj(replica -> steps.labelValues(model, String.valueOf(replica)))
+                .toArray(DistributionDataPoint[]::new);
         promptTokens = histogram("vllm:request_prompt_tokens", "Tokens of a prompt.", TOKENS);
         completionTokens = histogram("vllm:request_generation_tokens", "Tokens generated for a request.", TOKENS);
         maxTokens = histogram("vllm:request_params_max_tokens", "The field max_tokens of a call.", TOKENS);
@@ -98,27 +113,39 @@ public final class ServerMetrics {
         return histogram(name, help, SECONDS);
     }
 
+    /** The label of what is counted for all replicas together. */
+    private String together() {
+        return replicas == 1 ? "0" : ALL;
+    }
+
     private DistributionDataPoint histogram(String name, String help, double... edges) {
+        return histograms(name, help, edges).labelValues(model, together());
+    }
+
+    private Histogram histograms(String name, String help, double... edges) {
         return Histogram.builder()
                 .name(name)
                 .help(help)
                 .labelNames(MODEL, ENGINE)
                 .classicOnly()
                 .classicUpperBounds(edges)
-                .register(registry)
-                .labelValues(model, ENGINE_NUMBER);
+                .register(registry);
     }
 
-    /** The instruments that the engine has to tell. */
+    /** The instruments that the engine has to tell of requests. */
     public Observers observers() {
-        return Observers.of(
-                new StepObserver() {
-                    @Override
-                    public void applied(StepRecord step) {
-                        stepTokens.observe((double) step.get(Fact.TOKENS));
-                    }
-                },
-                inFlight);
+        return Observers.of(inFlight);
+    }
+
+    /** The instruments that the engine has to tell of one replica's steps. */
+    public Observers observers(int replica) {
+        DistributionDataPoint tokens = stepTokens[replica];
+        return Observers.of(new StepObserver() {
+            @Override
+            public void applied(StepRecord step) {
+                tokens.observe((double) step.get(Fact.TOKENS));
+            }
+        });
     }
 
     /** The requests that the engine has now. */
@@ -128,14 +155,14 @@ public final class ServerMetrics {
 
     /** Adds what is read off the engine and the server at each scrape. */
     void attach(Engine engine, IntSupplier connections) {
-        gauge("vllm:num_requests_running", "Requests that hold KV blocks.", engine, EngineStats::active);
-        gauge("vllm:num_requests_waiting", "Requests that wait to be admitted.", engine, EngineStats::waiting);
-        gauge(
+        replicaGauge("vllm:num_requests_running", "Requests that hold KV blocks.", engine, EngineStats::active);
+        attachWaiting(engine);
+        replicaGauge(
                 "vllm:kv_cache_usage_perc",
                 "Share of the KV blocks that requests hold, 0 to 1.",
                 engine,
                 stats -> (double) stats.blocksInUse() / stats.kv().blocks());
-        counter("vllm:num_preemptions", "Requests that had to start over.", engine, EngineStats::preemptions);
+        replicaCounter("vllm:num_preemptions", "Requests that had to start over.", engine, EngineStats::preemptions);
         counter(
                 "vllm:prompt_tokens",
                 "Tokens of prompts.",
@@ -146,7 +173,7 @@ public final class ServerMetrics {
                 "Prompt tokens looked for in the prefix cache.",
                 engine,
                 stats -> stats.requests().promptTokens());
-        counter("vllm:prefix_cache_hits", "Prompt tokens found there.", engine, EngineStats::cachedTokens);
+        replicaCounter("vllm:prefix_cache_hits", "Prompt tokens found there.", engine, EngineStats::cachedTokens);
         counter("vllm:generation_tokens", "Tokens generated.", engine, stats -> generated.sum());
         counter(
                 "vllm:http_requests_client_disconnected",
@@ -156,6 +183,39 @@ public final class ServerMetrics {
         gauge("roseinfer:connections", "Connections that are open.", engine, stats -> connections.getAsInt());
         attachCache(engine);
         attachEndings(engine);
+        attachHealth(engine);
+    }
+
+    private void attachWaiting(Engine engine) {
+        GaugeWithCallback.builder()
+                .name("vllm:num_requests_waiting")
+                .help("Requests that wait to be admitted.")
+                .labelNames(MODEL, ENGINE)
+                .callback(to -> {
+                    List<EngineStats> each = engine.replicaStats();
+                    int elsewhere = engine.stats().waiting();
+                    for (int i = 0; i < each.size(); i++) {
+                        to.call(each.get(i).waiting(), model, String.valueOf(i));
+                        elsewhere -= each.get(i).waiting();
+                    }
+                    if (replicas > 1) {
+                        to.call(Math.max(0, elsewhere), model, SHARED);
+                    }
+                })
+                .register(registry);
+    }
+
+    private void attachHealth(Engine engine) {
+        GaugeWithCallback.builder()
+                .name("roseinfer:engine_up")
+                .help("Whether an engine serves: 1, or 0 once it has failed.")
+                .labelNames(MODEL, ENGINE)
+                .callback(to -> {
+                    for (int i = 0; i < replicas; i++) {
+                        to.call(engine.failure(i).isEmpty() ? 1 : 0, model, String.valueOf(i));
+                    }
+                })
+                .register(registry);
     }
 
     private void attachCache(Engine engine) {
@@ -164,13 +224,15 @@ public final class ServerMetrics {
                 .help("The KV pool.")
                 .labelNames(MODEL, ENGINE, "block_size", "num_gpu_blocks")
                 .callback(to -> {
-                    EngineStats stats = engine.stats();
-                    to.call(
-                            1,
-                            model,
-                            ENGINE_NUMBER,
-                            String.valueOf(stats.kv().blockSize()),
-                            String.valueOf(stats.kv().blocks()));
+                    List<EngineStats> each = engine.replicaStats();
+                    for (int i = 0; i < each.size(); i++) {
+                        to.call(
+                                1,
+                                model,
+                                String.valueOf(i),
+                                String.valueOf(each.get(i).kv().blockSize()),
+                                String.valueOf(each.get(i).kv().blocks()));
+                    }
                 })
                 .register(registry);
     }
@@ -185,9 +247,40 @@ public final class ServerMetrics {
                     Map<String, Double> counts = new TreeMap<>();
                     ended.forEach((why, count) ->
                             counts.merge(CompletionJson.finishReason(why), count.doubleValue(), Double::sum));
-                    counts.forEach((why, count) -> to.call(count, model, ENGINE_NUMBER, why));
+                    counts.forEach((why, count) -> to.call(count, model, together(), why));
                 })
                 .register(registry);
+    }
+
+    private void replicaGauge(String name, String help, Engine engine, ToDoubleFunction<EngineStats> value) {
+        GaugeWithCallback.builder()
+                .name(name)
+                .help(help)
+                .labelNames(MODEL, ENGINE)
+                .callback(to -> eachReplica(engine, value, to::call))
+                .register(registry);
+    }
+
+    private void replicaCounter(String name, String help, Engine engine, ToDoubleFunction<EngineStats> value) {
+        CounterWithCallback.builder()
+                .name(name)
+                .help(help)
+                .labelNames(MODEL, ENGINE)
+                .callback(to -> eachReplica(engine, value, to::call))
+                .register(registry);
+    }
+
+    /** Where a callback puts a value and its labels. */
+    @FunctionalInterface
+    private interface Sink {
+        void call(double value, String... labels);
+    }
+
+    private void eachReplica(Engine engine, ToDoubleFunction<EngineStats> value, Sink to) {
+        List<EngineStats> each = engine.replicaStats();
+        for (int i = 0; i < each.size(); i++) {
+            to.call(value.applyAsDouble(each.get(i)), model, String.valueOf(i));
+        }
     }
 
     private void gauge(String name, String help, Engine engine, ToDoubleFunction<EngineStats> value) {
@@ -195,7 +288,7 @@ public final class ServerMetrics {
                 .name(name)
                 .help(help)
                 .labelNames(MODEL, ENGINE)
-                .callback(to -> to.call(value.applyAsDouble(engine.stats()), model, ENGINE_NUMBER))
+                .callback(to -> to.call(value.applyAsDouble(engine.stats()), model, together()))
                 .register(registry);
     }
 
@@ -204,7 +297,7 @@ public final class ServerMetrics {
                 .name(name)
                 .help(help)
                 .labelNames(MODEL, ENGINE)
-                .callback(to -> to.call(value.applyAsDouble(engine.stats()), model, ENGINE_NUMBER))
+                .callback(to -> to.call(value.applyAsDouble(engine.stats()), model, together()))
                 .register(registry);
     }
 

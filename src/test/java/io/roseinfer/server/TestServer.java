@@ -59,7 +59,7 @@ final class TestServer implements AutoCloseable {
         SimRunner runner = new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim);
         ServerMetrics metrics = new ServerMetrics(MODEL);
         Clock clock = () -> Clock.system().nanos() + aheadNanos.get();
-        engine = Engine.open(runner, words, options, clock, metrics.observers());
+        engine = Engine.open(runner, words, options, clock, metrics.observers().and(metrics.observers(0)));
         AccessLog lines = new AccessLog(AccessLog.Format.JSON, log::add, clock, () -> NOW);
         server = Server.start(engine, asked, metrics, lines, clock, () -> NOW);
     }

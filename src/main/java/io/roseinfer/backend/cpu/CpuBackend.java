@@ -14,6 +14,7 @@ import io.roseinfer.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 /** Runs models on the processor's cores. Results are the same to the bit for any batch, chunking, thread count and kernels. */
 public final class CpuBackend implements Backend {
@@ -112,11 +113,25 @@ public final class CpuBackend implements Backend {
 
     @Override
     public ModelRunner load(ModelSpec spec, Weights weights, RunnerLimits limits) {
-        CpuModelRunner runner =
-                RunnerLoader.load(spec, weights, limits, options.precision(), kernels, threads, memory.bytes());
+        return load(spec, weights, limits, 1).getFirst();
+    }
+
+    /** Several runners over weights that are in memory once; the threads are shared out. */
+    @Override
+    public List<ModelRunner> load(ModelSpec spec, Weights weights, RunnerLimits limits, int replicas) {
+        List<CpuModelRunner> runners =
+                RunnerLoader.load(spec, weights, limits, options.precision(), kernels, shares(replicas), memory.bytes());
         // Not before: loading reads files, which may take any time.
-        runner.giveUpAfter(new StallLimit(clock, TimeUnit.NANOSECONDS.convert(options.stallLimit())));
-        return runner;
+        runners.forEach(runner ->
+                runner.giveUpAfter(new StallLimit(clock, TimeUnit.NANOSECONDS.convert(options.stallLimit()))));
+        return List.copyOf(runners);
+    }
+
+    /** Threads of each replica: at least one, and as equal as can be. */
+    private List<Integer> shares(int replicas) {
+        return IntStream.range(0, replicas)
+                .mapToObj(i -> Math.max(1, threads / replicas + (i < threads % replicas ? 1 : 0)))
+                .toList();
     }
 
     @Override

@@ -19,10 +19,35 @@ import io.roseinfer.model.ModelSpec;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A model on the processor: a team of workers that runs one step at a time over memory allocated at load. */
 final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTeam.Job {
+    /** Memory with packed weights that several runners read; freed when the last of its holders lets go. */
+    static final class SharedWeights {
+        private final Arena arena;
+        private final AtomicInteger holders = new AtomicInteger(1);
+
+        /** Held once, by who makes it. */
+        SharedWeights(Arena arena) {
+            this.arena = arena;
+        }
+
+        /** One holder more; returns this. */
+        SharedWeights retain() {
+            holders.incrementAndGet();
+            return this;
+        }
+
+        /** One holder fewer. */
+        void release() {
+            if (holders.decrementAndGet() == 0) {
+                arena.close();
+            }
+        }
+    }
+
     private final RunnerPlan plan;
     private final KvGeometry geometry;
     private final Arena arena;
@@ -33,6 +58,7 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     private final KernelWarmUp warmUp;
     private final StepWork work;
     private final StepCheck check;
+    private final SharedWeights weights;
     /** The step's block lists as an array: the kernels look blocks up in their inner loops. */
     private final int[] blocks;
 
@@ -42,8 +68,14 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
     private boolean closed;
     private boolean freed;
 
-    /** Takes ownership of {@code arena}, {@code team} and what the passes warm up. */
-    CpuModelRunner(RunnerPlan plan, Arena arena, WorkerTeam team, KvPool pool, Passes passes) {
+    /**
+     * Takes ownership of {@code arena}, {@code team} and what the passes warm up.
+     *
+     * @param weights what the passes read, which others may read too; let go of at the end
+     */
+    CpuModelRunner(
+            RunnerPlan plan, Arena arena, WorkerTeam team, KvPool pool, Passes passes, SharedWeights weights) {
+        this.weights = weights;
         this.plan = plan;
         this.geometry = plan.kv();
         this.arena = arena;
@@ -194,6 +226,7 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
         if (!freed && team.isOver()) {
             freed = true;
             arena.close();
+            weights.release();
         }
     }
 }

@@ -3,6 +3,7 @@ package io.roseinfer.backend.cpu;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cpu.CpuModelRunner.SharedWeights;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
@@ -17,11 +18,12 @@ import io.roseinfer.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Builds a runner: plans its memory, refuses what cannot fit, packs the weights and wires the passes. */
+/** Builds runners: plans their memory, refuses what cannot fit, packs the weights and wires the passes. */
 final class RunnerLoader {
     /** The KV pool's size if nobody asks for another, unless one whole context needs more. */
     private static final long DEFAULT_KV_BYTES = 1L << 30;
@@ -45,46 +47,89 @@ final class RunnerLoader {
     private RunnerLoader() {}
 
     /**
-     * Builds a runner.
+     * Builds runners over the same packed weights.
      *
+     * @param threads of each runner
      * @param availableBytes memory that can be had
      * @throws BadModel if the model has what the kernels cannot run
      * @throws InsufficientMemory if that is too little, before any of it is taken
      */
-    static CpuModelRunner load(
+    static List<CpuModelRunner> load(
             ModelSpec spec,
             Weights weights,
             RunnerLimits limits,
             Precision precision,
             List<Kernels.Factory> kernels,
-            int threads,
+            List<Integer> threads,
             long availableBytes) {
         Trait.require(spec, SUPPORTED, "cpu");
-        RunnerPlan plan = plan(spec, limits, format(precision, weights), kernels, threads);
-        if (plan.memory().bytes() > availableBytes) {
-            throw tooLarge(weights, plan, (availableBytes >> 20) + " MiB of memory available");
+        WeightFormat format = format(precision, weights);
+        KvGeometry kv = geometry(spec, limits, threads.size());
+        List<RunnerPlan> plans = threads.stream()
+                .map(own -> new RunnerPlan(
+                        spec, limits, kv, format, MemoryPlan.of(spec, limits, kv, format, kernels, own)))
+                .toList();
+        long bytes = bytes(plans);
+        if (bytes > availableBytes) {
+            throw tooLarge(weights, bytes, plans, (availableBytes >> 20) + " MiB of memory available");
         }
+        Arena weightArena = Arena.ofShared();
+        SharedWeights shared = new SharedWeights(weightArena);
+        List<CpuModelRunner> runners = new ArrayList<>();
+        try {
+            ModelWeights packed = pack(plans.getFirst(), weights, weightArena, threads);
+            for (int i = 0; i < plans.size(); i++) {
+                runners.add(build(plans.get(i), packed, shared, kernels, threads.get(i)));
+            }
+            return runners;
+        } catch (OutOfMemoryError e) {
+            throw tooLarge(weights, bytes, plans, "too little memory free (" + e.getMessage() + ")");
+        } finally {
+            if (runners.size() < plans.size()) {
+                runners.forEach(CpuModelRunner::close);
+            }
+            shared.release();
+        }
+    }
+
+    /** What all take together: the matrices are there once. */
+    private static long bytes(List<RunnerPlan> plans) {
+        long bytes = plans.stream().mapToLong(plan -> plan.memory().bytes()).sum();
+        return bytes - (plans.size() - 1) * plans.getFirst().memory().matrixBytes();
+    }
+
+    /** Packs the weights with all the threads that the runners will have. */
+    private static ModelWeights pack(RunnerPlan plan, Weights weights, Arena arena, List<Integer> threads) {
+        WorkerTeam team =
+                new WorkerTeam(threads.stream().mapToInt(Integer::intValue).sum());
+        try {
+            SegmentAllocator memory = SegmentAllocator.slicingAllocator(
+                    LargeMemory.allocate(arena, plan.memory().matrixBytes()));
+            return new WeightLoader(plan.spec(), weights, plan.format(), memory, team).load();
+        } finally {
+            team.close();
+        }
+    }
+
+    private static CpuModelRunner build(
+            RunnerPlan plan, ModelWeights packed, SharedWeights shared, List<Kernels.Factory> kernels, int threads) {
         Arena arena = Arena.ofShared();
         WorkerTeam team = new WorkerTeam(threads);
         try {
-            return build(plan, weights, kernels, arena, team);
-        } catch (OutOfMemoryError e) {
-            release(team, arena);
-            throw tooLarge(weights, plan, "too little memory free (" + e.getMessage() + ")");
+            return build(plan, packed, shared, kernels, arena, team);
         } catch (RuntimeException | Error e) {
             release(team, arena);
             throw e;
         }
     }
 
-    private static RunnerPlan plan(
-            ModelSpec spec, RunnerLimits limits, WeightFormat format, List<Kernels.Factory> kernels, int threads) {
-        KvGeometry kv = geometry(spec, limits);
-        return new RunnerPlan(spec, limits, kv, format, MemoryPlan.of(spec, limits, kv, format, kernels, threads));
-    }
-
     private static CpuModelRunner build(
-            RunnerPlan plan, Weights weights, List<Kernels.Factory> kernels, Arena arena, WorkerTeam team) {
+            RunnerPlan plan,
+            ModelWeights packed,
+            SharedWeights shared,
+            List<Kernels.Factory> kernels,
+            Arena arena,
+            WorkerTeam team) {
         ModelSpec spec = plan.spec();
         RunnerLimits limits = plan.limits();
         KvGeometry kv = plan.kv();
@@ -99,14 +144,11 @@ final class RunnerLoader {
         for (int i = 0; i < workers.length; i++) {
             workers[i] = new Worker(spec, limits, sets(kinds, spec), pool);
         }
-        SegmentAllocator weightMemory = SegmentAllocator.slicingAllocator(
-                LargeMemory.allocate(arena, plan.memory().matrixBytes()));
-        ModelWeights packed = new WeightLoader(spec, weights, format, weightMemory, team).load();
         ForwardPass forward = new ForwardPass(spec, packed, pool, team, workers, scratch);
         HeadPass head = new HeadPass(spec, packed, team, workers, scratch);
         KernelWarmUp warmUp = new KernelWarmUp(kinds, new KernelExercises(spec, format, kv.blockSize(), arena));
         Passes passes = new Passes(forward, head, new StepWork(spec, packed), warmUp);
-        return new CpuModelRunner(plan, arena, team, pool, passes);
+        return new CpuModelRunner(plan, arena, team, pool, passes, shared.retain());
     }
 
     /** The kinds of kernels that a model of this size gets: without those that would be compiled for nothing. */
@@ -138,14 +180,16 @@ final class RunnerLoader {
         };
     }
 
-    /** The pool asked for, or room for every row's whole context within {@link #DEFAULT_KV_BYTES}; one context at least. */
-    static KvGeometry geometry(ModelSpec spec, RunnerLimits limits) {
+    /**
+     * The pool asked for, or room for every row's whole context within {@link #DEFAULT_KV_BYTES} for all replicas; one context at least.
+     */
+    static KvGeometry geometry(ModelSpec spec, RunnerLimits limits, int replicas) {
         Attention heads = spec.attention();
         long bytes = KvPool.blockBytes(spec.layers(), heads.kvHeads(), heads.headSize(), limits.blockSize());
         long perContext = Math.ceilDiv(spec.contextLength(), limits.blockSize());
         long blocks = limits.kvBlocks();
         if (blocks == 0) {
-            long affordable = Math.max(perContext, DEFAULT_KV_BYTES / bytes);
+            long affordable = Math.max(perContext, DEFAULT_KV_BYTES / replicas / bytes);
             blocks = Math.min(perContext * limits.maxRows(), affordable);
         }
         return new KvGeometry(limits.blockSize(), Math.toIntExact(blocks), bytes);
@@ -156,15 +200,16 @@ final class RunnerLoader {
         arena.close();
     }
 
-    private static InsufficientMemory tooLarge(Weights weights, RunnerPlan plan, String seen) {
+    private static InsufficientMemory tooLarge(Weights weights, long bytes, List<RunnerPlan> plans, String seen) {
+        KvGeometry kv = plans.getFirst().kv();
         return new InsufficientMemory(String.format(
                 Locale.ROOT,
                 "%s needs %d MiB on the cpu, %d MiB of it for %d KV blocks; there is %s; use a smaller --kv-blocks,"
                         + " --max-batch-size or a narrower --dtype",
                 weights.description(),
-                megabytes(plan.memory().bytes()),
-                megabytes(plan.kv().bytes()),
-                plan.kv().blocks(),
+                megabytes(bytes),
+                megabytes(plans.size() * kv.bytes()),
+                plans.size() * kv.blocks(),
                 seen));
     }
 

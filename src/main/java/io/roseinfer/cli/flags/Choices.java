@@ -6,8 +6,8 @@ import io.roseinfer.bench.SchedulerBenchmark;
 import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.server.AccessLog;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
@@ -46,28 +46,46 @@ public final class Choices {
     /**
      * A device, and which one of its kind.
      *
-     * @param index 0 for the first, and for kinds there is one of
+     * @param gpus by index; none if none was named
      */
-    public record Place(Settings.Device kind, int index) {
+    public record Place(Settings.Device kind, List<Integer> gpus) {
+        public Place {
+            gpus = List.copyOf(gpus);
+        }
+
+        /** The first of the GPUs; 0 if none was named. */
+        int index() {
+            return gpus.isEmpty() ? 0 : gpus.getFirst();
+        }
+
         /** As the flag spells it. */
         @Override
         public String toString() {
-            return word(kind) + (index > 0 ? ":" + index : "");
+            return gpus.size() > 1
+                    ? gpus.stream().map(gpu -> word(kind) + ":" + gpu).collect(Collectors.joining(","))
+                    : word(kind) + (index() > 0 ? ":" + index() : "");
         }
     }
 
-    /** A device's name; {@code cuda:1} is the second GPU. */
+    /** A device's name; {@code cuda:1} is the second GPU, {@code cuda:0,cuda:1} are the first two. */
     public static final class Device implements ITypeConverter<Place> {
-        private static final Pattern GPU = Pattern.compile("cuda:(\\d{1,3})");
+        private static final Pattern GPUS = Pattern.compile("cuda:\\d{1,3}(,cuda:\\d{1,3})*");
 
         private static final Choice<Settings.Device> KIND = new Choice<>(Settings.Device.class) {};
 
         @Override
         public Place convert(String text) {
-            Matcher gpu = GPU.matcher(text);
-            return gpu.matches()
-                    ? new Place(Settings.Device.CUDA, Integer.parseInt(gpu.group(1)))
-                    : new Place(KIND.convert(text), 0);
+            if (!GPUS.matcher(text).matches()) {
+                return new Place(KIND.convert(text), List.of());
+            }
+            List<Integer> gpus = Pattern.compile(",")
+                    .splitAsStream(text)
+                    .map(gpu -> Integer.parseInt(gpu.substring("cuda:".length())))
+                    .toList();
+            if (gpus.stream().distinct().count() < gpus.size()) {
+                throw new TypeConversionException("'" + text + "' names a GPU twice; each replica needs one of its own");
+            }
+            return new Place(Settings.Device.CUDA, gpus);
         }
     }
 

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Which model, on which device. The one class that talks to the composition root. */
@@ -43,11 +44,17 @@ public final class ModelFlags {
 
     @Option(
             names = "--device",
-            paramLabel = "<auto|cpu|cuda[:N]>",
+            paramLabel = "<auto|cpu|cuda[:N][,...]>",
             converter = Choices.Device.class,
-            description = "Where to run; cuda:1 is the second GPU (default: auto, which is the best device there is).",
+            description = {
+                "Where to run; cuda:1 is the second GPU, and cuda:0,cuda:1 serve together",
+                "(default: auto, which is the best device there is)."
+            },
             showDefaultValue = Visibility.NEVER)
     private Optional<Choices.Place> device = Optional.empty();
+
+    @Mixin
+    private ReplicaFlags replicas = new ReplicaFlags();
 
     @Option(
             names = "--dtype",
@@ -156,9 +163,9 @@ public final class ModelFlags {
     /** The flags, with an engine's default options. */
     public Settings settings(Terminal terminal) {
         return Settings.of(model)
-                .withDevice(kind())
+                .withPlacement(replicas.placement(
+                        kind(), threads.orElse(0), device.map(Choices.Place::gpus).orElse(List.of())))
                 .withPrecision(dtype)
-                .withThreads(threads.orElse(0))
                 .withOffline(offline)
                 .withEnvironment(terminal.environment())
                 .withCuda(cuda());
@@ -198,7 +205,9 @@ public final class ModelFlags {
 
     /** The device that a model was loaded to, as the flag spells it. */
     String place(LoadedModel loaded) {
-        return loaded.device() + (loaded.gpu().isPresent() && index() > 0 ? ":" + index() : "");
+        return loaded.gpu().isPresent() && device.isPresent() && kind() == Device.CUDA
+                ? device.get().toString()
+                : loaded.device();
     }
 
     /** The features in force on a device, with one note for each flag that has no effect there. */

@@ -72,6 +72,12 @@ public final class Ranges {
         }
     }
 
+    static final class Replicas extends Whole {
+        Replicas() {
+            super(1, 64);
+        }
+    }
+
     static final class TokenizeWorkers extends Whole {
         TokenizeWorkers() {
             super(0, 256);

@@ -130,7 +130,7 @@ class AvailableMemoryTest {
     private static ModelRunner load(TestModel model, RunnerLimits limits, long available) {
         CpuOptions options = CpuOptions.defaults();
         return RunnerLoader.load(
-                model.spec, model.weights(), limits, options.precision(), List.of(new ScalarKernels()), 1, available);
+                model.spec, model.weights(), limits, options.precision(), List.of(new ScalarKernels()), List.of(1), available).getFirst();
     }
 
     @Test

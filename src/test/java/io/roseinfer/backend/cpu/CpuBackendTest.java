@@ -139,7 +139,7 @@ class CpuBackendTest {
     @Test
     void the_default_pool_holds_every_row_whole_but_not_more_than_a_gibibyte_and_never_less_than_one_context() {
         ModelSpec small = model.spec;
-        KvGeometry all = RunnerLoader.geometry(small, LIMITS);
+        KvGeometry all = RunnerLoader.geometry(small, LIMITS, 1);
         assertThat(all.blocks()).isEqualTo(4 * 6);
         ModelSpec large = SpecBuilder.named("large")
                 .context(1024)
@@ -147,7 +147,7 @@ class CpuBackendTest {
                 .layers(12)
                 .heads(12)
                 .build();
-        KvGeometry capped = RunnerLoader.geometry(large, new RunnerLimits(64, 512, 16, 0));
+        KvGeometry capped = RunnerLoader.geometry(large, new RunnerLimits(64, 512, 16, 0), 1);
         assertThat(capped.bytes()).isBetween((1L << 30) - capped.bytesPerBlock(), 1L << 30);
         ModelSpec huge = SpecBuilder.named("huge")
                 .context(8192)
@@ -155,7 +155,7 @@ class CpuBackendTest {
                 .layers(48)
                 .heads(32)
                 .build();
-        KvGeometry one = RunnerLoader.geometry(huge, new RunnerLimits(64, 512, 16, 0));
+        KvGeometry one = RunnerLoader.geometry(huge, new RunnerLimits(64, 512, 16, 0), 1);
         assertThat(one.blocks()).isEqualTo(512);
     }
 

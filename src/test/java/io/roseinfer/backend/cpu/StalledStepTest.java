@@ -65,9 +65,10 @@ class StalledStepTest {
                 model.weights(),
                 new RunnerLimits(2, 16, 16, 4),
                 Precision.FP32,
-                List.of(new StallingKernels()),
-                2,
-                Long.MAX_VALUE);
+                        List.of(new StallingKernels()),
+                        List.of(2),
+                        Long.MAX_VALUE)
+                .getFirst();
         AtomicLong now = new AtomicLong();
         // Time passes only while the worker is held up.
         runner.giveUpAfter(

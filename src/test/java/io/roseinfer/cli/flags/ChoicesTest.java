@@ -1,17 +1,38 @@
 package io.roseinfer.cli.flags;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.Settings;
+import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.TypeConversionException;
 
 class ChoicesTest {
     @ParameterizedTest
     @CsvSource({"cuda, CUDA, 0, cuda", "cuda:0, CUDA, 0, cuda", "cuda:7, CUDA, 7, cuda:7", "cpu, CPU, 0, cpu"})
     void device_mayNameOneGpuOfSeveral(String text, Settings.Device kind, int index, String spelled) {
         Choices.Place place = new Choices.Device().convert(text);
-        assertThat(place).isEqualTo(new Choices.Place(kind, index));
+        assertThat(place.kind()).isEqualTo(kind);
+        assertThat(place.index()).isEqualTo(index);
         assertThat(place).hasToString(spelled);
+    }
+
+    @Test
+    void device_may_name_several_gpus() {
+        Choices.Place place = new Choices.Device().convert("cuda:2,cuda:0");
+        assertThat(place).isEqualTo(new Choices.Place(Settings.Device.CUDA, List.of(2, 0)));
+        assertThat(place).hasToString("cuda:2,cuda:0");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cuda:0,cuda:0", "cuda:0,cpu", "cuda:0,", "cuda,cuda"})
+    void device_of_several_gpus_names_each_by_a_number_of_its_own(String text) {
+        assertThatThrownBy(() -> new Choices.Device().convert(text))
+                .isInstanceOf(TypeConversionException.class)
+                .hasMessageContaining(text);
     }
 }

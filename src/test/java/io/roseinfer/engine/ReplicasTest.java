@@ -1,0 +1,186 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.Roseinfer;
+import io.roseinfer.Settings;
+import io.roseinfer.Settings.Placement;
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.base.RoseException.ReplicaStopped;
+import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.observe.Observers;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ReplicasTest {
+    private static final int REQUESTS = 40;
+
+    static List<RoutingPolicy> policies() {
+        return List.of(
+                RoutingPolicy.pull(),
+                RoutingPolicy.roundRobin(),
+                RoutingPolicy.leastTokens(),
+                RoutingPolicy.prefix(),
+                RoutingPolicy.vllm(),
+                RoutingPolicy.sglang(),
+                RoutingPolicy.dynamo());
+    }
+
+    private static GenerationRequest request(int i) {
+        return Models.request(8, i, i + 1, i + 2).withSeed(i);
+    }
+
+    private static Engine engine(RoutingPolicy routing, SimOptions... devices) {
+        EngineOptions options = Models.options();
+        List<SimRunner> runners = Stream.of(devices)
+                .map(device -> Models.runner(options, device))
+                .toList();
+        return Engine.open(
+                runners,
+                Optional.empty(),
+                options,
+                routing,
+                Models.ticking(),
+                Observers.NONE,
+                replica -> Observers.NONE);
+    }
+
+    /** A device that is lost at its first step after it was told to be. */
+    private static SimOptions losing(AtomicBoolean lost) {
+        return SimOptions.defaults().withOnStep(step -> {
+            if (lost.get()) {
+                throw new DeviceFailure("the device is gone", false);
+            }
+        });
+    }
+
+    /** A device whose steps wait until something is opened. */
+    private static SimOptions held(CountDownLatch open) {
+        return SimOptions.defaults().withOnStep(step -> {
+            try {
+                open.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @MethodSource("policies")
+    void several_replicas_yield_what_one_yields(RoutingPolicy routing) {
+        try (Engine one = engine(routing, SimOptions.defaults());
+                Engine three =
+                        engine(routing, SimOptions.defaults(), SimOptions.defaults(), SimOptions.defaults())) {
+            List<TokenStream> streams = IntStream.range(0, REQUESTS)
+                    .mapToObj(i -> three.submit(request(i)))
+                    .toList();
+            for (int i = 0; i < REQUESTS; i++) {
+                assertThat(streams.get(i).completion().ids())
+                        .as("request %d", i)
+                        .isEqualTo(one.generate(request(i)).ids());
+            }
+            assertThat(three.stats().requests().accepted()).isEqualTo(REQUESTS);
+            assertThat(three.loads()).allMatch(load -> load.requests() == 0 && load.outstandingTokens() == 0);
+        }
+    }
+
+    @Test
+    void round_robin_gives_every_replica_its_turn() {
+        try (Engine engine = engine(RoutingPolicy.roundRobin(), SimOptions.defaults(), SimOptions.defaults())) {
+            IntStream.range(0, REQUESTS).mapToObj(i -> engine.submit(request(i))).toList().forEach(TokenStream::completion);
+            assertThat(engine.replicaStats()).hasSize(2).allMatch(stats -> stats.steps() > 0);
+        }
+    }
+
+    @Test
+    void a_replica_that_is_held_up_holds_up_nobody_who_waits_in_the_shared_queue() {
+        CountDownLatch open = new CountDownLatch(1);
+        try (Engine engine = engine(RoutingPolicy.pull(), held(open), SimOptions.defaults())) {
+            List<TokenStream> streams = IntStream.range(0, REQUESTS)
+                    .mapToObj(i -> engine.submit(request(i)))
+                    .toList();
+            long atTheOther = 0;
+            while (engine.stats().waiting() > 0 || atTheOther < REQUESTS - 8) {
+                atTheOther = streams.stream()
+                        .filter(stream -> stream.finishReason().isPresent())
+                        .count();
+                Thread.onSpinWait();
+            }
+            open.countDown();
+            streams.forEach(TokenStream::completion);
+        }
+    }
+
+    @Test
+    void what_a_dead_replica_had_and_nobody_has_seen_a_token_of_is_served_by_the_others() {
+        AtomicBoolean lost = new AtomicBoolean(true);
+        try (Engine engine = engine(RoutingPolicy.roundRobin(), losing(lost), SimOptions.defaults())) {
+            List<TokenStream> streams = IntStream.range(0, REQUESTS)
+                    .mapToObj(i -> engine.submit(request(i)))
+                    .toList();
+            streams.forEach(stream -> assertThat(stream.completion().ids()).hasSize(8));
+            assertThat(engine.failure(0)).get().isInstanceOf(ReplicaStopped.class);
+            assertThat(engine.failure(1)).isEmpty();
+            assertThat(engine.generate(request(1)).ids()).hasSize(8);
+        }
+    }
+
+    @Test
+    void a_request_with_a_token_ends_with_its_replica_and_is_told_that_the_others_go_on() {
+        AtomicBoolean lost = new AtomicBoolean();
+        RoutingPolicy first = (request, living) -> 0;
+        try (Engine engine = engine(first, losing(lost), SimOptions.defaults())) {
+            TokenStream stream = engine.submit(Models.request(60, 1));
+            assertThat(stream.next()).isNotNull();
+            lost.set(true);
+            assertThatThrownBy(stream::completion)
+                    .isInstanceOf(ReplicaStopped.class)
+                    .hasMessageContaining("engine 0 stopped")
+                    .hasMessageContaining("the device is gone");
+            assertThat(engine.generate(request(1)).ids()).hasSize(8);
+        }
+    }
+
+    @Test
+    void the_engine_fails_with_its_last_replica() {
+        AtomicBoolean lost = new AtomicBoolean(true);
+        try (Engine engine = engine(RoutingPolicy.pull(), losing(lost), losing(lost))) {
+            assertThatThrownBy(() -> {
+                        while (true) {
+                            Completion unused = engine.generate(request(1));
+                        }
+                    })
+                    .isInstanceOf(EngineStopped.class)
+                    .hasMessageContaining("the device is gone");
+            assertThatThrownBy(() -> engine.submit(request(1))).isInstanceOf(EngineStopped.class);
+        }
+    }
+
+    @Test
+    void the_processor_serves_with_several_replicas_over_one_copy_of_the_weights() {
+        GenerationRequest request = GenerationRequest.of("Once upon a time").withMaxNewTokens(4);
+        Settings settings = Settings.of("builtin:tiny");
+        Placement two = new Placement(Settings.Device.CPU, 2, 2, List.of(), RoutingPolicy.roundRobin());
+        try (Engine one = Roseinfer.open(settings.withDevice(Settings.Device.CPU));
+                Engine both = Roseinfer.open(settings.withPlacement(two))) {
+            int[] expected = one.generate(request).ids();
+            assertThat(both.replicas()).isEqualTo(2);
+            assertThat(both.generate(request).ids()).isEqualTo(expected);
+            assertThat(both.generate(request).ids()).isEqualTo(expected);
+            assertThat(both.replicaStats()).allMatch(stats -> stats.steps() > 0);
+        }
+    }
+}
