@@ -175,13 +175,7 @@ public final class LoadedModel implements AutoCloseable {
     public Engine serve(EngineOptions options, Clock clock, Observers observers, IntFunction<Observers> each) {
         Objects.requireNonNull(observers, "observers");
         return Engine.open(
-                copies.runners(),
-                tokenizer,
-                fitting(options),
-                copies.routing(),
-                clock,
-                profiler.and(observers),
-                each);
+                copies.runners(), tokenizer, fitting(options), copies.routing(), clock, profiler.and(observers), each);
     }
 
     /** Shows the profiler that started the program what an engine does; nobody, unless there is one and it was asked for. */

@@ -123,7 +123,8 @@ public final class Roseinfer {
         try (ModelFiles files = files(settings, downloads)) {
             EngineOptions asked = options.apply(files.spec());
             warnings.addAll(files.warnings());
-            Settings.Cuda cuda = backends.getFirst() instanceof CudaBackend ? settings.cuda() : Settings.Cuda.defaults();
+            Settings.Cuda cuda =
+                    backends.getFirst() instanceof CudaBackend ? settings.cuda() : Settings.Cuda.defaults();
             Observers profiler = cuda.profilerRanges() ? profiler(settings, warnings) : Observers.NONE;
             EngineOptions engine = cuda.pagedAttention() ? asked : contiguous(asked, files.spec());
             RunnerLimits limits = EngineLimits.runnerLimits(engine, files.spec());
@@ -209,7 +210,9 @@ public final class Roseinfer {
         try {
             for (int i = 0; i < placement.replicas(); i++) {
                 int behind = settings.cuda().index() + i;
-                gpus.add(cuda(settings, placement.gpus().isEmpty() ? behind : placement.gpus().get(i)));
+                gpus.add(cuda(
+                        settings,
+                        placement.gpus().isEmpty() ? behind : placement.gpus().get(i)));
             }
         } catch (RuntimeException | Error e) {
             gpus.forEach(Backend::close);

@@ -47,8 +47,7 @@ public record Settings(
      * @param gpus the GPUs by index, one for each replica; empty for that of {@link Cuda#index} and those behind it
      * @param routing which replica serves a request
      */
-    public record Placement(
-            Device device, int threads, int replicas, List<Integer> gpus, RoutingPolicy routing) {
+    public record Placement(Device device, int threads, int replicas, List<Integer> gpus, RoutingPolicy routing) {
         public Placement {
             Objects.requireNonNull(device, "device");
             gpus = List.copyOf(Objects.requireNonNull(gpus, "gpus"));
@@ -56,7 +55,8 @@ public record Settings(
             if (replicas < 1) {
                 throw new BadInput("replicas is " + replicas + "; it must be positive");
             }
-            if (!gpus.isEmpty() && (gpus.size() != replicas || gpus.stream().distinct().count() != replicas)) {
+            if (!gpus.isEmpty()
+                    && (gpus.size() != replicas || gpus.stream().distinct().count() != replicas)) {
                 throw new BadInput("gpus is " + gpus + " for " + replicas + " replicas; each needs one of its own");
             }
         }
@@ -122,7 +122,8 @@ public record Settings(
     }
 
     public Settings withDevice(Device value) {
-        return withPlacement(new Placement(value, placement.threads, placement.replicas, placement.gpus, placement.routing));
+        return withPlacement(
+                new Placement(value, placement.threads, placement.replicas, placement.gpus, placement.routing));
     }
 
     public Settings withPrecision(Precision value) {
@@ -130,7 +131,8 @@ public record Settings(
     }
 
     public Settings withThreads(int value) {
-        return withPlacement(new Placement(placement.device, value, placement.replicas, placement.gpus, placement.routing));
+        return withPlacement(
+                new Placement(placement.device, value, placement.replicas, placement.gpus, placement.routing));
     }
 
     public Settings withOffline(boolean value) {

@@ -51,8 +51,8 @@ class FailedLoadTest {
     void a_device_on_which_a_model_cannot_be_loaded_is_closed_even_if_memory_has_run_out() {
         Settings settings = Settings.of("builtin:tiny");
         FullDevice device = new FullDevice();
-        assertThatThrownBy(
-                        () -> Roseinfer.load(settings, List.of(device), new ArrayList<>(), spec -> settings.engine(), NOTHING))
+        assertThatThrownBy(() -> Roseinfer.load(
+                        settings, List.of(device), new ArrayList<>(), spec -> settings.engine(), NOTHING))
                 .isInstanceOf(OutOfMemoryError.class);
         assertThat(device.closed).isTrue();
     }

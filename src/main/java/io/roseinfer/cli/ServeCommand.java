@@ -12,8 +12,8 @@ import io.roseinfer.server.AccessLog;
 import io.roseinfer.server.Server;
 import io.roseinfer.server.ServerMetrics;
 import io.roseinfer.server.ServerOptions;
-import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.ServerWarmUp;
+import io.roseinfer.server.api.ServedModel;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.InstantSource;
@@ -52,7 +52,8 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     @Override
     public int run(CommandSpec spec, Terminal terminal) {
         ServerOptions options = server.options(model.model(), RootCommand.VERSION, terminal);
-        EngineOptions engine = server.addTo(scheduler.engineOptions(0, terminal)).withStepHistory(STEP_HISTORY);
+        EngineOptions engine =
+                server.addTo(scheduler.engineOptions(0, terminal)).withStepHistory(STEP_HISTORY);
         try (LoadedModel loaded = model.load(engine, terminal)) {
             model.features(loaded, terminal);
             warmUp(loaded, engine, terminal);
@@ -75,8 +76,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         ServerMetrics metrics = new ServerMetrics(options.modelName(), loaded.replicas());
         InstantSource time = InstantSource.system();
         AccessLog log = new AccessLog(server.accessLog(), line -> print(line, terminal), terminal.clock(), time);
-        try (Engine engine = loaded.serve(
-                        engineOptions, terminal.clock(), metrics.observers(), metrics::observers);
+        try (Engine engine = loaded.serve(engineOptions, terminal.clock(), metrics.observers(), metrics::observers);
                 Server running = Server.start(engine, options, metrics, log, terminal.clock(), time)) {
             CompletableFuture<Optional<RuntimeException>> end = new CompletableFuture<>();
             CompletableFuture<Void> unused = running.death().thenAccept(why -> end.complete(Optional.of(why)));

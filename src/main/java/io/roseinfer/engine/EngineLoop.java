@@ -143,11 +143,13 @@ final class EngineLoop {
         int cached = load.cachedTokens(request);
         request.charge(sequence.maxLength(), sequence.promptLength() - cached);
         load.add(request.chargedTokens(), request.chargedPromptTokens());
+        shared.takenChanged(1);
     }
 
     private void discharge(LiveRequest request) {
         if (request.chargedTokens() > 0) {
             load.remove(request.chargedTokens(), request.chargedPromptTokens());
+            shared.takenChanged(-1);
             request.charge(0, 0);
         }
     }

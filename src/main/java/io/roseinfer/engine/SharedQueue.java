@@ -19,6 +19,9 @@ final class SharedQueue {
     /** Requests put in order at a time, so that a flood of them cannot hold up the rows that run. */
     private static final int SORTED_AT_ONCE = 1024;
 
+    /** Requests by which an engine may be ahead of its share: one that is slow to come should not keep work from the others. */
+    private static final int AHEAD = 8;
+
     /** Between two looks whether somebody else is through with the queue. */
     private static final long LOOK_NANOS = 1_000;
 
@@ -29,6 +32,7 @@ final class SharedQueue {
     private final AtomicInteger size = new AtomicInteger();
     private final AtomicInteger sleepers = new AtomicInteger();
     private final AtomicInteger takers = new AtomicInteger();
+    private final AtomicInteger taken = new AtomicInteger();
     private final AtomicBoolean owned = new AtomicBoolean();
     // The rest is the owner's.
     private final RequestList waiting = new RequestList();
@@ -83,6 +87,11 @@ final class SharedQueue {
         takers.addAndGet(by);
     }
 
+    /** An engine has one request more, from here or not, or one fewer. */
+    void takenChanged(int by) {
+        taken.addAndGet(by);
+    }
+
     /** An engine goes to sleep, having nothing to do, or wakes. */
     void sleepersChanged(int by) {
         sleepers.addAndGet(by);
@@ -94,7 +103,8 @@ final class SharedQueue {
     }
 
     /**
-     * Gives an engine its share of what waits; nothing while another is being given its.
+     * Gives an engine as many as make its requests a fair share of all there are; or more, up to a fair share of those that wait, as long as that
+     * brings it no more than {@value #AHEAD} ahead. Nothing while another is being given its share.
      *
      * @param most requests that it has room for
      */
@@ -105,7 +115,10 @@ final class SharedQueue {
         try {
             sort();
             expireUntil(nowNanos);
-            give(loop, Math.min(most, Math.ceilDiv(size(), Math.max(1, takers.get()))));
+            int engines = Math.max(1, takers.get());
+            int behind = Math.ceilDiv(size() + taken.get(), engines) - loop.load().requests();
+            int share = Math.max(behind, Math.min(Math.ceilDiv(size(), engines), behind + AHEAD));
+            give(loop, Math.min(most, share));
         } finally {
             owned.set(false);
         }

@@ -25,6 +25,7 @@ final class TokenBuffer {
     private final long[] stamps;
     /** For each token how many steps after the first token's its own was. */
     private final int[] stepsLater;
+
     private final float[] logprobs;
     private final int[] topIds;
     private final float[] topLogprobs;

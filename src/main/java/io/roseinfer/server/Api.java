@@ -2,14 +2,14 @@ package io.roseinfer.server;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Quoted;
-import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.HttpHandler;
 import io.roseinfer.server.http.Reply;
-import io.roseinfer.server.http.ResponseWriter.ClientGone;
 import io.roseinfer.server.http.ResponseWriter;
+import io.roseinfer.server.http.ResponseWriter.ClientGone;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;

@@ -67,9 +67,8 @@ final class CompletionEvents implements BodySource {
 
     /** What stands behind the last token: counts and stamps, if they are wanted. */
     private String tail() {
-        List<Completion> completions = choices.stream()
-                .map(choice -> choice.completion.orElseThrow())
-                .toList();
+        List<Completion> completions =
+                choices.stream().map(choice -> choice.completion.orElseThrow()).toList();
         List<ObjectNode> events = new ArrayList<>();
         if (call.output().usage()) {
             ObjectNode usage = json.envelope();

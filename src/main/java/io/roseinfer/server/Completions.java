@@ -30,12 +30,7 @@ final class Completions implements Endpoint {
     private final ServerMetrics metrics;
 
     Completions(
-            Engine engine,
-            CompletionReader reader,
-            Clock clock,
-            InstantSource time,
-            Door door,
-            ServerMetrics metrics) {
+            Engine engine, CompletionReader reader, Clock clock, InstantSource time, Door door, ServerMetrics metrics) {
         this.engine = engine;
         this.reader = reader;
         this.clock = clock;

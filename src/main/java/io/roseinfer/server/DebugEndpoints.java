@@ -38,7 +38,9 @@ final class DebugEndpoints {
                 .createObjectNode()
                 .put("boot_id", MachineClock.bootId().orElse(null))
                 .put("monotonic_ns", clock.nanos())
-                .put("wall_ns", Math.addExact(Math.multiplyExact(now.getEpochSecond(), 1_000_000_000L), now.getNano())));
+                .put(
+                        "wall_ns",
+                        Math.addExact(Math.multiplyExact(now.getEpochSecond(), 1_000_000_000L), now.getNano())));
     }
 
     /** {@code GET /debug/steps}: the records of steps from one number on, oldest first, as far as the engine still has them. */
@@ -74,10 +76,12 @@ final class DebugEndpoints {
             String name = pair.substring(0, Math.max(0, pair.indexOf('=')));
             String value = pair.substring(pair.indexOf('=') + 1);
             if (!name.equals("from") && !name.equals("limit")) {
-                throw ApiError.badRequest("the query has " + Quoted.value(pair) + "; it takes from=NUMBER and limit=NUMBER");
+                throw ApiError.badRequest(
+                        "the query has " + Quoted.value(pair) + "; it takes from=NUMBER and limit=NUMBER");
             }
             if (!value.matches("[0-9]{1,18}")) {
-                throw ApiError.badField(name, name + " is " + Quoted.value(value) + "; it must be a whole number, 0 or more");
+                throw ApiError.badField(
+                        name, name + " is " + Quoted.value(value) + "; it must be a whole number, 0 or more");
             }
             values.put(name, Long.parseLong(value));
         }

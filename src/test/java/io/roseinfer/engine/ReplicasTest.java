@@ -45,9 +45,8 @@ class ReplicasTest {
 
     private static Engine engine(RoutingPolicy routing, SimOptions... devices) {
         EngineOptions options = Models.options();
-        List<SimRunner> runners = Stream.of(devices)
-                .map(device -> Models.runner(options, device))
-                .toList();
+        List<SimRunner> runners =
+                Stream.of(devices).map(device -> Models.runner(options, device)).toList();
         return Engine.open(
                 runners,
                 Optional.empty(),
@@ -69,21 +68,22 @@ class ReplicasTest {
 
     /** A device whose steps wait until something is opened. */
     private static SimOptions held(CountDownLatch open) {
-        return SimOptions.defaults().withOnStep(step -> {
-            try {
-                open.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        });
+        return SimOptions.defaults().withOnStep(step -> await(open));
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @ParameterizedTest
     @MethodSource("policies")
     void several_replicas_yield_what_one_yields(RoutingPolicy routing) {
         try (Engine one = engine(routing, SimOptions.defaults());
-                Engine three =
-                        engine(routing, SimOptions.defaults(), SimOptions.defaults(), SimOptions.defaults())) {
+                Engine three = engine(routing, SimOptions.defaults(), SimOptions.defaults(), SimOptions.defaults())) {
             List<TokenStream> streams = IntStream.range(0, REQUESTS)
                     .mapToObj(i -> three.submit(request(i)))
                     .toList();
@@ -100,7 +100,10 @@ class ReplicasTest {
     @Test
     void round_robin_gives_every_replica_its_turn() {
         try (Engine engine = engine(RoutingPolicy.roundRobin(), SimOptions.defaults(), SimOptions.defaults())) {
-            IntStream.range(0, REQUESTS).mapToObj(i -> engine.submit(request(i))).toList().forEach(TokenStream::completion);
+            IntStream.range(0, REQUESTS)
+                    .mapToObj(i -> engine.submit(request(i)))
+                    .toList()
+                    .forEach(TokenStream::completion);
             assertThat(engine.replicaStats()).hasSize(2).allMatch(stats -> stats.steps() > 0);
         }
     }
@@ -140,12 +143,18 @@ class ReplicasTest {
 
     @Test
     void a_request_with_a_token_ends_with_its_replica_and_is_told_that_the_others_go_on() {
-        AtomicBoolean lost = new AtomicBoolean();
+        CountDownLatch seen = new CountDownLatch(1);
+        SimOptions lostAfterAStep = SimOptions.defaults().withOnStep(step -> {
+            if (step > 0) {
+                await(seen);
+                throw new DeviceFailure("the device is gone", false);
+            }
+        });
         RoutingPolicy first = (request, living) -> 0;
-        try (Engine engine = engine(first, losing(lost), SimOptions.defaults())) {
+        try (Engine engine = engine(first, lostAfterAStep, SimOptions.defaults())) {
             TokenStream stream = engine.submit(Models.request(60, 1));
             assertThat(stream.next()).isNotNull();
-            lost.set(true);
+            seen.countDown();
             assertThatThrownBy(stream::completion)
                     .isInstanceOf(ReplicaStopped.class)
                     .hasMessageContaining("engine 0 stopped")

@@ -18,7 +18,8 @@ class LatencySummaryTest {
         return new RequestStamps(
                 submitted,
                 submitted + MS,
-                new RequestTimeline(submitted, submitted, submitted + 2 * MS, tokens, finishMs * MS, new long[tokens.length]));
+                new RequestTimeline(
+                        submitted, submitted, submitted + 2 * MS, tokens, finishMs * MS, new long[tokens.length]));
     }
 
     @Test

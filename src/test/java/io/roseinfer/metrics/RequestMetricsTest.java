@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 class RequestMetricsTest {
     private static RequestStamps stamps(
             long start, long end, long tokenized, long admitted, long finish, long... tokens) {
-        return new RequestStamps(start, end, new RequestTimeline(start, tokenized, admitted, tokens, finish, new long[tokens.length]));
+        return new RequestStamps(
+                start, end, new RequestTimeline(start, tokenized, admitted, tokens, finish, new long[tokens.length]));
     }
 
     @Test

@@ -25,8 +25,8 @@ class StampsTest {
 
     private JsonNode stamps(boolean stream, int n) throws IOException {
         Answer answer = server.complete(
-                "{\"prompt\":\"Once\",\"max_tokens\":" + TOKENS + ",\"ignore_eos\":true,\"n\":" + n + ",\"stream\":" + stream
-                        + "}",
+                "{\"prompt\":\"Once\",\"max_tokens\":" + TOKENS + ",\"ignore_eos\":true,\"n\":" + n + ",\"stream\":"
+                        + stream + "}",
                 ASK);
         assertThat(answer.status()).isEqualTo(200);
         if (!stream) {
@@ -66,7 +66,8 @@ class StampsTest {
             }
             assertThat(stages).isSorted();
             assertThat(choice.get("finished_ns").longValue())
-                    .isGreaterThanOrEqualTo(choice.get("sampled_ns").get(TOKENS - 1).longValue());
+                    .isGreaterThanOrEqualTo(
+                            choice.get("sampled_ns").get(TOKENS - 1).longValue());
         }
     }
 
@@ -117,7 +118,8 @@ class StampsTest {
     void nobody_gets_stamps_who_has_not_asked() throws IOException {
         String body = "{\"prompt\":\"Once\",\"max_tokens\":2}";
         assertThat(TestServer.json(server.complete(body)).has("stamps")).isFalse();
-        assertThat(TestServer.json(server.complete(body, "X-Roseinfer-Stamps: 0\r\n")).has("stamps"))
+        assertThat(TestServer.json(server.complete(body, "X-Roseinfer-Stamps: 0\r\n"))
+                        .has("stamps"))
                 .isFalse();
     }
 
@@ -130,12 +132,13 @@ class StampsTest {
 
     @Test
     void the_clock_is_that_of_the_stamps() throws IOException {
-        long before = TestServer.json(server.get("/debug/clock")).get("monotonic_ns").longValue();
+        long before =
+                TestServer.json(server.get("/debug/clock")).get("monotonic_ns").longValue();
         long firstByte = stamps(true, 1).get("first_byte_ns").longValue();
         JsonNode after = TestServer.json(server.get("/debug/clock"));
-        assertThat(List.of(before, firstByte, after.get("monotonic_ns").longValue())).isSorted();
-        assertThat(after.get("wall_ns").longValue())
-                .isEqualTo(TestServer.NOW.getEpochSecond() * 1_000_000_000L);
+        assertThat(List.of(before, firstByte, after.get("monotonic_ns").longValue()))
+                .isSorted();
+        assertThat(after.get("wall_ns").longValue()).isEqualTo(TestServer.NOW.getEpochSecond() * 1_000_000_000L);
     }
 
     @Test

@@ -119,8 +119,8 @@ public final class CpuBackend implements Backend {
     /** Several runners over weights that are in memory once; the threads are shared out. */
     @Override
     public List<ModelRunner> load(ModelSpec spec, Weights weights, RunnerLimits limits, int replicas) {
-        List<CpuModelRunner> runners =
-                RunnerLoader.load(spec, weights, limits, options.precision(), kernels, shares(replicas), memory.bytes());
+        List<CpuModelRunner> runners = RunnerLoader.load(
+                spec, weights, limits, options.precision(), kernels, shares(replicas), memory.bytes());
         // Not before: loading reads files, which may take any time.
         runners.forEach(runner ->
                 runner.giveUpAfter(new StallLimit(clock, TimeUnit.NANOSECONDS.convert(options.stallLimit()))));

@@ -73,8 +73,7 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
      *
      * @param weights what the passes read, which others may read too; let go of at the end
      */
-    CpuModelRunner(
-            RunnerPlan plan, Arena arena, WorkerTeam team, KvPool pool, Passes passes, SharedWeights weights) {
+    CpuModelRunner(RunnerPlan plan, Arena arena, WorkerTeam team, KvPool pool, Passes passes, SharedWeights weights) {
         this.weights = weights;
         this.plan = plan;
         this.geometry = plan.kv();

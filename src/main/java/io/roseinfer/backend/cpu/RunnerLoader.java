@@ -66,8 +66,8 @@ final class RunnerLoader {
         WeightFormat format = format(precision, weights);
         KvGeometry kv = geometry(spec, limits, threads.size());
         List<RunnerPlan> plans = threads.stream()
-                .map(own -> new RunnerPlan(
-                        spec, limits, kv, format, MemoryPlan.of(spec, limits, kv, format, kernels, own)))
+                .map(own ->
+                        new RunnerPlan(spec, limits, kv, format, MemoryPlan.of(spec, limits, kv, format, kernels, own)))
                 .toList();
         long bytes = bytes(plans);
         if (bytes > availableBytes) {

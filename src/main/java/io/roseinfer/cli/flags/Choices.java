@@ -83,7 +83,8 @@ public final class Choices {
                     .map(gpu -> Integer.parseInt(gpu.substring("cuda:".length())))
                     .toList();
             if (gpus.stream().distinct().count() < gpus.size()) {
-                throw new TypeConversionException("'" + text + "' names a GPU twice; each replica needs one of its own");
+                throw new TypeConversionException(
+                        "'" + text + "' names a GPU twice; each replica needs one of its own");
             }
             return new Place(Settings.Device.CUDA, gpus);
         }

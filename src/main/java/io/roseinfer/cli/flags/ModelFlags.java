@@ -164,7 +164,9 @@ public final class ModelFlags {
     public Settings settings(Terminal terminal) {
         return Settings.of(model)
                 .withPlacement(replicas.placement(
-                        kind(), threads.orElse(0), device.map(Choices.Place::gpus).orElse(List.of())))
+                        kind(),
+                        threads.orElse(0),
+                        device.map(Choices.Place::gpus).orElse(List.of())))
                 .withPrecision(dtype)
                 .withOffline(offline)
                 .withEnvironment(terminal.environment())

@@ -37,7 +37,6 @@ final class ReplicaFlags {
             throw new BadInput("--replicas is " + count + " and --device names " + gpus.size()
                     + " GPUs; leave one of the two out");
         }
-        return new Placement(
-                device, threads, count, gpus.size() > 1 ? gpus : List.of(), RoutingChoice.policy(routing));
+        return new Placement(device, threads, count, gpus.size() > 1 ? gpus : List.of(), RoutingChoice.policy(routing));
     }
 }

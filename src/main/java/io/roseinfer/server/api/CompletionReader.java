@@ -62,7 +62,8 @@ public sealed class CompletionReader permits ChatReader {
      *
      * @param mostTime the server's own limit for a request
      */
-    public CompletionReader(ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, Optional<Duration> mostTime) {
+    public CompletionReader(
+            ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, Optional<Duration> mostTime) {
         this.model = model;
         this.spec = spec;
         this.tokenizer = tokenizer;

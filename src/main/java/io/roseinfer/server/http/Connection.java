@@ -177,7 +177,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
 
     private void answer(Item.Call call) {
-        NettyResponse response = new NettyResponse(encoder(), queue, call.keepAlive(), call.chunked(), limits.writeStall());
+        NettyResponse response =
+                new NettyResponse(encoder(), queue, call.keepAlive(), call.chunked(), limits.writeStall());
         answering = response;
         calls.incrementAndGet();
         Thread.ofVirtual().name("roseinfer-call").start(() -> {

@@ -49,8 +49,7 @@ final class NettyResponse implements ResponseWriter {
      * @param keepAlive whether the connection stays open behind it
      * @param chunked whether a client reads chunks, as from HTTP/1.1 on; without them the connection's end is the answer's
      */
-    NettyResponse(
-            ChannelHandlerContext encoder, PumpQueue queue, boolean keepAlive, boolean chunked, Duration stall) {
+    NettyResponse(ChannelHandlerContext encoder, PumpQueue queue, boolean keepAlive, boolean chunked, Duration stall) {
         this.encoder = encoder;
         this.channel = encoder.channel();
         this.queue = queue;

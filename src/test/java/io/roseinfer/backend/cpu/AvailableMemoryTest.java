@@ -130,7 +130,14 @@ class AvailableMemoryTest {
     private static ModelRunner load(TestModel model, RunnerLimits limits, long available) {
         CpuOptions options = CpuOptions.defaults();
         return RunnerLoader.load(
-                model.spec, model.weights(), limits, options.precision(), List.of(new ScalarKernels()), List.of(1), available).getFirst();
+                        model.spec,
+                        model.weights(),
+                        limits,
+                        options.precision(),
+                        List.of(new ScalarKernels()),
+                        List.of(1),
+                        available)
+                .getFirst();
     }
 
     @Test

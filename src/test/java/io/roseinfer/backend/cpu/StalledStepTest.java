@@ -61,10 +61,10 @@ class StalledStepTest {
     void a_worker_that_does_not_come_back_fails_the_step_and_keeps_the_memory_it_may_use() {
         TestModel model = TestModel.random(TestModel.plain(), 1);
         CpuModelRunner runner = RunnerLoader.load(
-                model.spec,
-                model.weights(),
-                new RunnerLimits(2, 16, 16, 4),
-                Precision.FP32,
+                        model.spec,
+                        model.weights(),
+                        new RunnerLimits(2, 16, 16, 4),
+                        Precision.FP32,
                         List.of(new StallingKernels()),
                         List.of(2),
                         Long.MAX_VALUE)

@@ -1,8 +1,8 @@
 package io.roseinfer.server.http;
 
-import io.roseinfer.base.Clock;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.base.Clock;
 import io.roseinfer.server.http.RawClient.Answer;
 import io.roseinfer.server.http.ResponseWriter.ClientGone;
 import java.io.IOException;

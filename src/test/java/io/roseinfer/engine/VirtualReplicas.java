@@ -1,0 +1,193 @@
+package io.roseinfer.engine;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.engine.routing.ReplicaLoad;
+import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.kv.PublishedPrefixes;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.SpecBuilder;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepObserver;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The real loops, schedulers, pools and policies on virtual time: a step takes 2 ms and 20 µs for each of its tokens, and the replica
+ * whose clock is behind the others is turned next. The same run to the nanosecond every time.
+ */
+final class VirtualReplicas {
+    static final int BLOCK = 16;
+    private static final int VOCABULARY = 50_000;
+    private static final int CONTEXT = 2560;
+    private static final long STEP_NANOS = 2_000_000;
+    private static final long TOKEN_NANOS = 20_000;
+
+    /** What a run was like. */
+    record Outcome(double hitRate, long medianNanos, long p99Nanos, long lastNanos) {}
+
+    /** A request and when it comes. */
+    record Arrival(long nanos, int[] prompt, int newTokens) {}
+
+    /** One replica and its clock. */
+    private static final class Lane implements StepObserver, EngineLoop.Owner {
+        private final EngineLoop loop;
+        private final boolean publishes;
+        private long nanos;
+        private long stepNanos;
+
+        Lane(int index, EngineOptions options, SharedQueue shared, boolean publishes) {
+            this.publishes = publishes;
+            SimOptions sim = SimOptions.defaults().withReadBack(false).withOnStep(step -> nanos += stepNanos);
+            SimRunner runner = new SimRunner(spec(), EngineLimits.runnerLimits(options, spec()), sim);
+            this.loop =
+                    new EngineLoop(index, runner, runner.kv(), options, () -> nanos, Observers.of(this), shared, this);
+        }
+
+        @Override
+        public void submitted(StepRecord step) {
+            stepNanos = STEP_NANOS + step.get(Fact.TOKENS) * TOKEN_NANOS;
+        }
+
+        @Override
+        public void countOut() {}
+
+        @Override
+        public boolean publishesPrefixes() {
+            return publishes;
+        }
+    }
+
+    private final RoutingPolicy routing;
+    private final SharedQueue shared = new SharedQueue(request -> {});
+    private final List<Lane> lanes = new ArrayList<>();
+    private final List<ReplicaLoad> loads;
+    private final List<LiveRequest> requests = new ArrayList<>();
+
+    /** Replicas with nothing to do, each with a pool of so many tokens. */
+    VirtualReplicas(int replicas, int poolTokens, RoutingPolicy routing) {
+        this.routing = routing;
+        EngineOptions options = EngineOptions.defaults()
+                .withBlockSize(BLOCK)
+                .withKvBlocks(poolTokens / BLOCK)
+                .withScheduler(SchedulerOptions.builder()
+                        .maxBatchSize(64)
+                        .chunkedPrefill(true)
+                        .prefillMaxTokens(2048)
+                        .build());
+        for (int i = 0; i < replicas; i++) {
+            lanes.add(new Lane(i, options, shared, routing.looksAtPrefixes()));
+        }
+        shared.takersChanged(replicas);
+        loads = lanes.stream().map(lane -> lane.loop.load()).toList();
+    }
+
+    private static ModelSpec spec() {
+        return SpecBuilder.named("virtual")
+                .vocabulary(VOCABULARY)
+                .context(CONTEXT)
+                .endOfText(VOCABULARY - 1)
+                .build();
+    }
+
+    /** Serves everything, in the order of arrival. */
+    Outcome run(List<Arrival> arrivals) {
+        int next = 0;
+        Optional<Lane> behind = behind();
+        while (next < arrivals.size() || behind.isPresent()) {
+            if (next < arrivals.size()
+                    && (behind.isEmpty() || arrivals.get(next).nanos() <= behind.get().nanos)) {
+                submit(arrivals.get(next++));
+            } else {
+                behind.orElseThrow().loop.doWork();
+            }
+            behind = behind();
+        }
+        return outcome(arrivals);
+    }
+
+    /** The replica with work whose clock is behind the others. */
+    private Optional<Lane> behind() {
+        Lane behind = null;
+        for (Lane lane : lanes) {
+            if (lane.loop.hasWork() && (behind == null || lane.nanos < behind.nanos)) {
+                behind = lane;
+            }
+        }
+        return Optional.ofNullable(behind);
+    }
+
+    private void submit(Arrival arrival) {
+        for (Lane lane : lanes) {
+            if (!lane.loop.hasWork()) {
+                lane.nanos = Math.max(lane.nanos, arrival.nanos());
+            }
+        }
+        GenerationRequest wanted = GenerationRequest.ofTokens(arrival.prompt())
+                .withMaxNewTokens(arrival.newTokens())
+                .withIgnoreEndOfText(true);
+        LiveRequest live = new LiveRequest(requests.size(), wanted, 0, CONTEXT, Optional.empty());
+        live.submitted(arrival.nanos());
+        Require.that(live.route(), "a request that nobody knows has ended");
+        live.tokenized(arrival.prompt().length, arrival.nanos());
+        if (routing.looksAtPrefixes()) {
+            live.prefixes(PublishedPrefixes.of(arrival.prompt(), BLOCK));
+        }
+        requests.add(live);
+        int chosen = routing.choose(live, loads);
+        if (chosen == RoutingPolicy.SHARED_QUEUE) {
+            live.attach(lanes.getFirst().loop.sequenceOf(live, arrival.prompt()));
+            shared.add(live);
+        } else {
+            EngineLoop loop = lanes.get(chosen).loop;
+            Require.that(live.handOver(loop), "a request that nobody knows has ended");
+            loop.submit(live, arrival.prompt());
+        }
+    }
+
+    private Outcome outcome(List<Arrival> arrivals) {
+        long[] ttft = new long[arrivals.size()];
+        long cached = 0;
+        long prompts = 0;
+        long last = 0;
+        for (int i = 0; i < ttft.length; i++) {
+            LiveRequest request = requests.get(i);
+            ttft[i] = request.timeline().tokenNanos()[0] - arrivals.get(i).nanos();
+            cached += request.cachedTokens();
+            prompts += request.promptTokens();
+            last = Math.max(last, request.timeline().finishedNanos());
+        }
+        Arrays.sort(ttft);
+        return new Outcome((double) cached / prompts, ttft[ttft.length / 2], ttft[(int) (ttft.length * 0.99)], last);
+    }
+
+    /**
+     * Requests of which each begins like all of its group.
+     *
+     * @param gapNanos mean time between two; exponentially distributed
+     */
+    static List<Arrival> grouped(long seed, int count, int groups, int sharedTokens, double gapNanos) {
+        Dice dice = new Dice(seed, "arrivals");
+        int[][] beginnings = new int[groups][sharedTokens];
+        for (int[] beginning : beginnings) {
+            Arrays.setAll(beginning, i -> dice.below(VOCABULARY - 1));
+        }
+        List<Arrival> arrivals = new ArrayList<>();
+        double nanos = 0;
+        for (int i = 0; i < count; i++) {
+            nanos -= Math.log(1 - dice.below(1 << 24) / (double) (1 << 24)) * gapNanos;
+            int[] beginning = beginnings[dice.below(groups)];
+            int[] prompt = Arrays.copyOf(beginning, sharedTokens + 64);
+            for (int at = sharedTokens; at < prompt.length; at++) {
+                prompt[at] = dice.below(VOCABULARY - 1);
+            }
+            arrivals.add(new Arrival((long) nanos, prompt, 32));
+        }
+        return arrivals;
+    }
+}
