@@ -116,7 +116,8 @@ final class SharedQueue {
             sort();
             expireUntil(nowNanos);
             int engines = Math.max(1, takers.get());
-            int behind = Math.ceilDiv(size() + taken.get(), engines) - loop.load().requests();
+            int behind =
+                    Math.ceilDiv(size() + taken.get(), engines) - loop.load().requests();
             int share = Math.max(behind, Math.min(Math.ceilDiv(size(), engines), behind + AHEAD));
             give(loop, Math.min(most, share));
         } finally {

@@ -84,7 +84,7 @@ public final class PublishedPrefixes {
     /** The first of a hash's places that holds {@code wanted}, or -1. */
     private int place(long hash, long wanted) {
         for (int i = 0; i < WINDOW; i++) {
-            int at = (int) hash + i & mask;
+            int at = ((int) hash + i) & mask;
             if ((long) PLACE.getAcquire(places, at) == wanted) {
                 return at;
             }

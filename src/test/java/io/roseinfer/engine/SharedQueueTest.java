@@ -195,7 +195,9 @@ class SharedQueueTest {
                 RoutingPolicy.prefix(),
                 RoutingPolicy.vllm(),
                 RoutingPolicy.dynamo())) {
-            assertThat(LongStream.range(0, 5).map(run -> choose(policy, request, loads)).min())
+            assertThat(LongStream.range(0, 5)
+                            .map(run -> choose(policy, request, loads))
+                            .min())
                     .as("bytes of %s, once all is loaded", policy)
                     .hasValue(0);
         }
@@ -209,8 +211,7 @@ class SharedQueueTest {
             sum += policy.choose(request, loads);
         }
         long bytes = THREADS.getCurrentThreadAllocatedBytes() - before;
-        System.out.printf(
-                Locale.ROOT, "%s: %d ns a choice (%d)%n", policy, (System.nanoTime() - start) / WAITING, sum);
+        System.out.printf(Locale.ROOT, "%s: %d ns a choice (%d)%n", policy, (System.nanoTime() - start) / WAITING, sum);
         return bytes;
     }
 }
