@@ -115,7 +115,7 @@ public final class ModelFlags {
 
     /** Takes the simulated device, whatever the flags say. */
     public void simulate() {
-        device = Optional.of(new Choices.Place(Device.SIM, 0));
+        device = Optional.of(new Choices.Place(Device.SIM, List.of()));
     }
 
     /** Whether the device is the simulated one. */
