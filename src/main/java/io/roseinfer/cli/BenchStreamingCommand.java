@@ -191,7 +191,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
 
     /** The requests for a model; what is wrong with flags or files is refused before one is loaded. */
     private Function<ModelSpec, OfferedWorkload> requests(CommandSpec command, Terminal terminal) {
-        boolean timed = GivenFlags.has(command, "--dataset") || GivenFlags.has(command, "--request-rate");
+        boolean timed = GivenFlags.has(command, "--dataset") || arrivals.isGiven(command);
         if (timed
                 && (GivenFlags.has(command, "--submit-interval-ms") || GivenFlags.has(command, "--submit-schedule"))) {
             throw new BadInput("--dataset and --request-rate say when requests come; leave --submit-interval-ms and"
@@ -236,7 +236,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         if (pretok && workload.isTokenIds()) {
             terminal.note("--pretok has no effect: the prompts are token ids");
         }
-        if (submitIntervalMillis == 0 && !GivenFlags.has(command, "--request-rate")) {
+        if (submitIntervalMillis == 0 && !arrivals.isGiven(command)) {
             GivenFlags.tellWithoutEffect(
                     command, "--submit-schedule", "without --submit-interval-ms requests come in one burst", terminal);
         }

@@ -1,6 +1,7 @@
 package io.roseinfer.bench.load;
 
 import io.roseinfer.base.RoseException.BadInput;
+import java.util.Optional;
 
 /**
  * When requests arrive: independent gaps of a gamma distribution, whose mean is {@code 1 / rate} and whose shape is the burstiness.
@@ -11,8 +12,9 @@ import io.roseinfer.base.RoseException.BadInput;
  * @param ratePerSecond mean rate; infinite has all requests arrive at once
  * @param burstiness 1 is a Poisson process, less has more bursts and more is more even; infinite is one request every 1/rate
  * @param seed the same seed gives the same times
+ * @param ramp a rate that changes, in place of the mean rate
  */
-public record Arrivals(double ratePerSecond, double burstiness, long seed) {
+public record Arrivals(double ratePerSecond, double burstiness, long seed, Optional<Ramp> ramp) {
     private static final double NANOS_PER_SECOND = 1e9;
 
     private static final long PURPOSE = 1;
@@ -26,9 +28,14 @@ public record Arrivals(double ratePerSecond, double burstiness, long seed) {
         }
     }
 
+    /** Arrivals at a constant mean rate. */
+    public Arrivals(double ratePerSecond, double burstiness, long seed) {
+        this(ratePerSecond, burstiness, seed, Optional.empty());
+    }
+
     /** Whether all arrive at once. */
     public boolean isBurst() {
-        return Double.isInfinite(ratePerSecond);
+        return Double.isInfinite(ratePerSecond) && ramp.isEmpty();
     }
 
     /** Nanoseconds after the start at which each of some requests arrives; the first one's are 0. */
@@ -38,9 +45,16 @@ public record Arrivals(double ratePerSecond, double burstiness, long seed) {
             return due;
         }
         Draws draws = new Draws(seed, PURPOSE);
+        double arrived = 0;
         double seconds = 0;
         for (int i = 1; i < requests; i++) {
-            seconds = Double.isInfinite(burstiness) ? i / ratePerSecond : seconds + gap(draws) / ratePerSecond;
+            double gap = Double.isInfinite(burstiness) ? 1 : gap(draws);
+            arrived += gap;
+            if (ramp.isPresent()) {
+                seconds = ramp.get().seconds(arrived, requests - 1);
+            } else {
+                seconds = Double.isInfinite(burstiness) ? i / ratePerSecond : seconds + gap / ratePerSecond;
+            }
             due[i] = Math.round(seconds * NANOS_PER_SECOND);
         }
         return due;

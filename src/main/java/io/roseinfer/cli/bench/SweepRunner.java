@@ -14,6 +14,9 @@ final class SweepRunner implements AutoCloseable {
     private static final Set<String> OF_LOAD = Set.of(
             "request-rate",
             "burstiness",
+            "ramp-up-strategy",
+            "ramp-up-start-rps",
+            "ramp-up-end-rps",
             "max-concurrency",
             "num-prompts",
             "seed",

@@ -3,6 +3,9 @@ package io.roseinfer.cli.flags;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.load.Arrivals;
 import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.Ramp;
+import java.util.Optional;
+import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
@@ -32,6 +35,52 @@ public final class ArrivalFlags {
             description = "How many times faster than recorded a trace goes by, unless --request-rate sets its times.")
     private double traceSpeed = 1;
 
+    @Option(
+            names = "--ramp-up-strategy",
+            paramLabel = "<linear|exponential>",
+            converter = RampKind.class,
+            description = "Have the rate change over the run, from --ramp-up-start-rps to --ramp-up-end-rps.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Strategy> rampStrategy = Optional.empty();
+
+    @Option(
+            names = "--ramp-up-start-rps",
+            paramLabel = "<R>",
+            converter = Ranges.PositiveNumber.class,
+            description = "Requests per second at the start of a ramp.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Double> rampStart = Optional.empty();
+
+    @Option(
+            names = "--ramp-up-end-rps",
+            paramLabel = "<R>",
+            converter = Ranges.PositiveNumber.class,
+            description = "Requests per second at its end.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Double> rampEnd = Optional.empty();
+
+    /** How a rate changes. */
+    enum Strategy {
+        LINEAR,
+        EXPONENTIAL
+    }
+
+    static final class RampKind extends Choices.Choice<Strategy> {
+        RampKind() {
+            super(Strategy.class);
+        }
+    }
+
+    private Optional<Ramp> ramp() {
+        return rampStrategy.map(strategy ->
+                new Ramp(rampStart.orElse(0.0), rampEnd.orElse(0.0), strategy == Strategy.EXPONENTIAL));
+    }
+
+    /** Whether flags give requests their times. */
+    public boolean isGiven(CommandSpec command) {
+        return GivenFlags.has(command, "--request-rate") || rampStrategy.isPresent();
+    }
+
     /** Requests per second; infinite without the flag. */
     public double requestRate() {
         return requestRate;
@@ -43,7 +92,7 @@ public final class ArrivalFlags {
 
     /** The process that {@code --request-rate} and {@code --burstiness} describe. */
     public Arrivals arrivals(long seed) {
-        return new Arrivals(requestRate, burstiness, seed);
+        return new Arrivals(requestRate, burstiness, seed, ramp());
     }
 
     /**
@@ -52,7 +101,14 @@ public final class ArrivalFlags {
      * @param hasTimes whether the requests have times of their own
      */
     public void requireConsistent(boolean hasTimes, CommandSpec command) {
-        boolean rated = !Double.isInfinite(requestRate);
+        boolean ramped = rampStrategy.isPresent();
+        if (ramped != rampStart.isPresent() || ramped != rampEnd.isPresent()) {
+            throw new BadInput("a ramp needs --ramp-up-strategy, --ramp-up-start-rps and --ramp-up-end-rps; give all three");
+        }
+        if (ramped && GivenFlags.has(command, "--request-rate")) {
+            throw new BadInput("--ramp-up-strategy and --request-rate both say how fast requests come; leave one out");
+        }
+        boolean rated = ramped || !Double.isInfinite(requestRate);
         if (GivenFlags.has(command, "--trace-speed") && (rated || !hasTimes)) {
             throw new BadInput("--trace-speed scales the times of a trace; "
                     + (rated ? "--request-rate takes their place, so leave one out" : "these requests have none"));
@@ -64,7 +120,7 @@ public final class ArrivalFlags {
 
     /** The requests at times: those of {@code --request-rate}, or their own if they have some and no rate is given. */
     public OfferedLoad load(DatasetFlags.Requests data, long seed) {
-        return data.hasTimes() && Double.isInfinite(requestRate)
+        return data.hasTimes() && Double.isInfinite(requestRate) && rampStrategy.isEmpty()
                 ? OfferedLoad.ofTrace(data.requests(), traceSpeed)
                 : OfferedLoad.of(data.requests(), arrivals(seed));
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.base.RoseException.BadInput;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.function.DoubleUnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -107,5 +108,42 @@ class ArrivalsTest {
         assertThatThrownBy(() -> new Arrivals(rate, burstiness, 0))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("it must be positive");
+    }
+
+    /** Rates of requests i to j of a ramp with constant gaps of its own time. */
+    private static double rate(long[] due, int i, int j) {
+        return (j - i) / ((due[j] - due[i]) / 1e9);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_ramp_begins_and_ends_at_its_rates(boolean exponential) {
+        int requests = 10_001;
+        long[] due = new Arrivals(
+                        Double.POSITIVE_INFINITY,
+                        Double.POSITIVE_INFINITY,
+                        0,
+                        Optional.of(new Ramp(10, 90, exponential)))
+                .dueNanos(requests);
+        assertThat(rate(due, 0, 20)).isCloseTo(10, within(0.5));
+        assertThat(rate(due, requests - 101, requests - 1)).isCloseTo(90, within(1.0));
+        double whole = exponential ? 10_000 * Math.log(9) / 80 : 200;
+        assertThat(due[requests - 1] / 1e9).isCloseTo(whole, within(1e-3));
+        double middle = exponential ? 30 : 50;
+        int half = 0;
+        while (due[half] / 1e9 < whole / 2) {
+            half++;
+        }
+        assertThat(rate(due, half - 50, half + 50)).isCloseTo(middle, within(1.0));
+    }
+
+    /** Poisson arrivals on a ramp: of so many, the share that comes in the first half of the time is that of the ramp's area. */
+    @Test
+    void a_ramp_of_a_poisson_process_has_its_shape() {
+        int requests = 20_001;
+        long[] due = new Arrivals(Double.POSITIVE_INFINITY, 1, 11, Optional.of(new Ramp(10, 90, false))).dueNanos(requests);
+        double whole = 2.0 * (requests - 1) / 100;
+        long firstHalf = Arrays.stream(due).filter(nanos -> nanos / 1e9 < whole / 2).count();
+        assertThat(firstHalf / (double) requests).isCloseTo(0.3, within(0.015));
     }
 }
