@@ -21,6 +21,7 @@ import io.roseinfer.cli.flags.DatasetFlags;
 import io.roseinfer.cli.flags.DeliveryFlags;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SamplingFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
@@ -124,6 +125,9 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> json = Optional.empty();
 
+    @Mixin
+    private PageFlags pages = new PageFlags();
+
     @Option(
             names = "--timeline",
             paramLabel = "<FILE>",
@@ -150,6 +154,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         if (results.isPresent() && trace.isPresent() && results.get().isSameAs(trace.get())) {
             throw new BadInput("--json and --timeline both name " + json.get() + "; give each a file of its own");
         }
+        pages.check();
         tellWithoutEffect(command, terminal);
         Function<ModelSpec, OfferedWorkload> requests = requests(command, terminal);
         EngineOptions options = withTimeline(delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal)));
@@ -178,6 +183,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
                 runs = benchmark.run(warmupRuns, repeatRuns);
             }
             terminal.print(RunsReport.text(runs));
+            pages.write("run", () -> new JsonReport(printIds).of(flags, environment, runs));
             if (trace.isPresent() && runs.stream().anyMatch(run -> TimelineTrace.droppedSteps(run) > 0)) {
                 terminal.note(
                         "--timeline has the last " + TIMELINE_STEPS + " steps of each run; make the runs shorter");

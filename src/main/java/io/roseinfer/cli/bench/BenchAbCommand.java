@@ -124,7 +124,7 @@ public final class BenchAbCommand implements Command {
         ObjectNode document =
                 CompareJson.of(comparison, arms, shared, flags.objective().goodput());
         file.ifPresent(to -> to.write(document));
-        pages.write("ab", document);
+        pages.write("ab", () -> document);
         terminal.print(ComparisonReport.text(comparison, arms));
         return comparison.isWorse(metric, noWorseThan / 100) ? WORSE : 0;
     }

@@ -83,7 +83,7 @@ public final class BenchReplayCommand implements Command {
             Prediction prediction = Prediction.of(recorded.result(), result);
             document.withObject("roseinfer").set("replay_of", PredictionJson.of(recorded, prediction));
             file.ifPresent(to -> to.write(document));
-            pages.write("replay", document);
+            pages.write("replay", () -> document);
             terminal.print("=== replay of " + recorded.name() + ", "
                     + result.calls().size() + " requests, on "
                     + Choices.word(line.flags().endpoint().backend()) + " ===\n" + prediction.text(isSame(command)));

@@ -61,7 +61,7 @@ public final class BenchServeCommand implements Command {
                 .text(run.result(), verdict, run.floor()));
         ObjectNode document = run.json(results.percentiles());
         file.ifPresent(to -> to.write(document));
-        pages.write("run", document);
+        pages.write("run", () -> document);
         verdict.reasons().forEach(reason -> terminal.note("the run does not count: " + reason));
         return verdict.isValid() ? 0 : INVALID;
     }

@@ -106,7 +106,7 @@ public final class BenchSweepCommand implements Command {
         measure(plan, base, file, terminal);
         Sweep sweep = file.sweep();
         terminal.print(SweepReport.text(sweep, flags.objective().goodput()));
-        pages.write("sweep", file.document());
+        pages.write("sweep", file::document);
         return 0;
     }
 

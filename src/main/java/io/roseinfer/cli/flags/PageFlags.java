@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Supplier;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
@@ -48,11 +49,14 @@ public final class PageFlags {
      * Writes what was asked for.
      *
      * @param name what the page calls the results
-     * @param document a results file's content
+     * @param document makes a results file's content, if it is needed
      */
-    public void write(String name, JsonNode document) {
-        page.ifPresent(path -> write("--report", path, HtmlReport.of(name, document)));
-        csv.ifPresent(path -> write("--csv", path, CsvReport.of(document)));
+    public void write(String name, Supplier<JsonNode> document) {
+        if (page.isPresent() || csv.isPresent()) {
+            JsonNode results = document.get();
+            page.ifPresent(path -> write("--report", path, HtmlReport.of(name, results)));
+            csv.ifPresent(path -> write("--csv", path, CsvReport.of(results)));
+        }
     }
 
     /** Writes text to the file that a flag names. */

@@ -43,6 +43,7 @@ public final class HtmlReport {
             default -> {
                 runs.addAll(ResultDocument.of(name, document));
                 studies.append(replay(name, document.path("roseinfer").path("replay_of")));
+                studies.append(PartsSection.markup(name, document.path("roseinfer")));
             }
         }
     }

@@ -2,17 +2,20 @@ package io.roseinfer.bench.report.html;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.compare.CompareJson;
 import io.roseinfer.bench.compare.Comparison;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
+import org.w3c.dom.Element;
 import org.xml.sax.InputSource;
 
 /** Sweeps and comparisons on a page. */
@@ -60,6 +63,24 @@ class StudySectionsTest {
                 .doesNotContain("<32>");
         assertThat(parsed.getElementsByTagName("svg").getLength()).isEqualTo(4);
         assertThat(parsed.getElementsByTagName("tr").getLength()).isEqualTo(5);
+    }
+
+    @Test
+    void parts_are_bars_that_start_where_the_one_before_ends() throws Exception {
+        String parts = "{\"samples\":2,\"all\":%1$s,\"median\":%1$s,\"tail\":%1$s}"
+                .formatted("{\"queue\":1.0,\"hand_over\":3.0,\"residual\":-1.0}");
+        String run = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"ttft_parts\":" + parts
+                + ",\"itl_parts\":null,\"longest_gaps\":[{\"request\":4,\"token\":2,\"ms\":9.0,\"step\":77,"
+                + "\"step_ms\":8.0,\"rows\":3,\"prefill_tokens\":64}]}}";
+        String page = HtmlReport.of("r", StrictJson.parse(run.getBytes(StandardCharsets.UTF_8)));
+        Document parsed = parse(page);
+        Element first = (Element) parsed.getElementsByTagName("rect").item(0);
+        Element second = (Element) parsed.getElementsByTagName("rect").item(1);
+        double end = Double.parseDouble(first.getAttribute("x")) + Double.parseDouble(first.getAttribute("width"));
+        assertThat(Double.parseDouble(second.getAttribute("x"))).isEqualTo(end);
+        assertThat(Double.parseDouble(second.getAttribute("width")))
+                .isEqualTo(3 * Double.parseDouble(first.getAttribute("width")));
+        assertThat(page).contains("hand-over", "<td>-1.000</td>", "request 4, token 2", "<td>77</td>");
     }
 
     @Test

@@ -1,0 +1,124 @@
+package io.roseinfer.bench.report.html;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import tools.jackson.databind.JsonNode;
+
+/** Where the latencies of a run went, as bars and as tables; nothing where the server did not say. */
+final class PartsSection {
+    private static final double WIDTH = 640;
+    private static final double LEFT = 110;
+    private static final double RIGHT = 14;
+    private static final double ROW = 34;
+    private static final int STYLES = 6;
+
+    private static final Map<String, String> COLUMNS = columns();
+
+    private PartsSection() {}
+
+    private static Map<String, String> columns() {
+        Map<String, String> columns = new LinkedHashMap<>();
+        columns.put("all", "mean");
+        columns.put("median", "around p50");
+        columns.put("tail", "p98 and up");
+        return columns;
+    }
+
+    static String markup(String name, JsonNode own) {
+        if (!own.path("ttft_parts").isObject()) {
+            return "";
+        }
+        StringBuilder out = new StringBuilder("<h2>Where the time went: " + Markup.text(name) + "</h2>\n<div class=\"charts\">\n");
+        out.append(bars("Time to first token, from the intended time", own.path("ttft_parts")));
+        out.append(bars("Time between tokens", own.path("itl_parts")));
+        out.append("</div>\n");
+        table(out, own.path("ttft_parts"));
+        table(out, own.path("itl_parts"));
+        gaps(out, own.path("longest_gaps"));
+        return out.toString();
+    }
+
+    /** A bar for each column, of the parts that take time. */
+    private static String bars(String title, JsonNode parts) {
+        if (!parts.isObject()) {
+            return "";
+        }
+        double longest = COLUMNS.keySet().stream()
+                .mapToDouble(column -> sum(parts.path(column)))
+                .reduce(1e-9, Math::max);
+        double bottom = 8 + ROW * COLUMNS.size();
+        StringBuilder out = new StringBuilder("<figure><figcaption>" + Markup.text(title) + "</figcaption><svg viewBox=\"0 0 640 "
+                + Markup.at(bottom + 24) + "\" role=\"img\" aria-label=\"" + Markup.text(title) + "\">");
+        int row = 0;
+        for (Map.Entry<String, String> column : COLUMNS.entrySet()) {
+            double y = 8 + ROW * row++;
+            double x = LEFT;
+            out.append("<text class=\"tick\" text-anchor=\"end\" x=\"" + (LEFT - 8) + "\" y=\"" + (y + ROW / 2 + 2) + "\">"
+                    + column.getValue() + "</text>");
+            int style = 0;
+            for (Map.Entry<String, JsonNode> part : parts.path(column.getKey()).properties()) {
+                double width = Math.max(0, part.getValue().asDouble()) / longest * (WIDTH - LEFT - RIGHT);
+                out.append("<rect class=\"" + colour("b", style) + "\" x=\"" + Markup.at(x) + "\" y=\"" + Markup.at(y)
+                        + "\" width=\"" + Markup.at(width) + "\" height=\"" + (ROW - 10) + "\"/>");
+                x += width;
+                style++;
+            }
+        }
+        for (double tick : Chart.even(longest)) {
+            out.append("<text class=\"tick\" text-anchor=\"middle\" x=\""
+                    + Markup.at(LEFT + tick / longest * (WIDTH - LEFT - RIGHT)) + "\" y=\"" + Markup.at(bottom + 14) + "\">"
+                    + Markup.tick(tick) + "</text>");
+        }
+        out.append("</svg><p class=\"legend\">ms: ");
+        int style = 0;
+        for (Map.Entry<String, JsonNode> part : parts.path("all").properties()) {
+            out.append("<span><i class=\"" + colour("k", style++) + "\"></i>" + Markup.text(word(part.getKey())) + "</span> ");
+        }
+        return out.append("</p></figure>\n").toString();
+    }
+
+    /** One of six colours; the parts behind the sixth have them again, paler. */
+    private static String colour(String kind, int style) {
+        return kind + style % STYLES + (style < STYLES ? "" : " pale");
+    }
+
+    private static double sum(JsonNode column) {
+        return column.valueStream().mapToDouble(value -> Math.max(0, value.asDouble())).sum();
+    }
+
+    private static String word(String part) {
+        return part.replace('_', '-');
+    }
+
+    private static void table(StringBuilder out, JsonNode parts) {
+        if (!parts.isObject()) {
+            return;
+        }
+        out.append("<div class=\"scroll\"><table><thead><tr><th>ms</th>");
+        COLUMNS.values().forEach(column -> out.append("<th>" + column + "</th>"));
+        out.append("</tr></thead><tbody>");
+        for (String part : parts.path("all").propertyNames()) {
+            out.append("<tr><th>" + Markup.text(word(part)) + "</th>");
+            COLUMNS.keySet().forEach(column -> out.append(
+                    String.format(Locale.ROOT, "<td>%.3f</td>", parts.path(column).path(part).asDouble())));
+            out.append("</tr>");
+        }
+        out.append("</tbody></table></div>\n");
+    }
+
+    private static void gaps(StringBuilder out, JsonNode gaps) {
+        if (gaps.isEmpty()) {
+            return;
+        }
+        out.append("<div class=\"scroll\"><table><thead><tr><th>longest gaps</th><th>ms</th><th>waited for step</th><th>of ms</th>"
+                + "<th>rows</th><th>prompt tokens</th></tr></thead><tbody>");
+        for (JsonNode gap : gaps) {
+            out.append("<tr><th>request " + gap.path("request").asInt() + ", token " + gap.path("token").asInt() + "</th><td>"
+                    + Markup.number(gap.path("ms").asDouble()) + "</td><td>" + gap.path("step").asLong() + "</td><td>"
+                    + Markup.number(gap.path("step_ms").asDouble()) + "</td><td>" + gap.path("rows").asInt() + "</td><td>"
+                    + gap.path("prefill_tokens").asInt() + "</td></tr>");
+        }
+        out.append("</tbody></table></div>\n");
+    }
+}
