@@ -146,7 +146,8 @@ public final class HttpTarget implements Target {
                 calls.stream().filter(call -> call.rawStamps.isPresent()).toList();
         steps = List.of();
         if (!stamped.isEmpty()) {
-            String boot = stamped.getFirst().rawStamps.orElseThrow().path("boot_id").asString("");
+            String boot =
+                    stamped.getFirst().rawStamps.orElseThrow().path("boot_id").asString("");
             ServerClock theirs = ServerClock.of(boot, endpoint, clock);
             stamped.forEach(call -> call.server = call.rawStamps.flatMap(theirs::stamps));
             long first = stamped.stream()

@@ -47,7 +47,8 @@ public record ServerClock(String bootId, long offsetNanos, long boundNanos) {
             long asked = clock.nanos();
             Optional<JsonNode> answer = endpoint.get("/debug/clock");
             long answered = clock.nanos();
-            long theirs = answer.map(node -> node.path("monotonic_ns").asLong(-1)).orElse(-1L);
+            long theirs =
+                    answer.map(node -> node.path("monotonic_ns").asLong(-1)).orElse(-1L);
             if (theirs < 0) {
                 return ours;
             }

@@ -70,7 +70,8 @@ public final class FirstToken {
             first.until("write", firstOf(stamps.writtenNanos()));
             first.until("read", seenNanos);
         }
-        double known = first.parts.values().stream().mapToDouble(Double::doubleValue).sum();
+        double known =
+                first.parts.values().stream().mapToDouble(Double::doubleValue).sum();
         first.parts.put("residual", seenNanos - dueNanos - known);
         return Optional.of(first.parts);
     }

@@ -55,11 +55,8 @@ public record Gap(int request, int token, double nanos, StepRecord waitedFor, Ma
                 token,
                 seenNanos,
                 longest,
-                Map.of(
-                        "decode", decode,
-                        "prompts", prompts,
-                        "between", engine - decode - prompts,
-                        "delivery", (double) (seenNanos - engine)));
+                Map.of("decode", decode, "prompts", prompts, "between", engine - decode - prompts, "delivery", (double)
+                        (seenNanos - engine)));
     }
 
     private static long length(StepRecord step) {

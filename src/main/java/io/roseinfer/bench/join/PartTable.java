@@ -14,8 +14,7 @@ import java.util.Map;
  * @param median the same over the samples from the 40th to the 60th percentile of the whole
  * @param tail the same from the 98th on
  */
-public record PartTable(
-        int samples, Map<String, Double> all, Map<String, Double> median, Map<String, Double> tail) {
+public record PartTable(int samples, Map<String, Double> all, Map<String, Double> median, Map<String, Double> tail) {
     private static final double NANOS_PER_MILLI = 1e6;
 
     /** The table of some samples' parts in nanoseconds; their sums are the wholes. */

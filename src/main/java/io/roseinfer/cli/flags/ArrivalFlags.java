@@ -72,8 +72,8 @@ public final class ArrivalFlags {
     }
 
     private Optional<Ramp> ramp() {
-        return rampStrategy.map(strategy ->
-                new Ramp(rampStart.orElse(0.0), rampEnd.orElse(0.0), strategy == Strategy.EXPONENTIAL));
+        return rampStrategy.map(
+                strategy -> new Ramp(rampStart.orElse(0.0), rampEnd.orElse(0.0), strategy == Strategy.EXPONENTIAL));
     }
 
     /** Whether flags give requests their times. */
@@ -103,7 +103,8 @@ public final class ArrivalFlags {
     public void requireConsistent(boolean hasTimes, CommandSpec command) {
         boolean ramped = rampStrategy.isPresent();
         if (ramped != rampStart.isPresent() || ramped != rampEnd.isPresent()) {
-            throw new BadInput("a ramp needs --ramp-up-strategy, --ramp-up-start-rps and --ramp-up-end-rps; give all three");
+            throw new BadInput(
+                    "a ramp needs --ramp-up-strategy, --ramp-up-start-rps and --ramp-up-end-rps; give all three");
         }
         if (ramped && GivenFlags.has(command, "--request-rate")) {
             throw new BadInput("--ramp-up-strategy and --request-rate both say how fast requests come; leave one out");

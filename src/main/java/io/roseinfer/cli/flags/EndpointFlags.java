@@ -76,7 +76,8 @@ public final class EndpointFlags {
             negatable = true,
             defaultValue = "true",
             fallbackValue = "true",
-            description = "Ask the server for its own times of each request, as roseinfer serve knows them; others ignore it.")
+            description =
+                    "Ask the server for its own times of each request, as roseinfer serve knows them; others ignore it.")
     private boolean serverStamps = true;
 
     public Kind backend() {

@@ -9,8 +9,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ServerClockTest {
-    private static final String STAMPS =
-            """
+    private static final String STAMPS = """
             {"boot_id":"%s","body_ns":103,"parsed_ns":105,"tokenized_ns":106,"choices":[{"index":0,"admitted_ns":110,
              "cached_tokens":4,"first_step":7,"steps":[7,8],"sampled_ns":[130,141],"read_ns":[132,142],"written_ns":[135,143]}]}
             """;
@@ -47,7 +46,10 @@ class ServerClockTest {
                 .ids(40, 1)
                 .ids(50, 1)
                 .usage(51, 5, 2)
-                .events(51, "data: {\"choices\":[],\"stamps\":" + STAMPS.formatted("x").replace("\n", "") + "}\n\n")
+                .events(
+                        51,
+                        "data: {\"choices\":[],\"stamps\":"
+                                + STAMPS.formatted("x").replace("\n", "") + "}\n\n")
                 .done(51)
                 .read(call, Integer.MAX_VALUE);
         assertThat(result.isComplete()).isTrue();

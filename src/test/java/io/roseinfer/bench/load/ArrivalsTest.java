@@ -141,9 +141,11 @@ class ArrivalsTest {
     @Test
     void a_ramp_of_a_poisson_process_has_its_shape() {
         int requests = 20_001;
-        long[] due = new Arrivals(Double.POSITIVE_INFINITY, 1, 11, Optional.of(new Ramp(10, 90, false))).dueNanos(requests);
+        long[] due =
+                new Arrivals(Double.POSITIVE_INFINITY, 1, 11, Optional.of(new Ramp(10, 90, false))).dueNanos(requests);
         double whole = 2.0 * (requests - 1) / 100;
-        long firstHalf = Arrays.stream(due).filter(nanos -> nanos / 1e9 < whole / 2).count();
+        long firstHalf =
+                Arrays.stream(due).filter(nanos -> nanos / 1e9 < whole / 2).count();
         assertThat(firstHalf / (double) requests).isCloseTo(0.3, within(0.015));
     }
 }

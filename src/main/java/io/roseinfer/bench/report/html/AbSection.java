@@ -28,8 +28,7 @@ final class AbSection {
         this.own = document.path("roseinfer");
         this.span = own.path("ratios")
                 .valueStream()
-                .mapToDouble(ratio -> Math.max(
-                        Math.abs(percent(ratio, "low")), Math.abs(percent(ratio, "high"))))
+                .mapToDouble(ratio -> Math.max(Math.abs(percent(ratio, "low")), Math.abs(percent(ratio, "high"))))
                 .reduce(LEAST_PERCENT, Math::max);
     }
 
@@ -49,7 +48,10 @@ final class AbSection {
                 + " " + own.path("pairs").size() + " pairs would have found a change of "
                 + Markup.number(100 * decides.path("smallest_effect").asDouble(0)) + " % four times in five; "
                 + own.path("discarded").asInt(0) + " pairs were discarded.</section>\n");
-        out.append("<div class=\"charts\">\n").append(intervals()).append(ratios(metric)).append("</div>\n");
+        out.append("<div class=\"charts\">\n")
+                .append(intervals())
+                .append(ratios(metric))
+                .append("</div>\n");
         table(out);
         out.append("<dl>");
         about(out, "A", own.path("a"));
@@ -84,18 +86,20 @@ final class AbSection {
         for (double tick = -Math.floor(span / step) * step; tick <= span * (1 + 1e-9); tick += step) {
             String at = Markup.at(x(tick));
             out.append("<line class=\"" + (Math.abs(tick) < step / 2 ? "zero" : "grid") + "\" x1=\"" + at + "\" x2=\""
-                    + at + "\" y1=\"" + TOP + "\" y2=\"" + bottom + "\"/><text class=\"tick\" text-anchor=\"middle\" x=\""
+                    + at + "\" y1=\"" + TOP + "\" y2=\"" + bottom
+                    + "\"/><text class=\"tick\" text-anchor=\"middle\" x=\""
                     + at + "\" y=\"" + (bottom + 18) + "\">" + Markup.tick(Math.abs(tick) < step / 2 ? 0 : tick)
                     + "</text>");
         }
         for (int i = 0; i < all.size(); i++) {
             double y = TOP + ROW * (i + 0.5);
             JsonNode ratio = all.get(i).getValue();
-            boolean even = ratio.path("low").asDouble() <= 1 && ratio.path("high").asDouble() >= 1;
+            boolean even =
+                    ratio.path("low").asDouble() <= 1 && ratio.path("high").asDouble() >= 1;
             out.append("<text class=\"tick\" text-anchor=\"end\" x=\"" + (LEFT - 8) + "\" y=\"" + Markup.at(y)
                     + "\" dy=\"4\">" + Markup.text(all.get(i).getKey().replace('_', ' ')) + "</text>");
-            out.append("<polyline class=\"s" + (even ? 0 : 4) + "\" points=\"" + Markup.at(x(percent(ratio, "low"))) + ","
-                    + Markup.at(y) + " " + Markup.at(x(percent(ratio, "high"))) + "," + Markup.at(y) + "\"/>");
+            out.append("<polyline class=\"s" + (even ? 0 : 4) + "\" points=\"" + Markup.at(x(percent(ratio, "low")))
+                    + "," + Markup.at(y) + " " + Markup.at(x(percent(ratio, "high"))) + "," + Markup.at(y) + "\"/>");
             out.append("<circle class=\"m" + (even ? 0 : 4) + "\" cx=\"" + Markup.at(x(percent(ratio, "ratio")))
                     + "\" cy=\"" + Markup.at(y) + "\" r=\"4\"/>");
         }
@@ -124,16 +128,20 @@ final class AbSection {
     }
 
     private void table(StringBuilder out) {
-        out.append("<div class=\"scroll\"><table><thead><tr><th>figure</th><th>median A</th><th>median B</th><th>B / A</th>"
-                + "<th>from</th><th>to</th><th>can see</th></tr></thead><tbody>");
+        out.append(
+                "<div class=\"scroll\"><table><thead><tr><th>figure</th><th>median A</th><th>median B</th><th>B / A</th>"
+                        + "<th>from</th><th>to</th><th>can see</th></tr></thead><tbody>");
         own.path("ratios").forEachEntry((figure, ratio) -> {
             out.append("<tr><th>" + Markup.text(figure.replace('_', ' ')) + "</th><td>"
                     + Markup.number(median("a", figure)) + "</td><td>" + Markup.number(median("b", figure)) + "</td>");
             for (String end : List.of("ratio", "low", "high")) {
-                out.append(String.format(Locale.ROOT, "<td>%.4f</td>", ratio.path(end).asDouble()));
+                out.append(String.format(
+                        Locale.ROOT, "<td>%.4f</td>", ratio.path(end).asDouble()));
             }
             out.append(String.format(
-                    Locale.ROOT, "<td>%.2f %%</td></tr>", 100 * ratio.path("smallest_effect").asDouble()));
+                    Locale.ROOT,
+                    "<td>%.2f %%</td></tr>",
+                    100 * ratio.path("smallest_effect").asDouble()));
         });
         out.append("</tbody></table></div>\n");
     }

@@ -54,7 +54,8 @@ public final class HtmlReport {
             return "";
         }
         StringBuilder out = new StringBuilder("<h2>" + Markup.text(name) + " against "
-                + Markup.text(of.path("name").asString("")) + "</h2>\n<div class=\"scroll\"><table><thead><tr><th>ms</th>"
+                + Markup.text(of.path("name").asString(""))
+                + "</h2>\n<div class=\"scroll\"><table><thead><tr><th>ms</th>"
                 + "<th>recorded</th><th>replayed</th><th>change</th></tr></thead><tbody>");
         for (JsonNode row : of.path("rows")) {
             double before = row.path("recorded_ms").asDouble();

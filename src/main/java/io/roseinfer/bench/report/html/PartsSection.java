@@ -29,7 +29,8 @@ final class PartsSection {
         if (!own.path("ttft_parts").isObject()) {
             return "";
         }
-        StringBuilder out = new StringBuilder("<h2>Where the time went: " + Markup.text(name) + "</h2>\n<div class=\"charts\">\n");
+        StringBuilder out =
+                new StringBuilder("<h2>Where the time went: " + Markup.text(name) + "</h2>\n<div class=\"charts\">\n");
         out.append(bars("Time to first token, from the intended time", own.path("ttft_parts")));
         out.append(bars("Time between tokens", own.path("itl_parts")));
         out.append("</div>\n");
@@ -48,14 +49,15 @@ final class PartsSection {
                 .mapToDouble(column -> sum(parts.path(column)))
                 .reduce(1e-9, Math::max);
         double bottom = 8 + ROW * COLUMNS.size();
-        StringBuilder out = new StringBuilder("<figure><figcaption>" + Markup.text(title) + "</figcaption><svg viewBox=\"0 0 640 "
-                + Markup.at(bottom + 24) + "\" role=\"img\" aria-label=\"" + Markup.text(title) + "\">");
+        StringBuilder out =
+                new StringBuilder("<figure><figcaption>" + Markup.text(title) + "</figcaption><svg viewBox=\"0 0 640 "
+                        + Markup.at(bottom + 24) + "\" role=\"img\" aria-label=\"" + Markup.text(title) + "\">");
         int row = 0;
         for (Map.Entry<String, String> column : COLUMNS.entrySet()) {
             double y = 8 + ROW * row++;
             double x = LEFT;
-            out.append("<text class=\"tick\" text-anchor=\"end\" x=\"" + (LEFT - 8) + "\" y=\"" + (y + ROW / 2 + 2) + "\">"
-                    + column.getValue() + "</text>");
+            out.append("<text class=\"tick\" text-anchor=\"end\" x=\"" + (LEFT - 8) + "\" y=\"" + (y + ROW / 2 + 2)
+                    + "\">" + column.getValue() + "</text>");
             int style = 0;
             for (Map.Entry<String, JsonNode> part : parts.path(column.getKey()).properties()) {
                 double width = Math.max(0, part.getValue().asDouble()) / longest * (WIDTH - LEFT - RIGHT);
@@ -67,13 +69,15 @@ final class PartsSection {
         }
         for (double tick : Chart.even(longest)) {
             out.append("<text class=\"tick\" text-anchor=\"middle\" x=\""
-                    + Markup.at(LEFT + tick / longest * (WIDTH - LEFT - RIGHT)) + "\" y=\"" + Markup.at(bottom + 14) + "\">"
+                    + Markup.at(LEFT + tick / longest * (WIDTH - LEFT - RIGHT)) + "\" y=\"" + Markup.at(bottom + 14)
+                    + "\">"
                     + Markup.tick(tick) + "</text>");
         }
         out.append("</svg><p class=\"legend\">ms: ");
         int style = 0;
         for (Map.Entry<String, JsonNode> part : parts.path("all").properties()) {
-            out.append("<span><i class=\"" + colour("k", style++) + "\"></i>" + Markup.text(word(part.getKey())) + "</span> ");
+            out.append("<span><i class=\"" + colour("k", style++) + "\"></i>" + Markup.text(word(part.getKey()))
+                    + "</span> ");
         }
         return out.append("</p></figure>\n").toString();
     }
@@ -84,7 +88,9 @@ final class PartsSection {
     }
 
     private static double sum(JsonNode column) {
-        return column.valueStream().mapToDouble(value -> Math.max(0, value.asDouble())).sum();
+        return column.valueStream()
+                .mapToDouble(value -> Math.max(0, value.asDouble()))
+                .sum();
     }
 
     private static String word(String part) {
@@ -100,8 +106,11 @@ final class PartsSection {
         out.append("</tr></thead><tbody>");
         for (String part : parts.path("all").propertyNames()) {
             out.append("<tr><th>" + Markup.text(word(part)) + "</th>");
-            COLUMNS.keySet().forEach(column -> out.append(
-                    String.format(Locale.ROOT, "<td>%.3f</td>", parts.path(column).path(part).asDouble())));
+            COLUMNS.keySet()
+                    .forEach(column -> out.append(String.format(
+                            Locale.ROOT,
+                            "<td>%.3f</td>",
+                            parts.path(column).path(part).asDouble())));
             out.append("</tr>");
         }
         out.append("</tbody></table></div>\n");
@@ -111,12 +120,16 @@ final class PartsSection {
         if (gaps.isEmpty()) {
             return;
         }
-        out.append("<div class=\"scroll\"><table><thead><tr><th>longest gaps</th><th>ms</th><th>waited for step</th><th>of ms</th>"
-                + "<th>rows</th><th>prompt tokens</th></tr></thead><tbody>");
+        out.append(
+                "<div class=\"scroll\"><table><thead><tr><th>longest gaps</th><th>ms</th><th>waited for step</th><th>of ms</th>"
+                        + "<th>rows</th><th>prompt tokens</th></tr></thead><tbody>");
         for (JsonNode gap : gaps) {
-            out.append("<tr><th>request " + gap.path("request").asInt() + ", token " + gap.path("token").asInt() + "</th><td>"
-                    + Markup.number(gap.path("ms").asDouble()) + "</td><td>" + gap.path("step").asLong() + "</td><td>"
-                    + Markup.number(gap.path("step_ms").asDouble()) + "</td><td>" + gap.path("rows").asInt() + "</td><td>"
+            out.append("<tr><th>request " + gap.path("request").asInt() + ", token "
+                    + gap.path("token").asInt() + "</th><td>"
+                    + Markup.number(gap.path("ms").asDouble()) + "</td><td>"
+                    + gap.path("step").asLong() + "</td><td>"
+                    + Markup.number(gap.path("step_ms").asDouble()) + "</td><td>"
+                    + gap.path("rows").asInt() + "</td><td>"
                     + gap.path("prefill_tokens").asInt() + "</td></tr>");
         }
         out.append("</tbody></table></div>\n");

@@ -61,8 +61,8 @@ final class SweepSection {
         List<String> bounds = new ArrayList<>();
         document.path("roseinfer")
                 .path("goodput")
-                .forEachEntry((metric, millis) ->
-                        bounds.add(metric.toUpperCase(Locale.ROOT) + " at most " + Markup.number(millis.asDouble()) + " ms"));
+                .forEachEntry((metric, millis) -> bounds.add(
+                        metric.toUpperCase(Locale.ROOT) + " at most " + Markup.number(millis.asDouble()) + " ms"));
         return bounds.isEmpty()
                 ? ""
                 : String.join(" and ", bounds) + ", asked of " + Markup.number(100 * sweep.attainment())
@@ -79,7 +79,8 @@ final class SweepSection {
     }
 
     private static String rate(Optional<SweepPoint> point) {
-        return point.map(found -> Markup.number(found.figure(SweepPoint.OFFERED_RATE).orElse(0)) + " requests/s")
+        return point.map(found ->
+                        Markup.number(found.figure(SweepPoint.OFFERED_RATE).orElse(0)) + " requests/s")
                 .orElse("below all that were tried");
     }
 
@@ -116,7 +117,9 @@ final class SweepSection {
             knee.ifPresent(point -> marks.add(
                     new Chart.Mark(style, offered(point), point.figure(figure).orElse(0), "knee")));
         }
-        return new Chart(title, "requests/s offered", yLabel, series, false).withMarks(marks).svg();
+        return new Chart(title, "requests/s offered", yLabel, series, false)
+                .withMarks(marks)
+                .svg();
     }
 
     private static double offered(SweepPoint point) {
@@ -143,7 +146,12 @@ final class SweepSection {
                 best.stream()
                         .map(point -> point.figure("output_throughput").orElse(0))
                         .toList());
-        return new Chart("Throughput against speed (Pareto)", "tokens/s of one user", "tokens/s of all", List.of(front), false)
+        return new Chart(
+                        "Throughput against speed (Pareto)",
+                        "tokens/s of one user",
+                        "tokens/s of all",
+                        List.of(front),
+                        false)
                 .withMarks(marks)
                 .svg();
     }
@@ -160,7 +168,9 @@ final class SweepSection {
                     out.append("<td>" + (value.isPresent() ? Markup.number(value.getAsDouble()) : "–") + "</td>");
                 }
                 out.append("<td>" + (point.meets(sweep.attainment()) ? "yes" : "no") + "</td><td>"
-                        + (point.reasons().isEmpty() ? "yes" : "no: " + Markup.text(point.reasons().getFirst()))
+                        + (point.reasons().isEmpty()
+                                ? "yes"
+                                : "no: " + Markup.text(point.reasons().getFirst()))
                         + "</td></tr>");
             }
         }

@@ -24,12 +24,18 @@ class StudySectionsTest {
         return new SweepPoint(
                 Map.of("request-rate", "" + rate, "max-batch-size", batch),
                 Map.of(
-                        SweepPoint.OFFERED_RATE, rate,
-                        "completion_rate", rate,
-                        "request_goodput", rate * goodShare,
-                        "good_share", goodShare,
-                        "median_tpot_ms", tpot,
-                        "output_throughput", throughput),
+                        SweepPoint.OFFERED_RATE,
+                        rate,
+                        "completion_rate",
+                        rate,
+                        "request_goodput",
+                        rate * goodShare,
+                        "good_share",
+                        goodShare,
+                        "median_tpot_ms",
+                        tpot,
+                        "output_throughput",
+                        throughput),
                 0,
                 List.of());
     }
@@ -92,8 +98,7 @@ class StudySectionsTest {
                         Map.of("median_e2el_ms", 1.1 * (100.0 + seed), "output_throughput", 50.0)))
                 .toList();
         Comparison comparison = Comparison.of(pairs, 0);
-        CompareJson.Arms arms =
-                new CompareJson.Arms(List.of(), List.of("--b-flag"), "median_e2el_ms", 0.02, 1);
+        CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of("--b-flag"), "median_e2el_ms", 0.02, 1);
         String page = HtmlReport.of("c", CompareJson.of(comparison, arms, List.of(), Map.of()));
         Document parsed = parse(page);
         assertThat(page).contains("B is worse", "+10.00 %", "--b-flag", "1 pairs were discarded");
