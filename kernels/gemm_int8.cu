@@ -2,8 +2,8 @@
 // norms, rotary positions and gated MLPs. The tiles are those of gemm_tile.cuh, without the head for 128 rows.
 //
 // A step of few rows takes the time that its weights take to come from memory, so half the bytes are half the time. The tensor cores
-// multiply bf16: the 64-row operand of wgmma, which is the weights (swap-AB), may come from registers, so a warpgroup widens what it
-// multiplies on the way from shared memory, two instructions for a weight, while other warpgroups multiply.
+// multiply bf16: the weights, which are the operand of 64 rows (swap-AB), may come from registers, so whoever multiplies them widens
+// them on the way from shared memory, five instructions for four weights, while others multiply.
 //
 // Gains of norms are not folded into these weights, which are the CPU's to the bit: whoever writes the copy of the residual stream
 // that the next GEMM reads multiplies it by them.

@@ -35,10 +35,11 @@ __device__ __forceinline__ float4 normalised(float4 product, float4 columnSums, 
         fmaf(-norm.mean, columnSums.z, product.z) * norm.inverse, fmaf(-norm.mean, columnSums.w, product.w) * norm.inverse);
 }
 
-// The product of weights of one byte, whose outputs have a scale each, behind an RMS norm.
-__device__ __forceinline__ float4 scaled(float4 product, float4 scales, float inverse) {
-    return make_float4(product.x * scales.x * inverse, product.y * scales.y * inverse, product.z * scales.z * inverse,
-                       product.w * scales.w * inverse);
+// The product of weights of one byte, whose outputs have a scale each, behind an RMS norm; `factor` is the norm's, and what the
+// weights lack.
+__device__ __forceinline__ float4 scaled(float4 product, float4 scales, float factor) {
+    return make_float4(product.x * factor * scales.x, product.y * factor * scales.y, product.z * factor * scales.z,
+                       product.w * factor * scales.w);
 }
 
 // The lanes that share a row in an epilogue of TILE columns: TILE / 4 neighbours.

@@ -22,7 +22,8 @@
 // Every sum has one order, fixed by (K_GROUPS, cluster size): rows do not see each other, nor BATCH.
 //
 // Weights of one byte (int8_weights.cuh, W = int8_t) travel as they are, 128 of k in a stage beside two panels of activations, become
-// bf16 in the registers of the warpgroup that multiplies them, and the sums are scaled at the end.
+// bf16 in the registers of who multiplies them, and the sums are scaled at the end. Up to 16 rows that is each warp by itself, by
+// mma.sync: a product of wgmma must wait until four warps have their operands ready, and they until it is done with them.
 #include "epilogue.cuh"
 #include "int8_weights.cuh"
 #include "wgmma.cuh"
@@ -64,8 +65,8 @@ struct GemmTile {
     using Operands = GemmOperands<T, W>;
     static constexpr bool BYTES = Operands::BYTES;
     static constexpr int ACTIVATION_PANELS = BYTES ? 2 : 1;  // of a stage
-    static constexpr int BYTE_PARTS = 4;
-    static constexpr int BYTE_PARTS_AHEAD = BATCH == 8 ? 0 : 1;  // registers
+    static constexpr bool BY_WARP = BYTES && BATCH <= 16;
+    static constexpr int BYTE_PARTS = 4;  // of a stage's weights, 32 along k each
     static constexpr int N = 64 * N_GROUPS;
     static constexpr int CONSUMERS = 128 * N_GROUPS * K_GROUPS;
     static constexpr int PRODUCER = CONSUMERS;         // a warp that starts the copies
@@ -120,6 +121,20 @@ struct GemmTile {
         }
     }
 
+    // The second of the row's two moments, which is all that an RMS norm needs.
+    static __device__ __forceinline__ float sum_of_squares(const Operands& g, const float2* parts) {
+        constexpr int PARTS = 32;  // in flight: few rows wait for them
+        float all = 0;
+        for (int first = 0; first < g.momentParts; first += PARTS) {
+            float part[PARTS];
+#pragma unroll
+            for (int i = 0; i < PARTS; i++, parts += g.panelRows) part[i] = first + i < g.momentParts ? __ldcg(&parts->y) : 0.f;
+#pragma unroll
+            for (int i = 0; i < PARTS; i++) all += part[i];
+        }
+        return all;
+    }
+
     // One warp, a lane to a row: adds up the parts of the row's moments.
     template <bool RMS>
     static __device__ __forceinline__ void prepare_norms(const Operands& g, RowNorm (&norms)[BATCH], int m0) {
@@ -128,6 +143,10 @@ struct GemmTile {
         wait_for_predecessors();
         for (int row = threadIdx.x % 32; row < BATCH && m0 + row < g.rows; row += 32) {
             const float2* parts = g.moments + m0 + row;
+            if constexpr (BYTES) {
+                norms[row] = row_norm<RMS>(make_float2(0, sum_of_squares(g, parts)), perWidth, g.epsilon);
+                continue;
+            }
             float2 all = make_float2(0, 0);
             for (int first = 0; first < g.momentParts; first += PARTS) {
                 float2 part[PARTS];
@@ -143,29 +162,53 @@ struct GemmTile {
         }
     }
 
-    // Starts the products of a stage of weights of one byte, of which `words` are this thread's, in parts of 32 or 64 along k: as much as
-    // registers hold. While a part is made ready, other warpgroups multiply, in tall tiles this one too.
+    // Starts the products of a stage of weights of one byte, of which `words` are this thread's, part by part: while one is made ready,
+    // the one before it is multiplied.
     static __device__ __forceinline__ void multiply_bytes(float (&d)[BATCH / 2], const char* words, uint64_t activations) {
 #pragma unroll
         for (int part = 0; part < BYTE_PARTS; part++) {
-            constexpr int LOADS = 4 / BYTE_PARTS, PRODUCTS = 2 * LOADS;
-            uint4 loaded[LOADS];
-#pragma unroll
-            for (int i = 0; i < LOADS; i++) loaded[i] = *reinterpret_cast<const uint4*>(words + (part * LOADS + i) * 2048);
-            wgmma_wait<BYTE_PARTS_AHEAD>();
-            uint32_t operands[PRODUCTS][4];
-#pragma unroll
-            for (int i = 0; i < LOADS; i++) int8_operands(loaded[i], operands[2 * i], operands[2 * i + 1]);
+            const uint4 loaded = *reinterpret_cast<const uint4*>(words + part * 2048);
+            wgmma_wait<1>();
+            uint32_t operands[2][4];
+            int8_operands(loaded, operands[0], operands[1]);
             // Arithmetic touches no memory, so it would sink below the fence.
 #pragma unroll
-            for (int i = 0; i < 4 * PRODUCTS; i++) asm volatile("" : "+r"(operands[i / 4][i % 4])::"memory");
+            for (int i = 0; i < 8; i++) asm volatile("" : "+r"(operands[i / 4][i % 4])::"memory");
             wgmma_fence();
 #pragma unroll
-            for (int i = 0; i < PRODUCTS; i++) {
-                const int k = part * PRODUCTS + i;
+            for (int i = 0; i < 2; i++) {
+                const int k = 2 * part + i;
                 WgmmaFromRegisters<BATCH>::multiply(d, operands[i], activations + k / 4 * (BATCH * PANEL_BYTES / 16) + k % 4 * 2);
             }
             wgmma_commit();
+        }
+    }
+
+    // The same by the warp alone; `activations` is where they lie in shared memory. All is read before the first product.
+    static __device__ __forceinline__ void multiply_bytes_by_warp(float (&d)[BATCH / 2], const char* words, uint32_t activations) {
+        const int row = threadIdx.x % 8;
+        const int matrix = threadIdx.x % 32 / 8;
+        uint4 loaded[BYTE_PARTS];
+        uint32_t b[BYTE_PARTS][BATCH / 8][4];
+#pragma unroll
+        for (int part = 0; part < BYTE_PARTS; part++) {
+            loaded[part] = *reinterpret_cast<const uint4*>(words + part * 2048);
+#pragma unroll
+            for (int j = 0; j < BATCH / 8; j++) {
+                const int chunk = part % 2 * 4 + matrix;
+                load_matrix4(b[part][j], activations + (part / 2 * BATCH + 8 * j + row) * PANEL_BYTES + (chunk ^ row) * 16);
+            }
+        }
+#pragma unroll
+        for (int part = 0; part < BYTE_PARTS; part++) {
+            uint32_t operands[2][4];
+            int8_operands(loaded[part], operands[0], operands[1]);
+#pragma unroll
+            for (int j = 0; j < BATCH / 8; j++) {
+                float(&sums)[4] = reinterpret_cast<float(&)[4]>(d[4 * j]);
+                mma_16x8x16<T>(sums, operands[0], b[part][j][0], b[part][j][1]);
+                mma_16x8x16<T>(sums, operands[1], b[part][j][2], b[part][j][3]);
+            }
         }
     }
 
@@ -190,8 +233,11 @@ struct GemmTile {
         for (int i = kGroup; i < count; i += K_GROUPS) {
             const int at = stage * (STAGE_BYTES / 16);  // descriptors count in 16 bytes
             barrier_wait(&shared.full[stage], parity);
-            if constexpr (BYTES) {
-                multiply_bytes(d, ring + stage * STAGE_BYTES + nGroup * 64 * PANEL_BYTES + thread * 16, activations + at);
+            const char* words = ring + stage * STAGE_BYTES + nGroup * 64 * PANEL_BYTES + thread * 16;
+            if constexpr (BY_WARP) {
+                multiply_bytes_by_warp(d, words, shared_address(ring) + stage * STAGE_BYTES + WEIGHT_BYTES);
+            } else if constexpr (BYTES) {
+                multiply_bytes(d, words, activations + at);
             } else {
                 wgmma_fence();
 #pragma unroll
@@ -199,7 +245,10 @@ struct GemmTile {
                 wgmma_commit();
                 wgmma_wait<1>();
             }
-            if (recycle) {
+            if (BY_WARP && recycle) {
+                __syncwarp();
+                if (thread % 32 == 0) barrier_arrive(&shared.empty[stage]);
+            } else if (recycle) {
                 if (previous >= 0 && thread % 32 == 0) barrier_arrive(&shared.empty[previous]);
                 previous = stage;
             }
@@ -324,8 +373,10 @@ struct GemmTile {
                     v = v + *reinterpret_cast<const float4*>(received + (r * tileRows + row) * N + n);
                 }
             }
-            if constexpr (BYTES) v = scaled(v, columnTerms, g.normalises() ? shared.norms[rank * tileRows + row].inverse : 1.f);
-            else if (g.normalises()) v = normalised(v, columnTerms, shared.norms[rank * tileRows + row]);
+            if constexpr (BYTES) {
+                v = scaled(v, columnTerms, INT8_UNIT * (g.normalises() ? shared.norms[rank * tileRows + row].inverse : 1.f));
+            }
+            if (!BYTES && g.normalises()) v = normalised(v, columnTerms, shared.norms[rank * tileRows + row]);
             if constexpr (!KEEP_CONTEXT) {
                 epilogue.early(context[0], myM + row, n0 + n);
                 epilogue.late(context[0]);
