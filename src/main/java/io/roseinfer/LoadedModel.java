@@ -112,8 +112,9 @@ public final class LoadedModel implements AutoCloseable {
 
     /**
      * Runs steps for their own sake until the kernels and the host's code are compiled: one to two and a half seconds on the
-     * processor, several on one that others keep busy, half a second on a GPU. Without it the first requests are served many times more slowly; with few tokens to generate that is still the sooner end.
-     * No engine may be open. What a model generates does not depend on it.
+     * processor, several on one that others keep busy, half a second on a GPU. Without it the first requests are served many times
+     * more slowly; with few tokens to generate that is still the sooner end. No engine may be open. What a model generates does not
+     * depend on it.
      */
     public void warmUp(Clock clock) {
         long startNanos = Objects.requireNonNull(clock, "clock").nanos();
