@@ -3,7 +3,9 @@
  *
  * <p>A call comes from {@code server.http} on a virtual thread of its own. {@code Api} finds its {@code Endpoint}, and answers errors
  * in one shape; a {@code CompletionReader} of {@code server.api} turns a body into requests, which {@code Completions} submits;
- * {@code CompletionEvents} writes tokens as they come. The page at {@code /} is {@code page.html}, a resource. {@code Door} says who is
+ * {@code CompletionEvents} tells tokens as they come. That it does on the thread of the client's connection, which the engine's thread
+ * rings for each delivery: the engine pays a queue entry a token, and no thread is woken for a stream alone. What stands in every event
+ * is copied from an {@code EventTemplate}. The page at {@code /} is {@code page.html}, a resource. {@code Door} says who is
  * let in, and learns that the engine has died.
  *
  * <p>Invariants: bad input is answered with the name of its field and never reaches the engine's thread; a client that leaves takes its

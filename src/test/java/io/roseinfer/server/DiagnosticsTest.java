@@ -118,6 +118,29 @@ class DiagnosticsTest {
     }
 
     @Test
+    void a_chat_in_flight_is_listed_and_timed_as_a_completion_is() throws Exception {
+        Gate gate = new Gate(2);
+        try (TestServer server = TestServer.startChat(gate.options());
+                RawClient client = server.client()) {
+            String body = "{\"messages\":[{\"role\":\"user\",\"content\":\"a secret\"}],\"max_completion_tokens\":9,"
+                    + "\"ignore_eos\":true}";
+            client.send(RawClient.post("/v1/chat/completions", body, "X-Request-Id: chat\r\n"));
+            gate.awaitReached();
+            JsonNode one = requests(server).get(0);
+            assertThat(one.get("request_id").stringValue()).isEqualTo("chat");
+            assertThat(one.get("max_tokens").intValue()).isEqualTo(9);
+            assertThat(one.get("state").stringValue()).isEqualTo("running");
+            assertThat(one.get("age_ms").doubleValue()).isPositive();
+            assertThat(one.toString()).doesNotContain("secret");
+            gate.open();
+            JsonNode answer = TestServer.json(client.answer());
+            assertThat(answer.get("timings").get("predicted_n").intValue()).isEqualTo(9);
+            assertThat(answer.get("metrics").propertyNames()).contains("queue_time_ms", "time_to_first_token_ms");
+            assertThat(requests(server)).isEmpty();
+        }
+    }
+
+    @Test
     void requests_in_flight_are_listed_without_their_text_and_go_when_they_end() throws Exception {
         Gate gate = new Gate(2);
         try (TestServer server = TestServer.start(gate.options());

@@ -70,8 +70,12 @@ final class TestServer implements AutoCloseable {
 
     /** One with the chat template of the built-in model. */
     static TestServer startChat() {
+        return startChat(SimOptions.defaults());
+    }
+
+    static TestServer startChat(SimOptions sim) {
         ServedModel model = ServedModel.named(MODEL).withChat(TINY.chat());
-        return new TestServer(engineOptions(), SimOptions.defaults(), options().withModel(model));
+        return new TestServer(engineOptions(), sim, options().withModel(model));
     }
 
     static TestServer start(SimOptions sim) {
