@@ -4,13 +4,13 @@ import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.server.EventTemplate.Hole;
 import io.roseinfer.server.api.CompletionCall;
 import io.roseinfer.server.api.CompletionJson;
 import io.roseinfer.server.api.Timings;
 import io.roseinfer.server.http.BodySource;
 import io.roseinfer.server.http.ByteSink;
 import io.roseinfer.server.http.Pump;
-import io.roseinfer.server.EventTemplate.Hole;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -120,6 +120,7 @@ final class CompletionEvents implements BodySource {
         private final CallStamps.Choice stamped = stamps.addChoice();
         /** Tokens that have been read and not told. */
         private final List<GeneratedToken> batch = new ArrayList<>();
+
         private final boolean hasLogprobs = call.request().sampling().logprobs() >= 0;
         private @Nullable EventTemplate template;
         private int tokens;

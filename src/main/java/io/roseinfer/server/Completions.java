@@ -52,7 +52,8 @@ final class Completions implements Endpoint {
         try (OpenStreams streams = new OpenStreams()) {
             exchange.response().whenGone(streams::close);
             submit(exchange, call, streams);
-            CompletionJson json = reader.json(exchange.requestId(), time.instant().getEpochSecond(), call.output());
+            CompletionJson json =
+                    reader.json(exchange.requestId(), time.instant().getEpochSecond(), call.output());
             if (call.output().stream()) {
                 new CompletionEvents(exchange, call, json, metrics, stamps).stream(streams);
             } else {
@@ -133,8 +134,7 @@ final class Completions implements Endpoint {
             CompletionCall call,
             CompletionJson json) {
         String front = call.output().echo() ? json.text(prompt) : "";
-        ObjectNode choice =
-                json.addChoice(answer, index, front + CompletionJson.text(completion, call));
+        ObjectNode choice = json.addChoice(answer, index, front + CompletionJson.text(completion, call));
         if (call.request().sampling().logprobs() >= 0) {
             int unused = json.logprobs(choice, completion.tokens(), 0);
         }

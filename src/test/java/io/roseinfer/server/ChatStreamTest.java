@@ -36,7 +36,8 @@ class ChatStreamTest {
     }
 
     private static String words(Random random) {
-        return TestServer.WORDS.decode(random.ints(1 + random.nextInt(8), 0, 2000).toArray()) + "é😀";
+        return TestServer.WORDS.decode(
+                        random.ints(1 + random.nextInt(8), 0, 2000).toArray()) + "é😀";
     }
 
     private static ObjectNode conversation(Random random) {
@@ -101,7 +102,12 @@ class ChatStreamTest {
         Random random = new Random(SEED);
         for (int i = 0; i < CONVERSATIONS; i++) {
             ObjectNode body = conversation(random);
-            String free = whole(body).get("choices").get(0).get("message").get("content").stringValue();
+            String free = whole(body)
+                    .get("choices")
+                    .get(0)
+                    .get("message")
+                    .get("content")
+                    .stringValue();
             if (free.length() > 4 && random.nextBoolean()) {
                 int at = free.offsetByCodePoints(0, random.nextInt(free.codePointCount(0, free.length()) - 2));
                 body.putArray("stop").add("never").add(free.substring(at, free.offsetByCodePoints(at, 2)));

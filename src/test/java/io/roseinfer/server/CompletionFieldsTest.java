@@ -99,8 +99,7 @@ class CompletionFieldsTest {
         }
         JsonNode choice = choice(body);
         assertThat(ids(choice.get("token_ids"))).isEqualTo(Arrays.copyOf(free, at + 1));
-        assertThat(choice.get("text").stringValue())
-                .isEqualTo(TestServer.WORDS.decode(Arrays.copyOf(free, at)));
+        assertThat(choice.get("text").stringValue()).isEqualTo(TestServer.WORDS.decode(Arrays.copyOf(free, at)));
         assertThat(choice.get("finish_reason").stringValue()).isEqualTo("stop");
         assertThat(choice.get("stop_reason").intValue()).isEqualTo(free[at]);
         List<JsonNode> events = streamed(body);
@@ -140,7 +139,9 @@ class CompletionFieldsTest {
     @Test
     void a_prompt_can_be_cut_so_that_its_completion_fits() throws IOException {
         int context = TestServer.SPEC.contextLength();
-        ObjectNode body = body(IntStream.range(0, context + 50).map(i -> i % 100).toArray())
+        ObjectNode body = body(IntStream.range(0, context + 50)
+                        .map(i -> i % 100)
+                        .toArray())
                 .put("truncate_prompt_tokens", -1);
         JsonNode usage = answer(body).get("usage");
         assertThat(usage.get("prompt_tokens").intValue()).isEqualTo(context - TOKENS);
@@ -175,7 +176,8 @@ class CompletionFieldsTest {
             event.get("logprobs").get("tokens").forEach(token -> tokens.add(token.stringValue()));
         }
         assertThat(text(events)).isEqualTo(whole.get("text").stringValue());
-        assertThat(ids).isEqualTo(Arrays.stream(ids(whole.get("token_ids"))).boxed().toList());
+        assertThat(ids)
+                .isEqualTo(Arrays.stream(ids(whole.get("token_ids"))).boxed().toList());
         assertThat(tokens).hasSize(TOKENS);
         List<Integer> expected = new ArrayList<>(List.of(1));
         for (int left = TOKENS - 1; left > 0; left -= interval) {
@@ -207,7 +209,8 @@ class CompletionFieldsTest {
 
     @Test
     void a_least_length_is_served_where_nothing_ends_the_completion_before() throws IOException {
-        assertThat(ids(choice(body(1).put("min_tokens", TOKENS)).get("token_ids"))).hasSize(TOKENS);
+        assertThat(ids(choice(body(1).put("min_tokens", TOKENS)).get("token_ids")))
+                .hasSize(TOKENS);
     }
 
     @ParameterizedTest
@@ -235,6 +238,7 @@ class CompletionFieldsTest {
         String param = line.substring(0, line.indexOf(';'));
         Answer answer = server.complete("{\"prompt\":[1,2]," + line.substring(line.indexOf(';') + 2) + "}");
         assertThat(answer.status()).isEqualTo(400);
-        assertThat(TestServer.json(answer).get("error").get("param").stringValue()).isEqualTo(param);
+        assertThat(TestServer.json(answer).get("error").get("param").stringValue())
+                .isEqualTo(param);
     }
 }

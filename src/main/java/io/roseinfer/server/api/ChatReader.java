@@ -1,8 +1,8 @@
 package io.roseinfer.server.api;
 
-import io.roseinfer.server.api.CompletionCall.Output;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.server.api.CompletionCall.Output;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.time.Duration;
 import java.util.List;

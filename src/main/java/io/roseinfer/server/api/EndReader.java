@@ -33,8 +33,7 @@ final class EndReader {
             throw ApiError.badField(SHOW_STOP, SHOW_STOP + " cannot be had with " + STOP_TOKENS);
         }
         GenerationRequest ending = request.withIgnoreEndOfText(fields.flag("ignore_eos"));
-        GenerationRequest stopping =
-                Fields.checked("stop", () -> ending.withStop(strings.toArray(String[]::new)));
+        GenerationRequest stopping = Fields.checked("stop", () -> ending.withStop(strings.toArray(String[]::new)));
         GenerationRequest all = Fields.checked(STOP_TOKENS, () -> stopping.withStopTokens(ids));
         requireLeast(fields, all);
         return all;
@@ -66,7 +65,8 @@ final class EndReader {
         if (least > 0 && endsAnywhere) {
             throw ApiError.badField(
                     LEAST,
-                    LEAST + " is served only where max_tokens alone ends the completion: with ignore_eos, and without stop"
+                    LEAST
+                            + " is served only where max_tokens alone ends the completion: with ignore_eos, and without stop"
                             + " and " + STOP_TOKENS);
         }
     }

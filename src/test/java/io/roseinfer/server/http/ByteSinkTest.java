@@ -34,7 +34,9 @@ class ByteSinkTest {
             sink.clear();
             sink.putJson(text);
             String expected = StrictJson.mapper().writeValueAsString(text);
-            assertThat("\"" + text(sink) + "\"").as("seed %d, round %d", seed, round).isEqualTo(expected);
+            assertThat("\"" + text(sink) + "\"")
+                    .as("seed %d, round %d", seed, round)
+                    .isEqualTo(expected);
         }
     }
 
