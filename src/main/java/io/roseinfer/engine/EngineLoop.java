@@ -404,14 +404,14 @@ final class EngineLoop {
     }
 
     private void finish(LiveRequest request, Ending ending, long nanos) {
+        // In this order: who learns of the ending may submit the next request at once, and look at the load.
+        discharge(request);
         if (request.claimEnding()) {
-            // In this order: who learns of the ending may submit the next request at once.
             owner.countOut();
             if (request.end(ending, nanos)) {
                 observers.ended(request, ending.reason());
             }
         }
-        discharge(request);
         live.remove(request);
         deadlines.remove(request);
     }

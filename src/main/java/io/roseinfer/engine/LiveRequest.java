@@ -298,6 +298,11 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         sequence = newSequence;
     }
 
+    /** As {@link #sequence} says, without allocating. */
+    boolean hasSequence() {
+        return sequence != null;
+    }
+
     Optional<Sequence> sequence() {
         return Optional.ofNullable(sequence);
     }

@@ -225,7 +225,7 @@ final class SchedulerManager implements AutoCloseable {
         if (request.claimEarlyEnding()) {
             unreserve();
             tell(request, Ending.CANCELLED);
-            if (request.sequence().isPresent()) {
+            if (request.hasSequence()) {
                 shared.forget(request);
             }
         } else if (!request.hasEnded()) {

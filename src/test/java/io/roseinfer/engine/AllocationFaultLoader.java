@@ -33,6 +33,7 @@ final class AllocationFaultLoader extends ChangingLoader {
             Map.entry("java/lang/Runnable", Set.of("run")),
             Map.entry("java/util/function/Consumer", Set.of("accept")),
             Map.entry("java/util/Queue", Set.of("peek", "poll", "isEmpty")),
+            Map.entry("java/util/Objects", Set.of("requireNonNull")),
             Map.entry("java/util/Optional", Set.of("isPresent", "isEmpty", "orElseThrow")),
             Map.entry("java/util/concurrent/TimeUnit", Set.of("convert")),
             Map.entry("java/util/concurrent/CountDownLatch", Set.of("await", "countDown", "getCount")),
