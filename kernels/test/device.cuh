@@ -171,7 +171,7 @@ private:
                                  "attention_generic", "select", "sample", "gemm"}) {
             if (kernel.rfind(name, 0) == 0) file = name;
         }
-        for (const char* name : {"pack", "column_sums", "fold_bias", "convert"}) {
+        for (const char* name : {"pack", "column_sums", "fold_bias", "convert", "int8_"}) {
             if (kernel.rfind(name, 0) == 0) file = "load";
         }
         if (file.empty()) {
