@@ -184,32 +184,74 @@ class LauncherTest {
                 .contains("<pom*><-cp>");
     }
 
-    /** A Java that makes the archive it is asked for. */
-    private void archives() throws IOException {
+    private static final String USES_CLASS_DATA = "-XX:SharedArchiveFile=";
+    private static final String MAKES_CLASS_DATA = "-XX:ArchiveClassesAtExit=";
+
+    /** A Java that logs its calls and makes the archive it is asked for, of this content. */
+    private void archives(String content) throws IOException {
         checkout.executable("jdk/bin/java", """
                 #!/bin/sh
+                echo "$@" >> java.log
                 for flag in "$@"; do
-                    case $flag in -XX:ArchiveClassesAtExit=*) : > "${flag#*=}" ;; esac
+                    case $flag in -XX:ArchiveClassesAtExit=*) printf '%%s' '%s' > "${flag#*=}" ;; esac
                 done
-                printf '<%s>' "$@"
-                """);
+                printf '<%%s>' "$@"
+                """.formatted(content));
+    }
+
+    private List<String> callsOfJava() throws IOException {
+        return Files.readAllLines(checkout.path("java.log"));
     }
 
     @Test
     void launch_afterABuild_startsJavaWithTheClassDataThatTheBuildMade() throws Exception {
-        archives();
+        archives("classes");
         assertThat(launch(Map.of(), "doctor").out())
-                .contains("<-XX:SharedArchiveFile=" + checkout.root() + "/target/roseinfer.jsa>")
+                .contains("<" + USES_CLASS_DATA + checkout.root() + "/target/roseinfer.jsa>")
                 .contains("<-cp><" + checkout.root() + "/target/roseinfer.jar:")
-                .doesNotContain("ArchiveClassesAtExit");
+                .doesNotContain(MAKES_CLASS_DATA);
     }
 
     @Test
-    void launch_classDataOlderThanTheJar_isLeftAlone() throws Exception {
+    void launch_jarWithoutClassData_makesThemOnce() throws Exception {
         checkout.built();
-        checkout.write("target/roseinfer.jsa", "");
+        archives("classes");
+        assertThat(launch(Map.of(), "doctor").out()).contains(USES_CLASS_DATA).doesNotContain(MAKES_CLASS_DATA);
+        launch(Map.of(), "doctor");
+        assertThat(callsOfJava())
+                .hasSize(3)
+                .filteredOn(call -> call.contains(MAKES_CLASS_DATA))
+                .hasSize(1);
+    }
+
+    @Test
+    void launch_classDataOlderThanTheJar_areMadeAgain() throws Exception {
+        checkout.built();
+        checkout.write("target/roseinfer.jsa", "of another jar");
         Files.setLastModifiedTime(checkout.path("target/roseinfer.jsa"), FileTime.fromMillis(0));
-        assertThat(launch(Map.of(), "doctor").out()).doesNotContain("roseinfer.jsa");
+        archives("classes");
+        launch(Map.of(), "doctor");
+        assertThat(checkout.path("target/roseinfer.jsa")).hasContent("classes");
+    }
+
+    @Test
+    void launch_classDataThatCannotBeMade_startsWithoutAndDoesNotTryAgain() throws Exception {
+        checkout.built();
+        checkout.executable(
+                "jdk/bin/java",
+                "#!/bin/sh\necho \"$@\" >> java.log\ncase $* in *ArchiveClassesAtExit*) exit 1 ;; esac\n");
+        assertThat(launch(Map.of(), "doctor").code()).isZero();
+        assertThat(launch(Map.of(), "doctor").code()).isZero();
+        assertThat(callsOfJava()).hasSize(3).noneMatch(call -> call.contains(USES_CLASS_DATA));
+    }
+
+    @Test
+    void launch_readOnlyCheckoutWithoutClassData_startsWithout() throws Exception {
+        checkout.built();
+        makeUnwritable();
+        archives("classes");
+        launch(Map.of(), "doctor");
+        assertThat(callsOfJava()).singleElement().asString().doesNotContain(USES_CLASS_DATA, MAKES_CLASS_DATA);
     }
 
     @Test
