@@ -146,7 +146,7 @@ final class VectorProduct implements PanelProduct {
                 switch (format) {
                     case F32 -> rows > 1;
                     case BF16 -> true;
-                    case INT8 -> rows <= 2 || tiles >= BlockPrefetch.MOST_PREFETCHERS;
+                    case INT8 -> tiles != 2;
                     case INT4 -> false;
                 };
         return pays ? Math.min(tiles, BlockPrefetch.MOST_PREFETCHERS) : 0;
