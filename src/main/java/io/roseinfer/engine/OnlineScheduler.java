@@ -27,8 +27,9 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 
 /**
- * Scheduler and runner on the caller's thread, one step per call: no queue, no stream, no overlap. For experiments that want to
- * decide what happens when, and for measuring the scheduler without anything around it.
+ * Scheduler and runner on the caller's thread, one step per call: no queue, no stream. For experiments that want to decide what happens
+ * when, and for measuring the scheduler without anything around it. {@link #step} has no step in flight when it returns; {@link #launch}
+ * and {@link #complete} overlap as many as the runner takes.
  *
  * <p>A request is known by its id until {@link #discardRequest}, and nothing is kept of it afterwards; what has ended is handed
  * out by {@link #popFinishedIds}, whose cost is the number of ended requests, not of all requests.
@@ -163,6 +164,30 @@ public final class OnlineScheduler {
         return tokens;
     }
 
+    /** Plans a step and hands it to the runner; false if there is nothing to run, or as many steps are in flight as the runner takes. */
+    public boolean launch() {
+        if (!pipeline.hasRoom() || pipeline.plan().isEmpty()) {
+            return false;
+        }
+        pipeline.launch();
+        return true;
+    }
+
+    /** Steps that were launched and are not completed. */
+    public int inFlight() {
+        return pipeline.inFlight();
+    }
+
+    /**
+     * Waits for the oldest step in flight, of which there must be one; its tokens.
+     *
+     * @throws DeviceFailure as {@link #step} does
+     */
+    public StepTokens complete() {
+        finishOldest();
+        return tokens;
+    }
+
     /** Runs a step to its end; false if there was nothing to run. */
     private boolean run(Flight flight) {
         tokens.clear();
@@ -170,6 +195,12 @@ public final class OnlineScheduler {
             return false;
         }
         pipeline.launch();
+        finishOldest();
+        return true;
+    }
+
+    private void finishOldest() {
+        tokens.clear();
         StepPlan done;
         try {
             done = pipeline.complete().plan();
@@ -182,7 +213,6 @@ public final class OnlineScheduler {
                 tokens.add(done.sequence(row), done.yielded(row));
             }
         }
-        return true;
     }
 
     /** The requests that have ended since this was asked last, in order; none that has been discarded. */

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * A run that {@code bench serve --json} has written, as far as it can be run again.
@@ -137,6 +138,15 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
                         .mapToDouble(sample -> sample.nanos() - costs.nanos(sample.shape()))
                         .toArray(),
                 seed);
+    }
+
+    /** Steps in flight at a time: two if most steps were launched before the one before them had ended. */
+    public int inFlight() {
+        List<StepRecord> steps = result.steps();
+        long overlapped = IntStream.range(1, steps.size())
+                .filter(i -> steps.get(i).get(Fact.START_NANOS) < steps.get(i - 1).endNanos())
+                .count();
+        return 2 * overlapped > steps.size() ? 2 : 1;
     }
 
     /** The steps with their lengths: to the end of each, from its beginning or from the end of the one before where they overlap. */

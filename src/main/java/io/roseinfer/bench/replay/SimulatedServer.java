@@ -18,6 +18,7 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -31,7 +32,8 @@ import java.util.function.Supplier;
 
 /**
  * An engine on simulated time: the real scheduler, KV pool and prefix cache over a runner whose tokens mean nothing, with steps that take
- * what {@link StepTimes} says. One step is in flight at a time. A run takes no longer than scheduling it does.
+ * what {@link StepTimes} says. As many steps are in flight as the runner takes: the device begins one as the one before ends, and what
+ * arrives meanwhile has to wait for the step that is launched already. A run takes no longer than scheduling it does.
  *
  * <p>Completions have exactly the tokens that are asked for.
  */
@@ -137,10 +139,15 @@ public final class SimulatedServer {
         /** When places under the bound on concurrency become free. */
         private final PriorityQueue<Long> places = new PriorityQueue<>();
 
+        /** When the steps in flight were launched, oldest first. */
+        private final ArrayDeque<Long> launchedNanos = new ArrayDeque<>();
+
         private final List<StepRecord> steps = new ArrayList<>();
         private boolean stepped;
         private int sent;
         private long nowNanos;
+        /** When the device is done with the steps that are completed. */
+        private long deviceFreeNanos;
 
         private Run(ModelRunner runner, OfferedLoad load) {
             this.load = load;
@@ -167,8 +174,9 @@ public final class SimulatedServer {
             while (true) {
                 send();
                 takeIn();
-                if (scheduler.hasUnfinished()) {
-                    step();
+                launch();
+                if (scheduler.inFlight() > 0) {
+                    complete();
                 } else if (arriving.isEmpty()) {
                     break;
                 } else {
@@ -214,17 +222,26 @@ public final class SimulatedServer {
             }
         }
 
-        private void step() {
+        private void launch() {
+            while (scheduler.launch()) {
+                launchedNanos.add(nowNanos);
+            }
+            Check.that(scheduler.inFlight() > 0 || !scheduler.hasUnfinished(), "requests wait and nothing can run");
+        }
+
+        private void complete() {
             stepped = false;
-            OnlineScheduler.StepTokens tokens = scheduler.step();
-            Check.that(stepped, "requests wait and nothing can run");
-            long startNanos = nowNanos;
+            OnlineScheduler.StepTokens tokens = scheduler.complete();
+            Check.that(stepped, "a step has ended and was not applied");
+            long launchNanos = launchedNanos.remove();
+            long startNanos = Math.max(launchNanos, deviceFreeNanos);
             StepRecord record = steps.getLast();
             nowNanos = times.endNanos(StepShape.of(record), startNanos, steps.size() - 1);
-            record.set(Fact.START_NANOS, startNanos);
-            record.set(Fact.DEVICE_NANOS, nowNanos - startNanos);
+            deviceFreeNanos = nowNanos;
+            record.set(Fact.START_NANOS, launchNanos);
+            record.set(Fact.DEVICE_NANOS, nowNanos - launchNanos);
             for (int i = 0; i < tokens.size(); i++) {
-                deliver(Objects.requireNonNull(running.get(tokens.requestId(i))), startNanos);
+                deliver(Objects.requireNonNull(running.get(tokens.requestId(i))), launchNanos);
             }
             for (long ended : scheduler.popFinishedIds()) {
                 Request request = Objects.requireNonNull(running.remove(ended));
@@ -236,11 +253,11 @@ public final class SimulatedServer {
             }
         }
 
-        private void deliver(Request request, long startNanos) {
+        private void deliver(Request request, long launchNanos) {
             HostTimes host = times.host();
             boolean first = request.tokens.isEmpty();
             if (first && !options.chunkedPrefill()) {
-                request.admittedNanos = startNanos;
+                request.admittedNanos = launchNanos;
             }
             long delay = HostTimes.draw(
                     first ? host.first() : host.later(), key(DELIVERY, request.id, request.tokens.size()));

@@ -69,7 +69,9 @@ final class SimulationUnderTest implements SystemUnderTest {
     @Override
     public LoadResult run(ServeFlags ofRun, OfferedLoad offered) {
         long seed = SplitMix64.at(flags.seed(), runs++);
-        SimOptions sim = SimOptions.defaults().withReadBack(false);
+        SimOptions sim = SimOptions.defaults()
+                .withReadBack(false)
+                .withMaxInFlight(recorded.map(RecordedRun::inFlight).orElse(1));
         return new SimulatedServer(
                         () -> new SimRunner(spec, EngineLimits.runnerLimits(options, spec), sim),
                         options.scheduler(),

@@ -27,8 +27,13 @@ public final class SimulatedRuns {
     }
 
     static SimulatedServer server(StepTimes times, SchedulerOptions.Builder scheduler, int maxConcurrency, long seed) {
+        return server(times, scheduler, maxConcurrency, 1, seed);
+    }
+
+    static SimulatedServer server(
+            StepTimes times, SchedulerOptions.Builder scheduler, int maxConcurrency, int inFlight, long seed) {
         EngineOptions options = EngineOptions.defaults().withScheduler(scheduler.build());
-        SimOptions sim = SimOptions.defaults().withReadBack(false);
+        SimOptions sim = SimOptions.defaults().withReadBack(false).withMaxInFlight(inFlight);
         return new SimulatedServer(
                 () -> new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim),
                 options.scheduler(),

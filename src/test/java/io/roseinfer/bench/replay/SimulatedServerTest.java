@@ -47,6 +47,49 @@ class SimulatedServerTest {
         assertThat(call.gapNanos()).containsExactly(10 + 1e6 + 30_000, 10 + 1e6);
     }
 
+    /** One that runs from 0 ms and one that comes at 1.5 ms, into the second step. */
+    private static CallResult arrivingInAStep(int inFlight) {
+        OfferedLoad load = new OfferedLoad(
+                List.of(
+                        new OfferedRequest(0, new Prompt.Tokens(new int[] {1, 2}), 9),
+                        new OfferedRequest(1_500_000, new Prompt.Tokens(new int[] {3}), 2)),
+                true);
+        return SimulatedRuns.server(
+                        exact(MILLISECOND_STEPS),
+                        SchedulerOptions.builder().maxBatchSize(8),
+                        Integer.MAX_VALUE,
+                        inFlight,
+                        0)
+                .run(load)
+                .calls()
+                .getLast();
+    }
+
+    @Test
+    void with_one_step_in_flight_a_request_waits_for_the_step_that_runs() {
+        assertThat(arrivingInAStep(1).ttftNanos()).hasValue(0.5e6 + 1e6);
+    }
+
+    @Test
+    void with_two_steps_in_flight_a_request_waits_for_the_step_behind_it_too() {
+        assertThat(arrivingInAStep(2).ttftNanos()).hasValue(0.5e6 + 1e6 + 1e6);
+        assertThat(arrivingInAStep(2).tpotNanos()).hasValue(1e6);
+    }
+
+    @Test
+    void a_run_tells_how_many_steps_were_in_flight() {
+        for (int inFlight = 1; inFlight <= 2; inFlight++) {
+            LoadResult run = SimulatedRuns.server(
+                            exact(SimulatedRuns.costs()),
+                            SchedulerOptions.builder().maxBatchSize(8),
+                            Integer.MAX_VALUE,
+                            inFlight,
+                            0)
+                    .run(SimulatedRuns.load(50, 60, 5));
+            assertThat(new RecordedRun("run", List.of(), run, 0).inFlight()).isEqualTo(inFlight);
+        }
+    }
+
     @Test
     void a_bound_on_concurrency_holds_requests_in_the_client() {
         LoadResult run = SimulatedRuns.server(
