@@ -110,6 +110,8 @@ final class TokenBuffer {
         published = written;
         ended = true;
         wakeReader();
+        // It may lead to the stream, which is to be collected once nobody reads it.
+        listener = null;
         return true;
     }
 
@@ -143,6 +145,9 @@ final class TokenBuffer {
         listener = action;
         if (published > 0 || ended) {
             action.run();
+        }
+        if (ended) {
+            listener = null;
         }
     }
 

@@ -38,7 +38,8 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      * Has an action run whenever tokens have been delivered, and at the end: so that one thread can read hundreds of streams without
      * waiting for any. It runs on the thread that delivers, the engine's mostly, or on the caller's if something has been delivered
      * already: it must not wait or allocate, nor read the stream, but have its reader do that, by {@link #poll} of no time. A later
-     * action replaces an earlier one.
+     * action replaces an earlier one. The engine forgets it with the end of the request; until then an action that refers to the stream
+     * keeps it from being collected, so such a stream must be closed.
      */
     void onDelivery(Runnable action);
 

@@ -138,6 +138,35 @@ class EngineTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_stream_whose_action_refers_to_it_is_collected_after_its_end(boolean endedBefore) throws Exception {
+        try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
+            WeakReference<TokenStream> stream = readByAction(engine, endedBefore);
+            for (int collections = 0; collections < 500 && stream.get() != null; collections++) {
+                System.gc();
+            }
+            assertThat(stream.get()).isNull();
+        }
+    }
+
+    /** In a method of its own, so that nothing of the stream is left on the stack. */
+    private static WeakReference<TokenStream> readByAction(Engine engine, boolean endedBefore) throws Exception {
+        TokenStream stream = engine.submit(Models.request(3, 1));
+        if (endedBefore) {
+            assertThat(stream.completion().ids()).hasSize(3);
+        }
+        CountDownLatch told = new CountDownLatch(1);
+        stream.onDelivery(() -> {
+            if (stream.finishReason().isPresent()) {
+                told.countDown();
+            }
+        });
+        assertThat(stream.completion().ids()).hasSize(3);
+        told.await();
+        return new WeakReference<>(stream);
+    }
+
     @Test
     void more_requests_than_allowed_are_refused_until_one_has_ended() throws Exception {
         Gate gate = new Gate();
