@@ -243,9 +243,7 @@ public final class Engine implements AutoCloseable {
     /** The stream must not be reachable from its own cleaning action, so the action is made where no stream is in scope. */
     private TokenStream streamOf(LiveRequest live) {
         Runnable cancel = cancelOf(manager, tokenizeWorkers, live);
-        RequestStream stream = new RequestStream(live, tokenizer, clock, cancel);
-        CLEANER.register(stream, cancel);
-        return stream;
+        return new RequestStream(live, tokenizer, clock, cancel).endingWhenCollected(CLEANER);
     }
 
     private static Runnable cancelOf(SchedulerManager manager, TokenizeWorkers workers, LiveRequest live) {

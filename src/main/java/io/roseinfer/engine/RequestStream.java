@@ -4,9 +4,9 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Detokenizer;
 import io.roseinfer.tokenizer.Tokenizer;
+import java.lang.ref.Cleaner;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
@@ -16,32 +16,46 @@ import org.jspecify.annotations.Nullable;
 /**
  * The reader's end of a request. Text is made here, on the reader's thread, unless the request has stop strings: then the engine
  * looks for them in the text and hands it over with the tokens, holding back what may yet become one until it is certain.
+ *
+ * <p>A token that has been read is no object here but a number: a server with a thousand streams has hundreds of thousands of them,
+ * which every young collection would copy.
  */
 final class RequestStream implements TokenStream {
+    private static final int FIRST_TOKENS = 16;
+
     private final LiveRequest request;
     private final TokenBuffer buffer;
-    private final Runnable cancel;
     private final Clock clock;
     private final @Nullable Detokenizer detokenizer;
-    private final List<GeneratedToken> tokens = new ArrayList<>();
     private final StringBuilder text = new StringBuilder();
+    /** For each token that was read where its text ends in {@link #text}. */
+    private int[] ends = new int[FIRST_TOKENS];
+
+    private int read;
     private boolean complete;
+    private Runnable cancel;
 
     /**
      * The only stream of a request.
      *
      * @param tokenizer for text; without one there is none
      * @param clock measures how long {@link #poll} waits
-     * @param cancel asks the engine to end the request; must not refer to this stream, or it could never be collected
+     * @param cancel asks the engine to end the request if it has not ended; must not refer to this stream, or it could never be collected
      */
     RequestStream(LiveRequest request, Optional<Tokenizer> tokenizer, Clock clock, Runnable cancel) {
         this.request = request;
         this.buffer = request.tokens();
-        this.cancel = cancel;
         this.clock = clock;
         this.detokenizer = buffer.hasText()
                 ? null
                 : tokenizer.map(t -> t.continuation(true)).orElse(null);
+        this.cancel = cancel;
+    }
+
+    /** Has the request ended with this stream, too, if that is collected before it was closed. A closed one leaves nothing with the cleaner. */
+    RequestStream endingWhenCollected(Cleaner cleaner) {
+        cancel = cleaner.register(this, cancel)::clean;
+        return this;
     }
 
     @Override
@@ -53,7 +67,7 @@ final class RequestStream implements TokenStream {
     public boolean hasNext() {
         boolean available;
         try {
-            available = buffer.await(tokens.size());
+            available = buffer.await(read);
         } catch (InterruptedException e) {
             throw interrupted();
         }
@@ -81,7 +95,7 @@ final class RequestStream implements TokenStream {
         Objects.requireNonNull(timeout, "timeout");
         boolean available;
         try {
-            available = buffer.await(tokens.size(), EngineLimits.nanos(timeout), clock);
+            available = buffer.await(read, EngineLimits.nanos(timeout), clock);
         } catch (InterruptedException e) {
             throw interrupted();
         }
@@ -101,7 +115,7 @@ final class RequestStream implements TokenStream {
 
     @Override
     public boolean isExhausted() {
-        return buffer.isEnded() && !buffer.isPublished(tokens.size());
+        return buffer.isEnded() && !buffer.isPublished(read);
     }
 
     /**
@@ -109,10 +123,9 @@ final class RequestStream implements TokenStream {
      * so it does not matter whether that token was read before the ending or after.
      */
     private void releaseHeldText() {
-        String rest = tokens.isEmpty() ? "" : rest(tokens.size() - 1);
-        if (!rest.isEmpty()) {
-            GeneratedToken last = tokens.removeLast();
-            tokens.add(new GeneratedToken(last.id(), last.text() + rest, last.logprob(), last.top()));
+        if (read > 0) {
+            String unused = rest(read - 1);
+            ends[read - 1] = text.length();
         }
     }
 
@@ -121,10 +134,14 @@ final class RequestStream implements TokenStream {
         if (!hasNext()) {
             throw new NoSuchElementException("the stream has ended");
         }
-        int index = tokens.size();
+        int index = read;
         GeneratedToken token =
                 new GeneratedToken(buffer.id(index), piece(index), buffer.logprob(index), buffer.top(index));
-        tokens.add(token);
+        if (index == ends.length) {
+            ends = Arrays.copyOf(ends, 2 * index);
+        }
+        ends[index] = text.length();
+        read++;
         return token;
     }
 
@@ -162,10 +179,11 @@ final class RequestStream implements TokenStream {
             next();
         }
         Ending ending = buffer.ending().orElseThrow();
+        String whole = text.toString();
         return new Completion(
                 request.promptIds(),
-                List.copyOf(tokens),
-                buffer.hasText() || detokenizer != null ? Optional.of(text.toString()) : Optional.empty(),
+                buffer.tokens(whole, Arrays.copyOf(ends, read)),
+                buffer.hasText() || detokenizer != null ? Optional.of(whole) : Optional.empty(),
                 ending.reason(),
                 ending.stopString(),
                 request.cachedTokens(),
@@ -180,8 +198,6 @@ final class RequestStream implements TokenStream {
 
     @Override
     public void close() {
-        if (!buffer.isEnded()) {
-            cancel.run();
-        }
+        cancel.run();
     }
 }

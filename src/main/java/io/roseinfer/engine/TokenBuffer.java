@@ -258,12 +258,21 @@ final class TokenBuffer {
     }
 
     List<GeneratedToken.TopToken> top(int index) {
-        if (alternatives == 0) {
-            return List.of();
-        }
-        return IntStream.range(index * alternatives, (index + 1) * alternatives)
-                .mapToObj(i -> new GeneratedToken.TopToken(topIds[i], topLogprobs[i]))
-                .toList();
+        return GeneratedTokens.top(topIds, topLogprobs, alternatives, index);
+    }
+
+    /**
+     * The tokens that were read, as objects only while somebody looks at them.
+     *
+     * @param text of all of them
+     * @param ends for each where its text ends in {@code text}
+     */
+    List<GeneratedToken> tokens(String text, int... ends) {
+        int[] read = Arrays.copyOf(ids, ends.length);
+        float[] probabilities = Arrays.copyOf(logprobs, logprobs.length == 0 ? 0 : ends.length);
+        int[] candidates = Arrays.copyOf(topIds, ends.length * alternatives);
+        float[] theirs = Arrays.copyOf(topLogprobs, ends.length * alternatives);
+        return new GeneratedTokens(read, text, ends, probabilities, candidates, theirs);
     }
 
     /** How the request ended; empty while it runs. */

@@ -110,7 +110,7 @@ final class SimulatedEngine implements AutoCloseable {
         LiveRequest live = new LiveRequest(
                 requests.size(), request, request.seed().orElse(0), settings.contextLength(), Optional.empty());
         live.tokenized(prompt.length, nanos);
-        WatchedRequest watched = new WatchedRequest(live, clock, () -> loop.cancel(live), reads, trace);
+        WatchedRequest watched = new WatchedRequest(live, clock, () -> cancel(live), reads, trace);
         requests.add(watched);
         running.add(watched);
         trace.add(Event.SUBMIT, live.id(), prompt.length);
@@ -119,6 +119,13 @@ final class SimulatedEngine implements AutoCloseable {
             stop(endWith);
         }
         return watched;
+    }
+
+    /** As an engine's streams have it done: a request that has ended is left alone. */
+    private void cancel(LiveRequest live) {
+        if (!live.tokens().isEnded()) {
+            loop.cancel(live);
+        }
     }
 
     /** Closes a request's stream, before a turn or, as another thread would, in the middle of it. */
