@@ -56,17 +56,17 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
                 server.addTo(scheduler.engineOptions(0, terminal)).withStepHistory(STEP_HISTORY);
         try (LoadedModel loaded = model.load(engine, terminal)) {
             model.features(loaded, terminal);
-            warmUp(loaded, engine, terminal);
             ServedModel served = options.model().withChat(loaded.chat()).withDefaults(generationConfig.of(loaded));
+            warmUp(loaded, served, engine, terminal);
             return serve(loaded, engine, options.withModel(served), terminal);
         }
     }
 
-    private static void warmUp(LoadedModel loaded, EngineOptions options, Terminal terminal) {
+    private static void warmUp(LoadedModel loaded, ServedModel served, EngineOptions options, Terminal terminal) {
         long start = terminal.clock().nanos();
         loaded.warmUp(terminal.clock());
         try (Engine engine = loaded.serve(options, terminal.clock())) {
-            ServerWarmUp.run(engine, MOST_WARM_UP_NANOS, terminal.clock(), InstantSource.system());
+            ServerWarmUp.run(engine, served, MOST_WARM_UP_NANOS, terminal.clock(), InstantSource.system());
         }
         // What loading and warming up have left: otherwise the first collection under load, which stops the engine, copies what stays.
         System.gc();

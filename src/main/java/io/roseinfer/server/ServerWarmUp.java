@@ -2,6 +2,7 @@ package io.roseinfer.server;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Engine;
+import io.roseinfer.server.api.ServedModel;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -9,6 +10,8 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -24,6 +27,17 @@ public final class ServerWarmUp {
     private static final int FEWEST_TOKENS = 4;
     private static final int MOST_TOKENS = 64;
 
+    /** Something clients ask for; {@code fields} are those of the body before the ones that all have. */
+    record Ask(String path, String headers, String fields) {
+        /** The request for that many tokens, as bytes of a connection of its own. */
+        byte[] request(int tokens) {
+            String body = "{" + fields + ",\"max_tokens\":" + tokens + ",\"ignore_eos\":true}";
+            return ("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers
+                            + "Content-Length: " + body.length() + "\r\n\r\n" + body)
+                    .getBytes(StandardCharsets.US_ASCII);
+        }
+    }
+
     private ServerWarmUp() {}
 
     /**
@@ -31,35 +45,60 @@ public final class ServerWarmUp {
      *
      * @param engine one that is closed afterwards, so that nothing of this is counted
      */
-    public static void run(Engine engine, long limitNanos, Clock clock, InstantSource time) {
-        ServerOptions options = ServerOptions.of("warm-up", "");
-        ServerMetrics metrics = new ServerMetrics("warm-up");
+    public static void run(Engine engine, ServedModel model, long limitNanos, Clock clock, InstantSource time) {
+        ServerOptions options = ServerOptions.of(model.name(), "").withModel(model);
+        ServerMetrics metrics = new ServerMetrics(model.name());
+        List<Ask> asks = asks(engine, model);
         long end = clock.nanos() + limitNanos;
         try (Server server = Server.start(engine, options, metrics, AccessLog.off(), clock, time)) {
             long callNanos = 0;
             for (int call = 0; call < MOST_CALLS && clock.nanos() < end - limitNanos / 2; call++) {
                 long start = clock.nanos();
-                complete(server.address(), FEWEST_TOKENS);
+                complete(server.address(), asks.get(call % asks.size()).request(FEWEST_TOKENS));
                 callNanos = clock.nanos() - start;
             }
-            together(server.address(), end - callNanos, clock);
+            together(server.address(), asks, end - callNanos, clock);
         } catch (IOException e) {
             // The first client is served all the same, a little later.
         }
     }
 
+    /** What clients ask a model of this kind for: ids with and without all that can be told of tokens, text and a chat if it has them. */
+    static List<Ask> asks(Engine engine, ServedModel model) {
+        String completions = "/v1/completions";
+        String ids = "\"prompt\":[0,0,0,0]";
+        String counted = ",\"stream\":true,\"stream_options\":{\"include_usage\":true}";
+        List<Ask> asks = new ArrayList<>();
+        asks.add(new Ask(completions, "", ids + ",\"stream\":true"));
+        asks.add(new Ask(
+                completions,
+                "X-Roseinfer-Stamps: 1\r\n",
+                ids + ",\"return_token_ids\":true,\"stream\":true,"
+                        + "\"stream_options\":{\"include_usage\":true,\"continuous_usage_stats\":true}"));
+        if (engine.tokenizer().isPresent()) {
+            asks.add(new Ask(completions, "", "\"prompt\":\"Once upon a time\"" + counted));
+            asks.add(new Ask(completions, "", "\"prompt\":\"Once upon a time\""));
+        }
+        if (model.chat().isPresent()) {
+            String messages = "\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]";
+            asks.add(new Ask("/v1/chat/completions", "", messages + counted));
+            asks.add(new Ask("/v1/chat/completions", "", messages));
+        }
+        return asks;
+    }
+
     /** Longer and longer calls by some clients at a time, as long as the next ones are likely to end in time. */
-    private static void together(InetSocketAddress address, long end, Clock clock) {
+    private static void together(InetSocketAddress address, List<Ask> asks, long end, Clock clock) {
         int tokens = FEWEST_TOKENS;
         long start = clock.nanos();
         long tookNanos = 0;
         while (start + 2 * tookNanos < end) {
             try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
                 for (int client = 0; client < CLIENTS; client++) {
-                    int asked = tokens;
+                    byte[] request = asks.get(client % asks.size()).request(tokens);
                     Future<?> unused = clients.submit(() -> {
-                        complete(address, asked);
-                        return asked;
+                        complete(address, request);
+                        return request;
                     });
                 }
             }
@@ -69,12 +108,9 @@ public final class ServerWarmUp {
         }
     }
 
-    private static void complete(InetSocketAddress address, int tokens) throws IOException {
-        String body = "{\"prompt\":[0],\"max_tokens\":" + tokens + ",\"ignore_eos\":true,\"stream\":true}";
-        String request = "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: "
-                + body.length() + "\r\n\r\n" + body;
+    private static void complete(InetSocketAddress address, byte... request) throws IOException {
         try (Socket socket = new Socket(address.getAddress(), address.getPort())) {
-            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().write(request);
             InputStream answer = socket.getInputStream();
             long unused = answer.transferTo(OutputStream.nullOutputStream());
         }
