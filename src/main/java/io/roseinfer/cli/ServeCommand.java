@@ -34,7 +34,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     /** Of what lies between socket and engine; the model takes its own time. */
     private static final long MOST_WARM_UP_NANOS = 600_000_000;
 
-    /** Steps that clients can ask about: 20 s of the fastest ones, 9 MB. */
+    /** Steps that clients can ask about: 20 s of the fastest ones, 10 MB. */
     private static final int STEP_HISTORY = 1 << 16;
 
     @Mixin

@@ -369,6 +369,17 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
+     * Those of {@link #steps()} that one replica took, oldest first. Never waits.
+     *
+     * @param replica its number
+     * @param from number of the first step wanted
+     * @param most how many are wanted
+     */
+    public List<StepRecord> steps(int replica, long from, int most) {
+        return logs.get(replica).steps(from, most);
+    }
+
+    /**
      * Ends every request at once, each with the reason CANCELLED, and stops. Any thread, any number of times.
      *
      * @throws EngineStopped if the engine's thread does not end within two and a half minutes: a device or an observer holds it up. Nothing

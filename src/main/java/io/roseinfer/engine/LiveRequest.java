@@ -154,6 +154,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     @Override
     public RequestTimeline timeline() {
         long finishedNanos = tokens.finishedNanos();
+        EngineLoop last = loop;
         return new RequestTimeline(
                 submittedNanos,
                 // A caller may have ended it a moment before the stamp was read.
@@ -161,7 +162,8 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
                 admitted ? admittedNanos : finishedNanos,
                 tokens.stamps(),
                 finishedNanos,
-                tokens.steps());
+                tokens.steps(),
+                last == null ? 0 : last.load().index());
     }
 
     /**

@@ -96,7 +96,7 @@ public final class OnlineScheduler {
         this.pipeline = new Pipeline(
                 runner,
                 scheduler,
-                Observers.of(new StepTimer(clock, scheduler), log, new JfrRecorder())
+                Observers.of(new StepTimer(0, clock, scheduler), log, new JfrRecorder())
                         .and(observers));
     }
 

@@ -9,6 +9,7 @@ package io.roseinfer.metrics;
  * @param tokenNanos one stamp per generated token, when the engine had it; tokens of one step share theirs
  * @param finishedNanos the engine was done with the request
  * @param tokenSteps for each generated token the number of the step that sampled it, as in the step's {@link StepRecord}
+ * @param engine which of several engines had it last, as in the records of its steps
  */
 public record RequestTimeline(
         long submittedNanos,
@@ -16,4 +17,5 @@ public record RequestTimeline(
         long admittedNanos,
         long[] tokenNanos,
         long finishedNanos,
-        long[] tokenSteps) {}
+        long[] tokenSteps,
+        int engine) {}

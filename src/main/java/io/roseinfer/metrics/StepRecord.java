@@ -49,7 +49,9 @@ public final class StepRecord {
         /** Prompt tokens that the requests it admitted found in the prefix cache. */
         CACHED_TOKENS("Cached Tokens"),
         /** Requests that gave their blocks back so that it could be planned. */
-        PREEMPTIONS("Preemptions");
+        PREEMPTIONS("Preemptions"),
+        /** Which of several engines took it, counted from zero; each numbers its own steps. */
+        ENGINE("Engine");
 
         private final String label;
         private final String key;

@@ -2,6 +2,7 @@ package io.roseinfer.observe;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +12,7 @@ import java.util.List;
  * may read at any time.
  *
  * <p>A place is announced in {@code begun} before it is overwritten and in {@code written} after. A reader copies what had been
- * written and then drops what may have been overwritten meanwhile.
+ * written and drops a copy that may have been overwritten meanwhile.
  */
 public final class StepLog implements StepObserver {
     private final int capacity;
@@ -51,14 +52,30 @@ public final class StepLog implements StepObserver {
 
     /** The steps that are kept, oldest first. */
     public List<StepRecord> steps() {
+        return steps(Long.MIN_VALUE, capacity);
+    }
+
+    /**
+     * Steps that are kept, oldest first and without a gap.
+     *
+     * @param from number of the first step wanted
+     * @param most how many are wanted
+     */
+    public List<StepRecord> steps(long from, int most) {
         long end = written;
-        long first = Math.max(0, end - capacity);
-        List<StepRecord> steps = new ArrayList<>((int) (end - first));
-        for (long index = first; index < end; index++) {
-            steps.add(StepRecord.copyOf(ring, place(index)));
+        List<StepRecord> steps = new ArrayList<>();
+        for (long index = Math.max(0, end - capacity); index < end && steps.size() < most; index++) {
+            if (ring[place(index) + Fact.STEP.ordinal()] >= from) {
+                StepRecord step = StepRecord.copyOf(ring, place(index));
+                VarHandle.loadLoadFence();
+                if (index >= begun - capacity) {
+                    steps.add(step);
+                } else {
+                    // The writer has overtaken: without a gap there are only those behind.
+                    steps.clear();
+                }
+            }
         }
-        VarHandle.loadLoadFence();
-        long oldestIntact = Math.max(first, begun - capacity);
-        return List.copyOf(steps.subList((int) Math.min(oldestIntact - first, steps.size()), steps.size()));
+        return List.copyOf(steps);
     }
 }

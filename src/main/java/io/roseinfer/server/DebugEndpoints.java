@@ -20,6 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class DebugEndpoints {
     private static final int MOST_STEPS = 4096;
     private static final int STEPS = 1024;
+    private static final List<String> PARAMETERS = List.of("engine", "from", "limit");
 
     private final Engine engine;
     private final Clock clock;
@@ -43,7 +44,7 @@ final class DebugEndpoints {
                         Math.addExact(Math.multiplyExact(now.getEpochSecond(), 1_000_000_000L), now.getNano())));
     }
 
-    /** {@code GET /debug/steps}: the records of steps from one number on, oldest first, as far as the engine still has them. */
+    /** {@code GET /debug/steps}: the records of an engine's steps from one number on, oldest first, as far as it still has them. */
     void steps(Exchange exchange) {
         Map<String, Long> query = query(exchange.call());
         long from = query.getOrDefault("from", 0L);
@@ -51,11 +52,15 @@ final class DebugEndpoints {
         if (limit < 1 || limit > MOST_STEPS) {
             throw ApiError.badField("limit", "limit is " + limit + "; it must be 1 to " + MOST_STEPS);
         }
-        List<StepRecord> steps = engine.steps().stream()
-                .filter(step -> step.get(Fact.STEP) >= from)
-                .limit(limit)
-                .toList();
+        int engines = engine.replicaStats().size();
+        long replica = query.getOrDefault("engine", 0L);
+        if (replica >= engines) {
+            throw ApiError.badField(
+                    "engine", "engine is " + replica + "; it must be 0 to " + (engines - 1) + ", of those that serve");
+        }
+        List<StepRecord> steps = engine.steps((int) replica, from, (int) limit);
         ObjectNode list = StrictJson.mapper().createObjectNode().put("object", "list");
+        list.put("engines", engines);
         list.put("next", steps.isEmpty() ? from : steps.getLast().get(Fact.STEP) + 1);
         ArrayNode data = list.putArray("data");
         for (StepRecord step : steps) {
@@ -75,9 +80,9 @@ final class DebugEndpoints {
         for (String pair : call.query().split("&", -1)) {
             String name = pair.substring(0, Math.max(0, pair.indexOf('=')));
             String value = pair.substring(pair.indexOf('=') + 1);
-            if (!name.equals("from") && !name.equals("limit")) {
-                throw ApiError.badRequest(
-                        "the query has " + Quoted.value(pair) + "; it takes from=NUMBER and limit=NUMBER");
+            if (!PARAMETERS.contains(name)) {
+                throw ApiError.badRequest("the query has " + Quoted.value(pair)
+                        + "; it takes engine=NUMBER, from=NUMBER and limit=NUMBER");
             }
             if (!value.matches("[0-9]{1,18}")) {
                 throw ApiError.badField(

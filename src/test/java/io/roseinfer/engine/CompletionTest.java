@@ -28,7 +28,7 @@ class CompletionTest {
     }
 
     private static Completion cancelled(Optional<String> text) {
-        RequestTimeline timeline = new RequestTimeline(1, 2, 3, new long[0], 3, new long[0]);
+        RequestTimeline timeline = new RequestTimeline(1, 2, 3, new long[0], 3, new long[0], 0);
         return new Completion(
                 new int[] {5, 7},
                 List.of(),

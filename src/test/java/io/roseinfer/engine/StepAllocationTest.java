@@ -56,7 +56,7 @@ class StepAllocationTest {
         scheduler = new Scheduler(options, pool, 1 << 16);
         plan = scheduler.newPlan();
         observer = Observers.of(
-                new StepTimer(Clock.system(), scheduler),
+                new StepTimer(0, Clock.system(), scheduler),
                 new ReplicaLoad(0, new KvGeometry(BLOCK_SIZE, blocks, 1), scheduler, null),
                 new StepLog(64),
                 new JfrRecorder());

@@ -19,7 +19,7 @@ class LatencySummaryTest {
                 submitted,
                 submitted + MS,
                 new RequestTimeline(
-                        submitted, submitted, submitted + 2 * MS, tokens, finishMs * MS, new long[tokens.length]));
+                        submitted, submitted, submitted + 2 * MS, tokens, finishMs * MS, new long[tokens.length], 0));
     }
 
     @Test

@@ -44,6 +44,14 @@ class StepLogTest {
     }
 
     @Test
+    void steps_fromANumber_areAtMostSoManyFromThere() {
+        StepLog log = logOf(4, 11);
+        assertThat(log.steps(8, 2)).containsExactly(expected(8), expected(9));
+        assertThat(log.steps(0, 1)).containsExactly(expected(7));
+        assertThat(log.steps(11, 4)).isEmpty();
+    }
+
+    @Test
     void steps_none_isEmpty() {
         assertThat(new StepLog(1).steps()).isEmpty();
     }

@@ -2,6 +2,8 @@ package io.roseinfer.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.server.http.RawClient.Answer;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -115,6 +117,33 @@ class StampsTest {
     }
 
     @Test
+    void among_several_engines_each_choice_names_the_one_whose_steps_it_is_of() throws IOException {
+        try (TestServer several = new TestServer(
+                TestServer.engineOptions(),
+                TestServer.options(),
+                RoutingPolicy.roundRobin(),
+                List.of(SimOptions.defaults(), SimOptions.defaults()))) {
+            String body = "{\"prompt\":\"Once\",\"max_tokens\":5,\"ignore_eos\":true,\"n\":2}";
+            JsonNode choices = TestServer.json(several.complete(body, "X-Roseinfer-Stamps: 1\r\n"))
+                    .get("stamps")
+                    .get("choices");
+            for (int engine = 0; engine < 2; engine++) {
+                assertThat(choices.get(engine).get("engine").intValue()).isEqualTo(engine);
+                JsonNode answer = TestServer.json(several.get("/debug/steps?engine=" + engine));
+                assertThat(answer.get("engines").intValue()).isEqualTo(2);
+                int wanted = engine;
+                assertThat(answer.get("data"))
+                        .allSatisfy(step -> assertThat(step.get("engine").intValue()).isEqualTo(wanted));
+                assertThat(list(choices.get(engine).get("steps")))
+                        .isSubsetOf(answer.get("data")
+                                .valueStream()
+                                .map(step -> step.get("step").longValue())
+                                .toList());
+            }
+        }
+    }
+
+    @Test
     void nobody_gets_stamps_who_has_not_asked() throws IOException {
         String body = "{\"prompt\":\"Once\",\"max_tokens\":2}";
         assertThat(TestServer.json(server.complete(body)).has("stamps")).isFalse();
@@ -155,7 +184,7 @@ class StampsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"from=-1", "from", "limit=0", "limit=5000", "limit=1.5", "to=3", "from=1&&limit=1"})
+    @ValueSource(strings = {"from=-1", "from", "limit=0", "limit=5000", "limit=1.5", "to=3", "from=1&&limit=1", "engine=1"})
     void a_query_for_steps_that_is_wrong_is_refused(String query) throws IOException {
         assertThat(server.get("/debug/steps?" + query).status()).isEqualTo(400);
     }

@@ -10,6 +10,7 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.hub.download.DownloadListener;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.server.api.ServedModel;
@@ -56,10 +57,26 @@ final class TestServer implements AutoCloseable {
     }
 
     TestServer(EngineOptions options, SimOptions sim, ServerOptions asked, Optional<Tokenizer> words) {
-        SimRunner runner = new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim);
-        ServerMetrics metrics = new ServerMetrics(MODEL);
+        this(options, asked, words, RoutingPolicy.pull(), List.of(sim));
+    }
+
+    /** Several engines behind one door, each on a device of its own. */
+    TestServer(EngineOptions options, ServerOptions asked, RoutingPolicy routing, List<SimOptions> devices) {
+        this(options, asked, Optional.of(WORDS), routing, devices);
+    }
+
+    private TestServer(
+            EngineOptions options,
+            ServerOptions asked,
+            Optional<Tokenizer> words,
+            RoutingPolicy routing,
+            List<SimOptions> devices) {
+        List<SimRunner> runners = devices.stream()
+                .map(sim -> new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim))
+                .toList();
+        ServerMetrics metrics = new ServerMetrics(MODEL, runners.size());
         Clock clock = () -> Clock.system().nanos() + aheadNanos.get();
-        engine = Engine.open(runner, words, options, clock, metrics.observers().and(metrics.observers(0)));
+        engine = Engine.open(runners, words, options, routing, clock, metrics.observers(), metrics::observers);
         AccessLog lines = new AccessLog(AccessLog.Format.JSON, log::add, clock, () -> NOW);
         server = Server.start(engine, asked, metrics, lines, clock, () -> NOW);
     }

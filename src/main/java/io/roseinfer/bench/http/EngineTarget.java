@@ -95,7 +95,7 @@ public final class EngineTarget implements Target {
                 Arrays.stream(timeline.tokenNanos()).boxed().toList(),
                 List.of(),
                 List.of(),
-                completion.cachedTokens());
+                new ServerStamps.Served(timeline.engine(), completion.cachedTokens()));
     }
 
     @Override

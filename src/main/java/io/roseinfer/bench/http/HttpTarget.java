@@ -150,11 +150,11 @@ public final class HttpTarget implements Target {
                     stamped.getFirst().rawStamps.orElseThrow().path("boot_id").asString("");
             ServerClock theirs = ServerClock.of(boot, endpoint, clock);
             stamped.forEach(call -> call.server = call.rawStamps.flatMap(theirs::stamps));
-            long first = stamped.stream()
-                    .mapToLong(call -> ServerClock.firstStep(call.rawStamps.orElseThrow()))
-                    .min()
-                    .orElse(0);
-            steps = theirs.steps(endpoint, first, boot);
+            steps = stamped.stream()
+                    .map(call -> ServerClock.engine(call.rawStamps.orElseThrow()))
+                    .distinct()
+                    .flatMap(engine -> theirs.steps(endpoint, engine, boot).stream())
+                    .toList();
         }
     }
 

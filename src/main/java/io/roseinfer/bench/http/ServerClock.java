@@ -84,12 +84,13 @@ public record ServerClock(String bootId, long offsetNanos, long boundNanos) {
                 times(choice, "sampled_ns", by),
                 times(choice, "read_ns", by),
                 times(choice, "written_ns", by),
-                choice.path("cached_tokens").asInt(-1)));
+                new ServerStamps.Served(
+                        engine(stamps), choice.path("cached_tokens").asInt(-1))));
     }
 
-    /** The number of the step that a request was admitted into. */
-    static long firstStep(JsonNode stamps) {
-        return stamps.path("choices").path(0).path("first_step").asLong(0);
+    /** Which engine served a request. */
+    static int engine(JsonNode stamps) {
+        return stamps.path("choices").path(0).path("engine").asInt(0);
     }
 
     private static long time(JsonNode node, String name, long by) {
@@ -101,13 +102,13 @@ public record ServerClock(String bootId, long offsetNanos, long boundNanos) {
         return node.path(name).valueStream().map(value -> value.asLong() - by).toList();
     }
 
-    /** The steps of {@code /debug/steps} from a number on, on our clock, oldest first; none if the server does not tell. */
-    List<StepRecord> steps(Endpoint endpoint, long from, String theirBoot) {
+    /** An engine's steps that the server still has, on our clock, oldest first; none if it does not tell. */
+    List<StepRecord> steps(Endpoint endpoint, int engine, String theirBoot) {
         OptionalLong shift = shift(theirBoot);
         List<StepRecord> steps = new ArrayList<>();
-        long next = from;
+        long next = 0;
         while (shift.isPresent()) {
-            Optional<JsonNode> answer = endpoint.get("/debug/steps?limit=4096&from=" + next);
+            Optional<JsonNode> answer = endpoint.get("/debug/steps?limit=4096&engine=" + engine + "&from=" + next);
             JsonNode data = answer.map(node -> node.path("data")).orElse(MissingNode.getInstance());
             if (data.isEmpty()) {
                 break;

@@ -12,7 +12,7 @@ import java.util.List;
  * @param tokenNanos when the engine had each token; tokens of one step share theirs
  * @param readNanos when the thread that answers had taken each token from the engine; empty where nobody says
  * @param writtenNanos when the socket had been given each token's event; empty where nobody says
- * @param cachedTokens tokens of the prompt that the prefix cache had, or -1
+ * @param served by which engine
  */
 public record ServerStamps(
         long receivedNanos,
@@ -22,7 +22,18 @@ public record ServerStamps(
         List<Long> tokenNanos,
         List<Long> readNanos,
         List<Long> writtenNanos,
-        int cachedTokens) {
+        Served served) {
+    /**
+     * Who served a request.
+     *
+     * @param engine its number among those that serve together
+     * @param cachedTokens tokens of the prompt that its prefix cache had, or -1
+     */
+    public record Served(int engine, int cachedTokens) {
+        /** The only engine, which does not tell what its prefix cache had. */
+        public static final Served UNTOLD = new Served(0, -1);
+    }
+
     /** A time that nobody has told. */
     public static final long UNKNOWN = Long.MIN_VALUE;
 

@@ -2,6 +2,7 @@ package io.roseinfer.bench.join;
 
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ServerStamps;
+import io.roseinfer.metrics.StepRecord;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -64,8 +65,9 @@ public final class FirstToken {
         first.until("queue", stamps.admittedNanos());
         if (!stamps.tokenNanos().isEmpty()) {
             long had = stamps.tokenNanos().getFirst();
-            steps.before(had).ifPresent(step -> first.until("prefill", Math.min(had, step.awaitedNanos())));
-            first.until(steps.before(had).isPresent() ? "sample" : "prefill", had);
+            Optional<StepRecord> made = steps.before(stamps.served().engine(), had);
+            made.ifPresent(step -> first.until("prefill", Math.min(had, step.awaitedNanos())));
+            first.until(made.isPresent() ? "sample" : "prefill", had);
             first.until("hand_over", firstOf(stamps.readNanos()));
             first.until("write", firstOf(stamps.writtenNanos()));
             first.until("read", seenNanos);

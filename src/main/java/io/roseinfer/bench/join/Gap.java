@@ -27,9 +27,10 @@ public record Gap(int request, int token, double nanos, StepRecord waitedFor, Ma
     public static List<Gap> of(CallResult call, Steps steps) {
         List<Long> seen = call.arrivals().nanos();
         List<Long> had = call.server().map(ServerStamps::tokenNanos).orElse(List.of());
+        int engine = call.server().map(stamps -> stamps.served().engine()).orElse(0);
         List<Gap> gaps = new ArrayList<>();
         for (int token = 1; token < seen.size() && seen.size() == had.size(); token++) {
-            List<StepRecord> between = steps.between(had.get(token - 1), had.get(token));
+            List<StepRecord> between = steps.between(engine, had.get(token - 1), had.get(token));
             if (!between.isEmpty()) {
                 gaps.add(gap(call.id(), token, seen.get(token) - seen.get(token - 1), had, between));
             }

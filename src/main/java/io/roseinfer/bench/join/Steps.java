@@ -1,29 +1,42 @@
 package io.roseinfer.bench.join;
 
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The steps of an engine by their ends. */
+/** The steps of engines, those of each by their ends. */
 public final class Steps {
-    private final NavigableMap<Long, StepRecord> byEnd = new TreeMap<>();
+    private static final NavigableMap<Long, StepRecord> NONE = Collections.emptyNavigableMap();
+
+    private final Map<Long, NavigableMap<Long, StepRecord>> byEngine = new HashMap<>();
 
     public Steps(List<StepRecord> steps) {
-        steps.forEach(step -> byEnd.put(step.endNanos(), step));
+        for (StepRecord step : steps) {
+            byEngine.computeIfAbsent(step.get(Fact.ENGINE), engine -> new TreeMap<>())
+                    .put(step.endNanos(), step);
+        }
     }
 
-    /** The step that ended last when a token was there: the one that made it. */
-    Optional<StepRecord> before(long nanos) {
-        return Optional.ofNullable(byEnd.floorEntry(nanos)).map(Map.Entry::getValue);
+    private NavigableMap<Long, StepRecord> of(int engine) {
+        return byEngine.getOrDefault((long) engine, NONE);
     }
 
-    /** The steps that ended after a time and not after another, oldest first. */
-    List<StepRecord> between(long afterNanos, long untilNanos) {
+    /** The step of an engine that ended last when a token was there: the one that made it. */
+    Optional<StepRecord> before(int engine, long nanos) {
+        return Optional.ofNullable(of(engine).floorEntry(nanos)).map(Map.Entry::getValue);
+    }
+
+    /** The steps of an engine that ended after a time and not after another, oldest first. */
+    List<StepRecord> between(int engine, long afterNanos, long untilNanos) {
         return afterNanos < untilNanos
-                ? List.copyOf(byEnd.subMap(afterNanos, false, untilNanos, true).values())
+                ? List.copyOf(
+                        of(engine).subMap(afterNanos, false, untilNanos, true).values())
                 : List.of();
     }
 }

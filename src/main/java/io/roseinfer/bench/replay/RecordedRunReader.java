@@ -86,7 +86,8 @@ final class RecordedRunReader {
                 longs(node.path("token_ns")),
                 longs(node.path("read_ns")),
                 longs(node.path("written_ns")),
-                node.path("cached_tokens").asInt(-1));
+                new ServerStamps.Served(
+                        node.path("engine").asInt(0), node.path("cached_tokens").asInt(-1)));
     }
 
     private static long stamp(JsonNode node, String name) {

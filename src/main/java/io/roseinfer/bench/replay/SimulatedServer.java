@@ -120,7 +120,7 @@ public final class SimulatedServer {
                             tokens,
                             List.of(),
                             List.of(),
-                            -1)),
+                            ServerStamps.Served.UNTOLD)),
                     error);
         }
     }

@@ -54,7 +54,7 @@ import tools.jackson.databind.node.ObjectNode;
  *                              the events that brought tokens, and how many
  *     usage                    [prompt, completion, total] as the server says, -1 where it does not
  *     server                   null, or what the other side stamped: received_ns, parsed_ns, tokenized_ns, admitted_ns, token_ns[],
- *                              read_ns[], written_ns[] (null or empty where it does not say) and cached_tokens
+ *                              read_ns[], written_ns[] (null or empty where it does not say), engine and cached_tokens
  *                              ({@link io.roseinfer.bench.http.ServerStamps})
  *     error                    null, or why it failed
  *   ttft_parts, itl_parts      null, or where the time went, in ms: {samples, all, median, tail}, by the parts of
@@ -267,7 +267,8 @@ public final class ServeJson {
         stamps(node, "token_ns", stamps.tokenNanos(), startNanos);
         stamps(node, "read_ns", stamps.readNanos(), startNanos);
         stamps(node, "written_ns", stamps.writtenNanos(), startNanos);
-        return node.put("cached_tokens", stamps.cachedTokens());
+        return node.put("engine", stamps.served().engine())
+                .put("cached_tokens", stamps.served().cachedTokens());
     }
 
     private static void stamp(ObjectNode node, String name, long nanos, long startNanos) {
@@ -295,6 +296,7 @@ public final class ServeJson {
                     .put("request", gap.request())
                     .put("token", gap.token())
                     .put("ms", gap.nanos() / 1e6)
+                    .put("engine", step.get(Fact.ENGINE))
                     .put("step", step.get(Fact.STEP))
                     .put("step_ms", (step.endNanos() - step.get(Fact.START_NANOS)) / 1e6)
                     .put("rows", step.get(Fact.ROWS))

@@ -136,11 +136,12 @@ public final class ServeReport {
             Gap gap = attribution.longest().getFirst();
             StepRecord step = gap.waitedFor();
             out.format(
-                    "Longest gap: %.3f ms before token %d of request %d, for step %d (%d rows, %d prompt tokens, %.3f ms)\n",
+                    "Longest gap: %.3f ms before token %d of request %d, for step %d%s (%d rows, %d prompt tokens, %.3f ms)\n",
                     gap.nanos() / 1e6,
                     gap.token(),
                     gap.request(),
                     step.get(Fact.STEP),
+                    step.get(Fact.ENGINE) == 0 ? "" : " of engine " + step.get(Fact.ENGINE),
                     step.get(Fact.ROWS),
                     step.get(Fact.PREFILL_TOKENS),
                     (step.endNanos() - step.get(Fact.START_NANOS)) / 1e6);

@@ -11,13 +11,20 @@ import io.roseinfer.scheduler.Scheduler;
  * other instruments find the record filled in.
  */
 public final class StepTimer implements StepObserver {
+    private final int engine;
     private final Clock clock;
     private final Scheduler scheduler;
     private long awaitingNanos;
     private long cachedTokens;
     private long preemptions;
 
-    public StepTimer(Clock clock, Scheduler scheduler) {
+    /**
+     * A timer of one engine's steps.
+     *
+     * @param engine its number among those that serve together
+     */
+    public StepTimer(int engine, Clock clock, Scheduler scheduler) {
+        this.engine = engine;
         this.clock = clock;
         this.scheduler = scheduler;
     }
@@ -25,6 +32,7 @@ public final class StepTimer implements StepObserver {
     @Override
     public void planning(StepRecord step) {
         step.set(Fact.START_NANOS, clock.nanos());
+        step.set(Fact.ENGINE, engine);
     }
 
     @Override

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class ServerClockTest {
     private static final String STAMPS = """
             {"boot_id":"%s","body_ns":103,"parsed_ns":105,"tokenized_ns":106,"choices":[{"index":0,"admitted_ns":110,
-             "cached_tokens":4,"first_step":7,"steps":[7,8],"sampled_ns":[130,141],"read_ns":[132,142],"written_ns":[135,143]}]}
+             "engine":1,"cached_tokens":4,"steps":[7,8],"sampled_ns":[130,141],"read_ns":[132,142],"written_ns":[135,143]}]}
             """;
 
     private static Optional<ServerStamps> read(ServerClock clock, String boot) {
@@ -22,7 +22,7 @@ class ServerClockTest {
     void within_one_boot_times_are_taken_as_they_are() {
         assertThat(read(new ServerClock("here", 1000, 5), "here"))
                 .hasValue(new ServerStamps(
-                        103, 105, 106, 110, List.of(130L, 141L), List.of(132L, 142L), List.of(135L, 143L), 4));
+                        103, 105, 106, 110, List.of(130L, 141L), List.of(132L, 142L), List.of(135L, 143L), new ServerStamps.Served(1, 4)));
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -45,8 +46,9 @@ class AttributionTest {
                 Optional.empty());
     }
 
+    private static final ServerStamps.Served FIRST = new ServerStamps.Served(0, 0);
     private static final ServerStamps ALL = new ServerStamps(
-            3 * MILLI, 5 * MILLI, 6 * MILLI, 10 * MILLI, millis(30, 41, 90), millis(32, 42, 91), millis(35, 43, 92), 0);
+            3 * MILLI, 5 * MILLI, 6 * MILLI, 10 * MILLI, millis(30, 41, 90), millis(32, 42, 91), millis(35, 43, 92), FIRST);
 
     private static final List<StepRecord> STEPS =
             List.of(step(7, 10, 20, 16), step(8, 31, 10, 0), step(9, 42, 30, 64), step(10, 73, 17, 0));
@@ -79,7 +81,7 @@ class AttributionTest {
     @Test
     void a_stamp_that_is_missing_gives_its_part_to_the_next() {
         ServerStamps some = new ServerStamps(
-                3 * MILLI, ServerStamps.UNKNOWN, 6 * MILLI, 10 * MILLI, millis(30, 41, 90), List.of(), List.of(), 0);
+                3 * MILLI, ServerStamps.UNKNOWN, 6 * MILLI, 10 * MILLI, millis(30, 41, 90), List.of(), List.of(), FIRST);
         assertThat(Attribution.of(run(some)).firstToken().all())
                 .contains(entry("parse", 0.0), entry("tokenize", 3.0), entry("write", 0.0), entry("read", 10.0));
     }
@@ -94,10 +96,23 @@ class AttributionTest {
                 millis(30, 41, 90),
                 millis(32, 42, 91),
                 millis(45, 46, 92),
-                0);
+                FIRST);
         Map<String, Double> parts = Attribution.of(run(late)).firstToken().all();
         assertThat(parts).contains(entry("write", 13.0), entry("read", 0.0), entry("residual", -5.0));
         assertThat(PartTable.sum(parts)).isEqualTo(40.0);
+    }
+
+    @Test
+    void steps_of_another_engine_at_the_same_time_explain_nothing() {
+        List<StepRecord> all = new ArrayList<>(STEPS);
+        for (long number = 1; number < 100; number++) {
+            StepRecord other = step(number, number, 1, 0);
+            other.set(Fact.ENGINE, 1);
+            all.add(other);
+        }
+        LoadResult both =
+                new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), new ClientCost(0, 0, 0), 0, all);
+        assertThat(Attribution.of(both)).isEqualTo(Attribution.of(run(ALL)));
     }
 
     @Test

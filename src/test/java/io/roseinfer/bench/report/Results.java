@@ -27,7 +27,8 @@ final class Results {
                 nanos(admittedUs),
                 LongStream.of(tokenUs).map(Results::nanos).toArray(),
                 nanos(finishUs),
-                new long[tokenUs.length]);
+                new long[tokenUs.length],
+                0);
         List<Integer> ids =
                 LongStream.range(0, tokenUs.length).mapToObj(i -> 100 + (int) i).toList();
         return new RequestResult(
