@@ -138,6 +138,26 @@ class EngineTest {
         }
     }
 
+    @Test
+    void an_action_that_throws_keeps_no_reader_from_its_tokens() {
+        try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
+            AtomicInteger thrown = new AtomicInteger();
+            TokenStream spoilt = engine.submit(Models.request(30, 1));
+            assertThat(spoilt.next()).isNotNull();
+            try {
+                spoilt.onDelivery(() -> {
+                    thrown.incrementAndGet();
+                    throw new IllegalStateException("spoilt");
+                });
+            } catch (IllegalStateException atOnce) {
+                // There was a token already, so the action ran here, too.
+            }
+            assertThat(engine.generate(Models.request(8, 2)).ids()).hasSize(8);
+            assertThat(spoilt.completion().ids()).hasSize(30);
+            assertThat(thrown).hasPositiveValue();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void a_stream_whose_action_refers_to_it_is_collected_after_its_end(boolean endedBefore) throws Exception {
