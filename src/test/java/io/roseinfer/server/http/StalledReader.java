@@ -1,0 +1,71 @@
+package io.roseinfer.server.http;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+
+/** What a client takes that asks for an endless stream and reads nothing: how long until it is cut, and how many bytes are kept for it. */
+final class StalledReader {
+    private static final Clock CLOCK = Clock.system();
+    private static final int CLIENTS = 5;
+
+    private StalledReader() {}
+
+    /** A source without an end. */
+    private static final class Endless implements BodySource {
+        private long appended;
+        private long lastNanos;
+
+        @Override
+        public boolean fill(ByteSink bytes) {
+            bytes.put(new byte[ByteSink.PIECE_BYTES]);
+            appended += ByteSink.PIECE_BYTES;
+            lastNanos = CLOCK.nanos();
+            return false;
+        }
+
+        @Override
+        public void written() {}
+    }
+
+    public static void main(String[] args) throws Exception {
+        for (int i = 0; i < CLIENTS; i++) {
+            Endless source = new Endless();
+            CountDownLatch cut = new CountDownLatch(1);
+            HttpHandler handler = new HttpHandler() {
+                @Override
+                public Reply refusal(int status, String message) {
+                    return new Reply(status, Map.of(), new byte[0]);
+                }
+
+                @Override
+                public void handle(HttpCall call, ResponseWriter response) {
+                    response.begin(200, Map.of());
+                    Pump pump = response.pump(source);
+                    pump.ready();
+                    try {
+                        pump.await();
+                    } catch (ClientGone gone) {
+                        cut.countDown();
+                    }
+                }
+            };
+            try (HttpServer server = HttpServer.start("127.0.0.1", 0, HttpLimits.defaults(), CLOCK, handler);
+                    RawClient client = new RawClient(server.address(), 4096)) {
+                client.send(RawClient.get("/"));
+                cut.await();
+                long cutNanos = CLOCK.nanos();
+                // What the system had taken off the server's hands by then is there to be read.
+                long taken = client.rest().length();
+                System.out.printf(
+                        Locale.ROOT,
+                        "cut %.2f s after the last byte was made; %d KiB made, of which the system had %d KiB%n",
+                        (cutNanos - source.lastNanos) / 1e9,
+                        source.appended >> 10,
+                        taken >> 10);
+            }
+        }
+    }
+}
