@@ -68,7 +68,8 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         try (Engine engine = loaded.serve(options, terminal.clock())) {
             ServerWarmUp.run(engine, served, MOST_WARM_UP_NANOS, terminal.clock(), InstantSource.system());
         }
-        // What loading and warming up have left: otherwise the first collection under load, which stops the engine, copies what stays.
+        // What loading and warming up have left: otherwise the first collection under load, which stops the engine,
+        // copies what stays.
         System.gc();
         terminal.note(String.format(
                 Locale.ROOT, "Warm-up at load: %.2f s", (terminal.clock().nanos() - start) / 1e9));

@@ -108,7 +108,8 @@ final class EngineLoop {
         KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache(), prefixes);
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());
         this.load = new ReplicaLoad(index, kv, scheduler, prefixes);
-        this.observers = Observers.of(new StepTimer(index, clock, scheduler), load).and(observers);
+        this.observers =
+                Observers.of(new StepTimer(index, clock, scheduler), load).and(observers);
         this.pipeline = new Pipeline(runner, scheduler, this.observers);
         this.endOfText =
                 runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();

@@ -2,10 +2,14 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.Clock;
+import io.roseinfer.engine.GeneratedToken.TopToken;
 import io.roseinfer.sampling.SamplingParams;
+import java.util.AbstractList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.RandomAccess;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
@@ -257,8 +261,8 @@ final class TokenBuffer {
         return logprobs.length > 0 ? logprobs[index] : Float.NaN;
     }
 
-    List<GeneratedToken.TopToken> top(int index) {
-        return GeneratedTokens.top(topIds, topLogprobs, alternatives, index);
+    List<TopToken> top(int index) {
+        return top(topIds, topLogprobs, alternatives, index);
     }
 
     /**
@@ -272,7 +276,7 @@ final class TokenBuffer {
         float[] probabilities = Arrays.copyOf(logprobs, logprobs.length == 0 ? 0 : ends.length);
         int[] candidates = Arrays.copyOf(topIds, ends.length * alternatives);
         float[] theirs = Arrays.copyOf(topLogprobs, ends.length * alternatives);
-        return new GeneratedTokens(read, text, ends, probabilities, candidates, theirs);
+        return new ReadTokens(read, text, ends, probabilities, candidates, theirs);
     }
 
     /** How the request ended; empty while it runs. */
@@ -296,5 +300,57 @@ final class TokenBuffer {
     /** When the request ended; of a stream that has. */
     long finishedNanos() {
         return finishedNanos;
+    }
+
+    /** The likeliest tokens that belong to one, out of those of all. */
+    private static List<TopToken> top(int[] ids, float[] logprobs, int each, int index) {
+        return each == 0
+                ? List.of()
+                : IntStream.range(index * each, (index + 1) * each)
+                        .mapToObj(i -> new TopToken(ids[i], logprobs[i]))
+                        .toList();
+    }
+
+    /** The tokens of a completion in arrays. One becomes an object when somebody looks at it, which few do. */
+    private static final class ReadTokens extends AbstractList<GeneratedToken> implements RandomAccess {
+        private final int[] ids;
+        private final String text;
+        private final int[] ends;
+        private final float[] logprobs;
+        private final int[] topIds;
+        private final float[] topLogprobs;
+
+        /**
+         * Tokens of arrays that nobody else writes.
+         *
+         * @param text of all of them
+         * @param ends for each where its text ends in {@code text}
+         * @param logprobs one for each token; empty if none were asked for
+         * @param topIds the likeliest tokens of the first, then those of the second: as many for each; empty if none were asked for
+         * @param topLogprobs as {@code topIds}
+         */
+        ReadTokens(int[] ids, String text, int[] ends, float[] logprobs, int[] topIds, float[] topLogprobs) {
+            this.ids = ids;
+            this.text = text;
+            this.ends = ends;
+            this.logprobs = logprobs;
+            this.topIds = topIds;
+            this.topLogprobs = topLogprobs;
+        }
+
+        @Override
+        public GeneratedToken get(int index) {
+            Objects.checkIndex(index, ids.length);
+            return new GeneratedToken(
+                    ids[index],
+                    text.substring(index == 0 ? 0 : ends[index - 1], ends[index]),
+                    logprobs.length == 0 ? Float.NaN : logprobs[index],
+                    top(topIds, topLogprobs, topIds.length / ids.length, index));
+        }
+
+        @Override
+        public int size() {
+            return ids.length;
+        }
     }
 }

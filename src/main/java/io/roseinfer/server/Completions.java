@@ -45,6 +45,7 @@ final class Completions implements Endpoint {
         CallStamps stamps = new CallStamps(exchange, clock);
         Fields fields = Fields.parse(exchange.call().body());
         stamps.parsed();
+        fields.string("request_id").ifPresent(exchange::name);
         CompletionCall call = reader.read(fields, exchange.call());
         stamps.tokenized();
         tellAside(exchange, call);

@@ -18,7 +18,8 @@ final class Exchange {
 
     private final HttpCall call;
     private final ResponseWriter response;
-    private final String requestId;
+    private final boolean isNamed;
+    private String requestId;
     private final long startNanos;
     private final Map<String, String> headers = new LinkedHashMap<>();
     private int status;
@@ -31,7 +32,9 @@ final class Exchange {
         this.call = call;
         this.response = response;
         this.startNanos = startNanos;
-        this.requestId = call.header("x-request-id").filter(Exchange::isUsable).orElseGet(Exchange::newId);
+        Optional<String> name = call.header("x-request-id").filter(Exchange::isUsable);
+        this.isNamed = name.isPresent();
+        this.requestId = name.orElseGet(Exchange::newId);
         headers.put("X-Request-Id", requestId);
     }
 
@@ -51,6 +54,19 @@ final class Exchange {
     /** The client's own id for the request if it has sent one, else a random one. */
     String requestId() {
         return requestId;
+    }
+
+    /** Takes the id that a body brings, unless a header has brought one. */
+    void name(String id) {
+        if (!isUsable(id)) {
+            throw ApiError.badField(
+                    "request_id",
+                    "request_id must be 1 to " + MOST_ID_CHARS + " printable characters of ASCII without blanks");
+        }
+        if (!isNamed) {
+            requestId = id;
+            headers.put("X-Request-Id", id);
+        }
     }
 
     long startNanos() {

@@ -12,7 +12,9 @@ class RequestMetricsTest {
     private static RequestStamps stamps(
             long start, long end, long tokenized, long admitted, long finish, long... tokens) {
         return new RequestStamps(
-                start, end, new RequestTimeline(start, tokenized, admitted, tokens, finish, new long[tokens.length], 0));
+                start,
+                end,
+                new RequestTimeline(start, tokenized, admitted, tokens, finish, new long[tokens.length], 0));
     }
 
     @Test

@@ -183,7 +183,8 @@ final class BadConnectionsLoad {
     }
 
     private static void print(boolean bad, List<Latency> latencies) {
-        long[] first = latencies.stream().mapToLong(Latency::firstToken).sorted().toArray();
+        long[] first =
+                latencies.stream().mapToLong(Latency::firstToken).sorted().toArray();
         long[] whole = latencies.stream().mapToLong(Latency::whole).sorted().toArray();
         System.out.printf(
                 Locale.ROOT,

@@ -8,6 +8,8 @@ import io.roseinfer.server.http.RawClient.Answer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -32,12 +34,15 @@ class BadRequestTest {
         server.close();
     }
 
-    private static JsonNode error(Answer answer, int status) {
+    /** The error of an answer, which has these numbers beside what all have. */
+    private static JsonNode error(Answer answer, int status, String... numbers) {
         assertThat(answer.status()).as(answer.body()).isEqualTo(status);
         assertThat(answer.header("content-type")).contains("application/json");
         assertThat(answer.header("x-request-id")).isPresent();
         JsonNode error = TestServer.json(answer).get("error");
-        assertThat(error.propertyNames()).containsExactly("message", "type", "param", "code");
+        List<String> names = new ArrayList<>(List.of("message", "type", "param", "code"));
+        names.addAll(List.of(numbers));
+        assertThat(error.propertyNames()).containsExactlyElementsOf(names);
         assertThat(error.get("code").intValue()).isEqualTo(status);
         assertThat(error.get("message").stringValue()).isNotBlank().doesNotContain("Exception", "\tat ");
         return error;
@@ -149,9 +154,11 @@ class BadRequestTest {
     void a_prompt_as_long_as_the_context_is_refused_with_both_sizes() throws IOException {
         int context = TestServer.SPEC.contextLength();
         String ids = "1,".repeat(context - 1) + "1";
-        JsonNode error = error(server.complete("{\"prompt\":[" + ids + "]}"), 400);
+        JsonNode error = error(server.complete("{\"prompt\":[" + ids + "]}"), 400, "n_prompt_tokens", "n_ctx");
         assertThat(error.get("param").stringValue()).isEqualTo("prompt");
         assertThat(error.get("message").stringValue()).contains(String.valueOf(context));
+        assertThat(error.get("n_prompt_tokens").intValue()).isEqualTo(context);
+        assertThat(error.get("n_ctx").intValue()).isEqualTo(context);
         String shorter = "1,".repeat(context - 2) + "1";
         assertThat(server.complete("{\"prompt\":[" + shorter + "]}").status()).isEqualTo(200);
     }

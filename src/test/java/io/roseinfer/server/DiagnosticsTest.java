@@ -217,6 +217,22 @@ class DiagnosticsTest {
     }
 
     @Test
+    void the_id_of_a_body_is_taken_unless_a_header_has_another() throws IOException {
+        try (TestServer server = TestServer.start()) {
+            Answer named = server.complete(body(",\"request_id\":\"mine\""));
+            assertThat(named.header("x-request-id")).contains("mine");
+            assertThat(TestServer.json(named).get("id").stringValue()).isEqualTo("cmpl-mine");
+            Answer twice = server.complete(body(",\"request_id\":\"mine\""), "X-Request-Id: header\r\n");
+            assertThat(twice.header("x-request-id")).contains("header");
+            assertThat(TestServer.json(twice).get("id").stringValue()).isEqualTo("cmpl-header");
+            Answer split = server.complete(body(",\"request_id\":\"a\\nb\""));
+            assertThat(split.status()).isEqualTo(400);
+            assertThat(TestServer.json(split).get("error").get("param").stringValue())
+                    .isEqualTo("request_id");
+        }
+    }
+
+    @Test
     void one_connection_serves_streams_and_whole_answers_one_after_the_other_and_ahead() throws IOException {
         try (TestServer server = TestServer.start();
                 RawClient client = server.client()) {

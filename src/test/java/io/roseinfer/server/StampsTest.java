@@ -133,7 +133,8 @@ class StampsTest {
                 assertThat(answer.get("engines").intValue()).isEqualTo(2);
                 int wanted = engine;
                 assertThat(answer.get("data"))
-                        .allSatisfy(step -> assertThat(step.get("engine").intValue()).isEqualTo(wanted));
+                        .allSatisfy(step ->
+                                assertThat(step.get("engine").intValue()).isEqualTo(wanted));
                 assertThat(list(choices.get(engine).get("steps")))
                         .isSubsetOf(answer.get("data")
                                 .valueStream()
@@ -184,7 +185,8 @@ class StampsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"from=-1", "from", "limit=0", "limit=5000", "limit=1.5", "to=3", "from=1&&limit=1", "engine=1"})
+    @ValueSource(
+            strings = {"from=-1", "from", "limit=0", "limit=5000", "limit=1.5", "to=3", "from=1&&limit=1", "engine=1"})
     void a_query_for_steps_that_is_wrong_is_refused(String query) throws IOException {
         assertThat(server.get("/debug/steps?" + query).status()).isEqualTo(400);
     }

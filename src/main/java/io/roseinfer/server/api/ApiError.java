@@ -3,6 +3,7 @@ package io.roseinfer.server.api;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.StrictJson;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import tools.jackson.databind.node.ObjectNode;
@@ -13,6 +14,7 @@ public final class ApiError extends RuntimeException {
     private final String type;
     private final Optional<String> param;
     private final Map<String, String> headers;
+    private final Map<String, Integer> numbers = new LinkedHashMap<>();
 
     private ApiError(int status, String type, String message, Optional<String> param, Map<String, String> headers) {
         super(message);
@@ -55,6 +57,12 @@ public final class ApiError extends RuntimeException {
         return new ApiError(status, type, message(), param, Map.of(name, value));
     }
 
+    /** The same error, with a number in its object that programs can read. */
+    ApiError withNumber(String name, int value) {
+        numbers.put(name, value);
+        return this;
+    }
+
     /** What the engine has refused, or has failed at, as its client is told. */
     public static ApiError of(RoseException failure) {
         return switch (failure) {
@@ -81,11 +89,12 @@ public final class ApiError extends RuntimeException {
     /** The error object, as it is the body of an answer or an event of a stream. */
     public String json() {
         ObjectNode root = StrictJson.mapper().createObjectNode();
-        root.putObject("error")
+        ObjectNode error = root.putObject("error")
                 .put("message", message())
                 .put("type", type)
                 .put("param", param.orElse(null))
                 .put("code", status);
+        numbers.forEach(error::put);
         return root.toString();
     }
 

@@ -86,7 +86,6 @@ public sealed class CompletionReader permits ChatReader {
         prompts.forEach(this::requireFit);
         int maxTokens = maxTokens(fields, prompts.getFirst().length);
         GenerationRequest request = request(fields, call, prompts.getFirst(), maxTokens, sampling);
-        Optional<String> unusedId = fields.string("request_id");
         Optional<String> unusedUser = fields.string("user");
         boolean clamped = prompts.stream().anyMatch(ids -> ids.length + (long) maxTokens > spec.contextLength());
         return new CompletionCall(prompts, request, n, output, clamped, fields.unread());
@@ -294,9 +293,11 @@ public sealed class CompletionReader permits ChatReader {
         ends.requireInVocabulary(promptField(), ids);
         if (ids.length >= spec.contextLength()) {
             throw ApiError.badField(
-                    promptField(),
-                    "the prompt has " + ids.length + " tokens; the model's context is " + spec.contextLength()
-                            + " and one of them must be new, so shorten the prompt");
+                            promptField(),
+                            "the prompt has " + ids.length + " tokens; the model's context is " + spec.contextLength()
+                                    + " and one of them must be new, so shorten the prompt")
+                    .withNumber("n_prompt_tokens", ids.length)
+                    .withNumber("n_ctx", spec.contextLength());
         }
     }
 

@@ -22,7 +22,14 @@ class ServerClockTest {
     void within_one_boot_times_are_taken_as_they_are() {
         assertThat(read(new ServerClock("here", 1000, 5), "here"))
                 .hasValue(new ServerStamps(
-                        103, 105, 106, 110, List.of(130L, 141L), List.of(132L, 142L), List.of(135L, 143L), new ServerStamps.Served(1, 4)));
+                        103,
+                        105,
+                        106,
+                        110,
+                        List.of(130L, 141L),
+                        List.of(132L, 142L),
+                        List.of(135L, 143L),
+                        new ServerStamps.Served(1, 4)));
     }
 
     @Test

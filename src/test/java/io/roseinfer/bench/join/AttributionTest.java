@@ -48,7 +48,14 @@ class AttributionTest {
 
     private static final ServerStamps.Served FIRST = new ServerStamps.Served(0, 0);
     private static final ServerStamps ALL = new ServerStamps(
-            3 * MILLI, 5 * MILLI, 6 * MILLI, 10 * MILLI, millis(30, 41, 90), millis(32, 42, 91), millis(35, 43, 92), FIRST);
+            3 * MILLI,
+            5 * MILLI,
+            6 * MILLI,
+            10 * MILLI,
+            millis(30, 41, 90),
+            millis(32, 42, 91),
+            millis(35, 43, 92),
+            FIRST);
 
     private static final List<StepRecord> STEPS =
             List.of(step(7, 10, 20, 16), step(8, 31, 10, 0), step(9, 42, 30, 64), step(10, 73, 17, 0));
@@ -81,7 +88,14 @@ class AttributionTest {
     @Test
     void a_stamp_that_is_missing_gives_its_part_to_the_next() {
         ServerStamps some = new ServerStamps(
-                3 * MILLI, ServerStamps.UNKNOWN, 6 * MILLI, 10 * MILLI, millis(30, 41, 90), List.of(), List.of(), FIRST);
+                3 * MILLI,
+                ServerStamps.UNKNOWN,
+                6 * MILLI,
+                10 * MILLI,
+                millis(30, 41, 90),
+                List.of(),
+                List.of(),
+                FIRST);
         assertThat(Attribution.of(run(some)).firstToken().all())
                 .contains(entry("parse", 0.0), entry("tokenize", 3.0), entry("write", 0.0), entry("read", 10.0));
     }
@@ -110,8 +124,7 @@ class AttributionTest {
             other.set(Fact.ENGINE, 1);
             all.add(other);
         }
-        LoadResult both =
-                new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), new ClientCost(0, 0, 0), 0, all);
+        LoadResult both = new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), new ClientCost(0, 0, 0), 0, all);
         assertThat(Attribution.of(both)).isEqualTo(Attribution.of(run(ALL)));
     }
 
