@@ -60,7 +60,7 @@ class ArchitectureTest {
             List.of("engine"),
             List.of("server.http"),
             List.of("server.api"),
-            List.of("server", "bench.load"),
+            List.of("server", "bench.load", "batch"),
             List.of("bench"),
             List.of("bench.http"),
             List.of("bench.join"),

@@ -5,7 +5,6 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.GenerationRequest;
-import io.roseinfer.engine.Prompt;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.RequestsInFlight.Origin;
@@ -74,14 +73,9 @@ final class Completions implements Endpoint {
 
     private void submit(Exchange exchange, CompletionCall call, OpenStreams streams) {
         for (int choice = 0; choice < call.choices(); choice++) {
-            GenerationRequest request = call.request()
-                    .withPrompt(new Prompt.Tokens(call.prompts().get(choice / call.n())))
-                    .withTag(origin(exchange, call, choice));
-            int sibling = choice % call.n();
-            GenerationRequest seeded =
-                    request.seed().isPresent() ? request.withSeed(request.seed().getAsLong() + sibling) : request;
+            GenerationRequest request = call.request(choice).withTag(origin(exchange, call, choice));
             try {
-                streams.add(engine.submit(seeded));
+                streams.add(engine.submit(request));
             } catch (BadInput bad) {
                 throw reader.refused(bad);
             }
@@ -100,12 +94,11 @@ final class Completions implements Endpoint {
 
     private void sendWhole(
             Exchange exchange, CompletionCall call, CompletionJson json, CallStamps stamps, List<TokenStream> streams) {
-        ObjectNode answer = json.envelope();
         int tokens = 0;
         String reason = "";
         List<Completion> completions = new ArrayList<>();
-        for (int index = 0; index < streams.size(); index++) {
-            Completion completion = streams.get(index).completion();
+        for (TokenStream stream : streams) {
+            Completion completion = stream.completion();
             completions.add(completion);
             CallStamps.Choice unused = stamps.addChoice();
             metrics.completed(completion);
@@ -113,10 +106,8 @@ final class Completions implements Endpoint {
             requireServed(completion);
             tokens += completion.tokens().size();
             reason = CompletionJson.finishReason(completion.finishReason());
-            int[] prompt = call.prompts().get(index / call.n());
-            addChoice(answer, index, prompt, completion, call, json);
         }
-        CompletionJson.usage(answer, call.promptTokens(), tokens);
+        ObjectNode answer = json.whole(call, completions);
         if (streams.size() == 1) {
             Timings.add(answer, completions.getFirst());
         }
@@ -125,25 +116,6 @@ final class Completions implements Endpoint {
         }
         exchange.served(new Exchange.Served(call.promptTokens(), tokens, reason));
         exchange.send(answer);
-    }
-
-    private void addChoice(
-            ObjectNode answer,
-            int index,
-            int[] prompt,
-            Completion completion,
-            CompletionCall call,
-            CompletionJson json) {
-        String front = call.output().echo() ? json.text(prompt) : "";
-        ObjectNode choice = json.addChoice(answer, index, front + CompletionJson.text(completion, call));
-        if (call.request().sampling().logprobs() >= 0) {
-            int unused = json.logprobs(choice, completion.tokens(), 0);
-        }
-        CompletionJson.finish(choice, completion, call);
-        if (call.output().tokenIds()) {
-            CompletionJson.ids(choice, "prompt_token_ids", prompt);
-            CompletionJson.ids(choice, "token_ids", completion.ids());
-        }
     }
 
     /** Refuses to pass off as a completion what the server itself has ended. */

@@ -17,6 +17,7 @@ import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.RawClient;
 import io.roseinfer.server.http.RawClient.Answer;
 import io.roseinfer.tokenizer.Tokenizer;
+import io.roseinfer.tokenizer.chat.ChatTemplate;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -90,8 +91,13 @@ final class TestServer implements AutoCloseable {
         return startChat(SimOptions.defaults());
     }
 
+    /** The chat template of the built-in model. */
+    static Optional<ChatTemplate> chat() {
+        return TINY.chat();
+    }
+
     static TestServer startChat(SimOptions sim) {
-        ServedModel model = ServedModel.named(MODEL).withChat(TINY.chat());
+        ServedModel model = ServedModel.named(MODEL).withChat(chat());
         return new TestServer(engineOptions(), sim, options().withModel(model));
     }
 

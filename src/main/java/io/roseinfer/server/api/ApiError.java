@@ -88,6 +88,11 @@ public final class ApiError extends RuntimeException {
 
     /** The error object, as it is the body of an answer or an event of a stream. */
     public String json() {
+        return object().toString();
+    }
+
+    /** The same as a tree. */
+    public ObjectNode object() {
         ObjectNode root = StrictJson.mapper().createObjectNode();
         ObjectNode error = root.putObject("error")
                 .put("message", message())
@@ -95,7 +100,7 @@ public final class ApiError extends RuntimeException {
                 .put("param", param.orElse(null))
                 .put("code", status);
         numbers.forEach(error::put);
-        return root.toString();
+        return root;
     }
 
     public byte[] body() {

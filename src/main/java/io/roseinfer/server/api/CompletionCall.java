@@ -1,6 +1,7 @@
 package io.roseinfer.server.api;
 
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
 import java.util.List;
 
 /**
@@ -41,6 +42,23 @@ public record CompletionCall(
     /** Completions in all. */
     public int choices() {
         return prompts.size() * n;
+    }
+
+    /**
+     * The request of the engine that makes a completion. Those of one prompt have seeds that follow each other, if the call has one.
+     *
+     * @param choice 0 to {@link #choices()} exclusive; those of one prompt stand together
+     */
+    public GenerationRequest request(int choice) {
+        GenerationRequest one = request.withPrompt(new Prompt.Tokens(prompts.get(choice / n)));
+        return one.seed().isPresent() ? one.withSeed(one.seed().getAsLong() + choice % n) : one;
+    }
+
+    /** The same call with a seed, unless it has one. */
+    public CompletionCall orSeed(long seed) {
+        return request.seed().isPresent()
+                ? this
+                : new CompletionCall(prompts, request.withSeed(seed), n, output, clamped, ignored);
     }
 
     public int promptTokens() {

@@ -42,6 +42,36 @@ public sealed class CompletionJson permits ChatJson {
         return "text_completion";
     }
 
+    /**
+     * A whole answer.
+     *
+     * @param completions one for each choice of the call, in their order
+     */
+    public final ObjectNode whole(CompletionCall call, List<Completion> completions) {
+        ObjectNode answer = envelope();
+        int tokens = 0;
+        for (int index = 0; index < completions.size(); index++) {
+            Completion completion = completions.get(index);
+            tokens += completion.tokens().size();
+            addChoice(answer, index, call.prompts().get(index / call.n()), completion, call);
+        }
+        usage(answer, call.promptTokens(), tokens);
+        return answer;
+    }
+
+    private void addChoice(ObjectNode answer, int index, int[] prompt, Completion completion, CompletionCall call) {
+        String front = call.output().echo() ? text(prompt) : "";
+        ObjectNode choice = addChoice(answer, index, front + text(completion, call));
+        if (call.request().sampling().logprobs() >= 0) {
+            int unused = logprobs(choice, completion.tokens(), 0);
+        }
+        finish(choice, completion, call);
+        if (call.output().tokenIds()) {
+            ids(choice, "prompt_token_ids", prompt);
+            ids(choice, "token_ids", completion.ids());
+        }
+    }
+
     /** Adds a choice whose {@code logprobs} are null. */
     public final ObjectNode addChoice(ObjectNode envelope, int index, String text) {
         ArrayNode choices = (ArrayNode) envelope.get("choices");

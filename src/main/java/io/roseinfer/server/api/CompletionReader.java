@@ -73,6 +73,16 @@ public sealed class CompletionReader permits ChatReader {
 
     /** Reads the fields of a body, and the headers that belong to them. */
     public CompletionCall read(Fields fields, HttpCall call) {
+        return read(fields, call.header(TIMEOUT_HEADER));
+    }
+
+    /** Reads the fields of a body that came without headers. */
+    public CompletionCall read(Fields fields) {
+        Optional<String> unusedId = fields.string("request_id");
+        return read(fields, Optional.empty());
+    }
+
+    private CompletionCall read(Fields fields, Optional<String> timeoutSeconds) {
         requireModel(fields, model.name());
         requireSupported(fields, unsupported());
         int n = fields.integer("n", 1, 1, MOST_CHOICES);
@@ -85,7 +95,7 @@ public sealed class CompletionReader permits ChatReader {
         List<int[]> prompts = truncated(fields, prompts(fields, n));
         prompts.forEach(this::requireFit);
         int maxTokens = maxTokens(fields, prompts.getFirst().length);
-        GenerationRequest request = request(fields, call, prompts.getFirst(), maxTokens, sampling);
+        GenerationRequest request = request(fields, timeoutSeconds, prompts.getFirst(), maxTokens, sampling);
         Optional<String> unusedUser = fields.string("user");
         boolean clamped = prompts.stream().anyMatch(ids -> ids.length + (long) maxTokens > spec.contextLength());
         return new CompletionCall(prompts, request, n, output, clamped, fields.unread());
@@ -196,7 +206,7 @@ public sealed class CompletionReader permits ChatReader {
     }
 
     private GenerationRequest request(
-            Fields fields, HttpCall call, int[] prompt, int maxTokens, SamplingParams sampling) {
+            Fields fields, Optional<String> timeoutSeconds, int[] prompt, int maxTokens, SamplingParams sampling) {
         GenerationRequest request = GenerationRequest.ofTokens(prompt)
                 .withMaxNewTokens(maxTokens)
                 .withSampling(sampling)
@@ -204,12 +214,12 @@ public sealed class CompletionReader permits ChatReader {
         OptionalLong seed = fields.integer("seed");
         GenerationRequest seeded = seed.isPresent() ? request.withSeed(seed.getAsLong()) : request;
         GenerationRequest stopping = ends.read(fields, seeded);
-        return timeout(call).map(stopping::withTimeout).orElse(stopping);
+        return timeout(timeoutSeconds).map(stopping::withTimeout).orElse(stopping);
     }
 
     /** The server's limit, or the client's if that is shorter. */
-    private Optional<Duration> timeout(HttpCall call) {
-        Optional<Duration> asked = call.header(TIMEOUT_HEADER).map(CompletionReader::seconds);
+    private Optional<Duration> timeout(Optional<String> askedSeconds) {
+        Optional<Duration> asked = askedSeconds.map(CompletionReader::seconds);
         if (asked.isPresent() && mostTime.isPresent()) {
             return asked.get().compareTo(mostTime.get()) < 0 ? asked : mostTime;
         }

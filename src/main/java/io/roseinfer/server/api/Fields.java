@@ -31,18 +31,27 @@ public final class Fields {
 
     /** Parses a body, which must be one object. */
     public static Fields parse(byte[] body) {
+        return parse("the body", body);
+    }
+
+    /**
+     * Parses an object.
+     *
+     * @param what it is, for messages
+     */
+    public static Fields parse(String what, byte[] json) {
         JsonNode root;
         try {
-            root = StrictJson.parse(body);
+            root = StrictJson.parse(json);
         } catch (JacksonException e) {
             TokenStreamLocation at = e.getLocation();
             String where = at == null || at.getLineNr() < 1
                     ? ""
                     : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
-            throw ApiError.badRequest("the body is not JSON" + where + ": " + Quoted.value(e.getOriginalMessage()));
+            throw ApiError.badRequest(what + " is not JSON" + where + ": " + Quoted.value(e.getOriginalMessage()));
         }
         if (!root.isObject()) {
-            throw ApiError.badRequest("the body is " + name(root) + "; it must be a JSON object");
+            throw ApiError.badRequest(what + " is " + name(root) + "; it must be a JSON object");
         }
         return new Fields(root);
     }

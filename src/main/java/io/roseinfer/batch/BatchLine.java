@@ -1,0 +1,96 @@
+package io.roseinfer.batch;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.api.Fields;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/** One line of a batch's input, as OpenAI's batch API has it: {@code custom_id}, {@code method}, {@code url} and {@code body}. */
+public sealed interface BatchLine {
+    /** Where a body could have been sent. */
+    enum Route {
+        COMPLETIONS("/v1/completions"),
+        CHAT("/v1/chat/completions");
+
+        private final String url;
+
+        Route(String url) {
+            this.url = url;
+        }
+    }
+
+    /** Who the line is. */
+    RequestKey key();
+
+    /** The name that the line has for itself; empty if that could not be read. */
+    Optional<String> customId();
+
+    /**
+     * A line that is a request, whose body has not been looked into.
+     *
+     * @param body what the server would have got
+     */
+    record Request(RequestKey key, Optional<String> customId, Route route, Fields body) implements BatchLine {}
+
+    /**
+     * A line that is no request.
+     *
+     * @param error why not
+     */
+    record Bad(RequestKey key, Optional<String> customId, ApiError error) implements BatchLine {}
+
+    /**
+     * Reads a line.
+     *
+     * @param line in UTF-8, without the newline
+     * @param number of the line, or another number that no other line has: the key of a line without a custom id is made of it
+     */
+    static BatchLine parse(byte[] line, long number) {
+        RequestKey key = RequestKey.ofLine(number);
+        Optional<String> customId = Optional.empty();
+        try {
+            Fields fields = Fields.parse("the line", line);
+            String name = customId(fields);
+            key = RequestKey.of(name);
+            customId = Optional.of(name);
+            requirePost(fields);
+            Route route = route(fields);
+            Fields body = fields.object("body")
+                    .orElseThrow(() -> ApiError.badField(
+                            "body", "body is missing; give the object that " + route.url + " would be sent"));
+            return new Request(key, customId, route, body);
+        } catch (ApiError error) {
+            return new Bad(key, customId, error);
+        }
+    }
+
+    private static String customId(Fields fields) {
+        String name = fields.string("custom_id").orElse("");
+        if (name.isEmpty()) {
+            throw ApiError.badField("custom_id", "custom_id is missing; give each line one of its own");
+        }
+        if (!StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
+            throw ApiError.badField("custom_id", "custom_id has half a character, which UTF-8 cannot write");
+        }
+        return name;
+    }
+
+    private static void requirePost(Fields fields) {
+        String method = fields.string("method").orElse("");
+        if (!method.equals("POST")) {
+            throw ApiError.badField("method", "method is " + Quoted.name(method) + "; it must be POST");
+        }
+    }
+
+    private static Route route(Fields fields) {
+        String url = fields.string("url").orElse("");
+        for (Route route : Route.values()) {
+            if (route.url.equals(url)) {
+                return route;
+            }
+        }
+        throw ApiError.badField(
+                "url", "url is " + Quoted.name(url) + "; it must be /v1/completions or /v1/chat/completions");
+    }
+}
