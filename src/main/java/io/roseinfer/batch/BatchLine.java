@@ -47,22 +47,28 @@ public sealed interface BatchLine {
      * @param number of the line, or another number that no other line has: the key of a line without a custom id is made of it
      */
     static BatchLine parse(byte[] line, long number) {
-        RequestKey key = RequestKey.ofLine(number);
-        Optional<String> customId = Optional.empty();
+        Fields fields;
+        String name;
         try {
-            Fields fields = Fields.parse("the line", line);
-            String name = customId(fields);
-            key = RequestKey.of(name);
-            customId = Optional.of(name);
+            fields = Fields.parse("the line", line);
+            name = customId(fields);
+        } catch (ApiError error) {
+            return new Bad(RequestKey.ofLine(number), Optional.empty(), error);
+        }
+        RequestKey key = RequestKey.of(name);
+        try {
             requirePost(fields);
             Route route = route(fields);
-            Fields body = fields.object("body")
-                    .orElseThrow(() -> ApiError.badField(
-                            "body", "body is missing; give the object that " + route.url + " would be sent"));
-            return new Request(key, customId, route, body);
+            return new Request(key, Optional.of(name), route, body(fields, route));
         } catch (ApiError error) {
-            return new Bad(key, customId, error);
+            return new Bad(key, Optional.of(name), error);
         }
+    }
+
+    private static Fields body(Fields fields, Route route) {
+        return fields.object("body")
+                .orElseThrow(() -> ApiError.badField(
+                        "body", "body is missing; give the object that " + route.url + " would be sent"));
     }
 
     private static String customId(Fields fields) {

@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;

@@ -44,6 +44,7 @@ final class Cli {
             new Subcommand("generate", GenerateCommand::new),
             new Subcommand("chat", ChatCommand::new),
             new Subcommand("serve", ServeCommand::new),
+            new Subcommand("batch", BatchCommand::new),
             new Subcommand("report", ReportCommand::new),
             new Subcommand("doctor", DoctorCommand::new));
 

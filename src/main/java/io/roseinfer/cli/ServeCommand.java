@@ -5,6 +5,7 @@ import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.ServerFlags;
+import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
@@ -83,7 +84,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
                 Server running = Server.start(engine, options, metrics, log, terminal.clock(), time)) {
             CompletableFuture<Optional<RuntimeException>> end = new CompletableFuture<>();
             CompletableFuture<Void> unused = running.death().thenAccept(why -> end.complete(Optional.of(why)));
-            StopSignals.handle(() -> end.complete(Optional.empty()));
+            StopSignals.Handled unusedHandled = StopSignals.handle(code -> end.complete(Optional.empty()));
             terminal.print("Listening on " + url(running.address()) + "\n");
             Optional<RuntimeException> failure = end.join();
             boolean worked = running.drain(server.drain());

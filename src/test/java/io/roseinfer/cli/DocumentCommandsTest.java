@@ -28,6 +28,7 @@ class DocumentCommandsTest {
             "generate",
             "chat",
             "serve",
+            "batch",
             "report",
             "doctor",
             "bench streaming",

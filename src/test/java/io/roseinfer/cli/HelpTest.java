@@ -92,7 +92,17 @@ class HelpTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"bench", "bench streaming", "bench scheduler", "generate", "chat", "serve", "report", "doctor"})
+            strings = {
+                "bench",
+                "bench streaming",
+                "bench scheduler",
+                "generate",
+                "chat",
+                "serve",
+                "batch",
+                "report",
+                "doctor"
+            })
     void anyCommand_help_speaksOfNoJavaTypes(String command) {
         String[] args = (command + " --help").split(" ");
         Outcome outcome = CliRunner.run(args);
@@ -111,6 +121,7 @@ class HelpTest {
                 "generate",
                 "chat",
                 "serve",
+                "batch",
                 "report",
                 "doctor"
             })

@@ -281,7 +281,7 @@ class UsageTest {
         Outcome outcome = CliRunner.run();
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
-                .contains("bench, generate, chat, serve, report, doctor")
+                .contains("bench, generate, chat, serve, batch, report, doctor")
                 .hasLineCount(1);
     }
 

@@ -138,6 +138,31 @@ class EngineTest {
         }
     }
 
+    /** A stream that has ended, and whose action leads to it. */
+    private static WeakReference<TokenStream> endedStream(Engine engine, boolean actionFirst) {
+        TokenStream stream = engine.submit(Models.request(3, 1));
+        Runnable action = () -> assertThat(stream.finishReason()).isNotNull();
+        if (actionFirst) {
+            stream.onDelivery(action);
+        }
+        assertThat(stream.completion().tokens()).hasSize(3);
+        if (!actionFirst) {
+            stream.onDelivery(action);
+        }
+        return new WeakReference<>(stream);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_stream_that_has_ended_is_not_kept_by_its_own_action(boolean actionFirst) {
+        try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
+            WeakReference<TokenStream> stream = endedStream(engine, actionFirst);
+            while (stream.get() != null) {
+                System.gc();
+            }
+        }
+    }
+
     @Test
     void an_action_that_throws_keeps_no_reader_from_its_tokens() {
         try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {

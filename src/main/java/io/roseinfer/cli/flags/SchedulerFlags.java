@@ -15,7 +15,7 @@ public final class SchedulerFlags {
             converter = Ranges.Rows.class,
             description =
                     "Most requests in a decode step; more take turns, unless --max-active-requests keeps them waiting.")
-    private int maxBatchSize = 8;
+    private int maxBatchSize;
 
     @Option(
             names = "--prefill-max-batch-size",
@@ -89,6 +89,20 @@ public final class SchedulerFlags {
             converter = Ranges.BlockSize.class,
             description = "Tokens per KV block.")
     private int blockSize = 16;
+
+    /** As most commands have them: steps are small, and a request's tokens come soon. */
+    public SchedulerFlags() {
+        this(8);
+    }
+
+    private SchedulerFlags(int maxBatchSize) {
+        this.maxBatchSize = maxBatchSize;
+    }
+
+    /** For commands that nobody waits for: large steps, which make the most of a device. */
+    public static SchedulerFlags forThroughput() {
+        return new SchedulerFlags(64);
+    }
 
     /** An engine of these flags, otherwise the default. */
     public EngineOptions engineOptions(long seed, Terminal terminal) {

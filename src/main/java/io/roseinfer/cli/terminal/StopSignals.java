@@ -1,31 +1,32 @@
-package io.roseinfer.cli;
+package io.roseinfer.cli.terminal;
 
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntConsumer;
 
 /**
  * SIGTERM and SIGINT for a command that stops in its own time: the first asks it to, the second ends the process at once. A shutdown
  * hook could do neither, as the JVM then ends with the signal's code and heeds no second signal. The class of the JDK is looked up by
  * name, because naming it in the source is a warning that cannot be turned off.
  */
-final class StopSignals {
+public final class StopSignals {
     private static final String SIGNAL = "sun.misc.Signal";
     private static final int SIGNALLED = 128;
 
     /** The exit code of a process that Ctrl-C has ended. */
-    static final int INTERRUPTED = SIGNALLED + 2;
+    public static final int INTERRUPTED = SIGNALLED + 2;
 
     /** A signal that is handled until this is closed. */
-    interface Handled {
+    public interface Handled {
         void close();
     }
 
     private StopSignals() {}
 
     /** Has an action run at every Ctrl-C, on a thread of the JVM. */
-    static Handled atInterrupt(Runnable action) {
+    public static Handled atInterrupt(Runnable action) {
         InvocationHandler handler = (proxy, method, args) -> {
             if (!method.getName().equals("handle")) {
                 return method.invoke(action, args);
@@ -35,15 +36,15 @@ final class StopSignals {
         };
         try {
             Object before = install("INT", proxy(handler));
-            return () -> restore(before);
+            return () -> restore("INT", before);
         } catch (ReflectiveOperationException e) {
             throw cannot(e);
         }
     }
 
-    private static void restore(Object before) {
+    private static void restore(String name, Object before) {
         try {
-            Object unused = install("INT", before);
+            Object unused = install(name, before);
         } catch (ReflectiveOperationException e) {
             throw cannot(e);
         }
@@ -53,8 +54,12 @@ final class StopSignals {
         return new BackendUnavailable("this Java cannot tell a program of signals: " + e.getMessage(), e);
     }
 
-    /** Has an action run at the first signal, on a thread of the JVM. */
-    static void handle(Runnable stop) {
+    /**
+     * Has an action run at the first signal, on a thread of the JVM.
+     *
+     * @param stop is told the exit code of a process that the signal has ended
+     */
+    public static Handled handle(IntConsumer stop) {
         AtomicBoolean told = new AtomicBoolean();
         InvocationHandler handler = (proxy, method, args) -> {
             if (!method.getName().equals("handle")) {
@@ -63,13 +68,16 @@ final class StopSignals {
             if (told.getAndSet(true)) {
                 Runtime.getRuntime().halt(SIGNALLED + number(args[0]));
             }
-            stop.run();
+            stop.accept(SIGNALLED + number(args[0]));
             return null;
         };
         try {
-            for (String name : new String[] {"TERM", "INT"}) {
-                Object unused = install(name, proxy(handler));
-            }
+            Object beforeTerm = install("TERM", proxy(handler));
+            Object beforeInt = install("INT", proxy(handler));
+            return () -> {
+                restore("TERM", beforeTerm);
+                restore("INT", beforeInt);
+            };
         } catch (ReflectiveOperationException e) {
             throw cannot(e);
         }

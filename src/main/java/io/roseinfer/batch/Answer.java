@@ -1,0 +1,37 @@
+package io.roseinfer.batch;
+
+import io.roseinfer.engine.Completion;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.api.CompletionCall;
+import java.util.List;
+
+/**
+ * What is written for a line.
+ *
+ * @param bytes a line of the output; empty if nothing is written, because somebody ended the completions
+ * @param refused whether it is an error
+ * @param promptTokens of the call
+ * @param completionTokens of all completions
+ */
+record Answer(byte[] bytes, boolean refused, int promptTokens, int completionTokens) {
+    /** Nothing: the line is for another run. */
+    static final Answer NONE = new Answer(new byte[0], false, 0, 0);
+
+    static Answer of(BatchLine.Request line, CompletionCall call, List<Completion> done, BatchModel model) {
+        if (done.stream().anyMatch(completion -> completion.finishReason() == FinishReason.CANCELLED)) {
+            return NONE;
+        }
+        int tokens =
+                done.stream().mapToInt(completion -> completion.tokens().size()).sum();
+        return new Answer(model.answer(line, call, done), false, call.promptTokens(), tokens);
+    }
+
+    static Answer refusal(BatchLine line, ApiError error) {
+        return new Answer(BatchModel.refusal(line, error), true, 0, 0);
+    }
+
+    boolean isNone() {
+        return bytes.length == 0;
+    }
+}

@@ -1,0 +1,62 @@
+package io.roseinfer.batch;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/** Answers on their way to the output: as they come, or in the order of their lines. */
+final class AnswerWriter {
+    private final BatchOutput output;
+    private final Window window;
+    private final boolean ordered;
+
+    /** Answers that wait for those before them, by their place; as many as the window has room for. */
+    private final Map<Long, Answer> early = new HashMap<>();
+
+    private long next;
+    private boolean hasGap;
+    private long answered;
+    private long refused;
+    private long promptTokens;
+    private long completionTokens;
+
+    /** @param window which a line leaves when its answer is written */
+    AnswerWriter(BatchOutput output, Window window, boolean ordered) {
+        this.output = output;
+        this.window = window;
+        this.ordered = ordered;
+    }
+
+    /**
+     * Takes a line's answer.
+     *
+     * @param sequence place of the line
+     */
+    void put(long sequence, Answer answer) {
+        if (!ordered) {
+            write(answer);
+            return;
+        }
+        early.put(sequence, answer);
+        for (Answer due = early.remove(next); due != null; due = early.remove(next)) {
+            next++;
+            hasGap |= due.isNone();
+            write(hasGap ? Answer.NONE : due);
+        }
+    }
+
+    private void write(Answer answer) {
+        if (!answer.isNone()) {
+            output.write(answer.bytes());
+            answered += answer.refused() ? 0 : 1;
+            refused += answer.refused() ? 1 : 0;
+            promptTokens += answer.promptTokens();
+            completionTokens += answer.completionTokens();
+        }
+        window.leave();
+    }
+
+    /** Totals with what was written. */
+    BatchTotals totals(long lines, long skipped) {
+        return new BatchTotals(lines, skipped, answered, refused, promptTokens, completionTokens);
+    }
+}

@@ -1,0 +1,117 @@
+package io.roseinfer.batch;
+
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.http.HttpLimits;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** The file of a batch's requests, read line by line; a name in {@code .zst} is compressed. */
+public final class BatchInput implements AutoCloseable {
+    private final Path path;
+    private final InputStream file;
+    private final FirstBytes bytes;
+    private final LineReader lines;
+    private final int mostBytes;
+
+    private BatchInput(Path path, InputStream file, int mostBytes) throws IOException {
+        this.path = path;
+        this.file = file;
+        this.mostBytes = mostBytes;
+        this.bytes = new FirstBytes(file, Long.MAX_VALUE);
+        this.lines = new LineReader(ZstdText.isNamed(path) ? ZstdText.expanded(bytes) : bytes, mostBytes);
+    }
+
+    /**
+     * Opens a file, whose lines may be as long as the body of a request to the server.
+     *
+     * @throws BadInput if it cannot be read
+     */
+    public static BatchInput open(Path path) {
+        return open(path, HttpLimits.defaults().bodyBytes());
+    }
+
+    static BatchInput open(Path path, int mostBytes) {
+        if (Files.isDirectory(path)) {
+            throw new BadInput("--input " + FileFailure.shown(path) + " is a directory; name a file in it");
+        }
+        try {
+            return new BatchInput(path, Files.newInputStream(path), mostBytes);
+        } catch (IOException e) {
+            throw failed(path, e);
+        }
+    }
+
+    private static BadInput failed(Path path, IOException e) {
+        return new BadInput("--input " + FileFailure.shown(path) + " cannot be read: " + FileFailure.reason(e), e);
+    }
+
+    /**
+     * Moves on to the next line that is not blank; false if there is none.
+     *
+     * @throws BadInput if the file cannot be read
+     */
+    boolean next() {
+        try {
+            while (lines.next()) {
+                if (!isBlank(lines.line())) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (IOException e) {
+            throw failed(path, e);
+        }
+    }
+
+    private static boolean isBlank(byte[] line) {
+        for (byte one : line) {
+            if (one != ' ' && one != '\t' && one != '\r') {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The line. */
+    BatchLine line() {
+        if (lines.isTooLong()) {
+            return new BatchLine.Bad(
+                    lineKey(),
+                    Optional.empty(),
+                    ApiError.of(
+                            413,
+                            "BadRequestError",
+                            "the line is longer than " + mostBytes + " bytes; at most that is read"));
+        }
+        return BatchLine.parse(lines.line(), lines.number());
+    }
+
+    /** The key that the line has if it has no custom id of its own. */
+    RequestKey lineKey() {
+        return RequestKey.ofLine(lines.number());
+    }
+
+    long lineNumber() {
+        return lines.number();
+    }
+
+    /** Bytes of the file read so far, compressed ones if it is compressed; any thread. */
+    public long bytesRead() {
+        return bytes.count();
+    }
+
+    @Override
+    public void close() {
+        try {
+            lines.close();
+            file.close();
+        } catch (IOException e) {
+            throw failed(path, e);
+        }
+    }
+}

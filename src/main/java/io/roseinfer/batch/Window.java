@@ -1,0 +1,50 @@
+package io.roseinfer.batch;
+
+/**
+ * Room for lines between input and output: one is let in for each that has left. This is what keeps memory bounded, and what holds the
+ * reader back when the engine or the disk is slow.
+ */
+final class Window {
+    private final int size;
+    private int inside;
+    private int most;
+    private boolean closed;
+
+    Window(int size) {
+        this.size = size;
+    }
+
+    /** Lets one line in, and waits for room; false if the window is closed, also while it waits. */
+    synchronized boolean enter() throws InterruptedException {
+        while (inside == size && !closed) {
+            wait();
+        }
+        if (closed) {
+            return false;
+        }
+        most = Math.max(most, ++inside);
+        return true;
+    }
+
+    /** One line has left. */
+    synchronized void leave() {
+        inside--;
+        notifyAll();
+    }
+
+    /** Lets no line in any more. */
+    synchronized void close() {
+        closed = true;
+        notifyAll();
+    }
+
+    /** Whether no line is inside and none will be. */
+    synchronized boolean isDone() {
+        return closed && inside == 0;
+    }
+
+    /** How many lines were inside together, at most. */
+    synchronized int most() {
+        return most;
+    }
+}

@@ -1,0 +1,238 @@
+package io.roseinfer.cli;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.batch.BatchInput;
+import io.roseinfer.batch.BatchJob;
+import io.roseinfer.batch.BatchModel;
+import io.roseinfer.batch.BatchOptions;
+import io.roseinfer.batch.BatchOutput;
+import io.roseinfer.batch.BatchTotals;
+import io.roseinfer.cli.flags.GenerationConfigFlag;
+import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.Ranges;
+import io.roseinfer.cli.flags.SchedulerFlags;
+import io.roseinfer.cli.terminal.ProgressBars;
+import io.roseinfer.cli.terminal.StopSignals;
+import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.server.api.ServedModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import me.tongfei.progressbar.ProgressBar;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "batch",
+        description = "Answer a file of requests in OpenAI's batch format, to a file.",
+        abbreviateSynopsis = true,
+        showDefaultValues = true,
+        sortOptions = false)
+final class BatchCommand implements io.roseinfer.cli.terminal.Command {
+    private static final String STANDARD = "-";
+    private static final long KIB = 1024;
+
+    /** Lines in flight for each row of a step: those in it, those that the next ones need, and those being read and written. */
+    private static final int WINDOW_STEPS = 4;
+
+    /** Completions that a line can ask for. */
+    private static final long CHOICES = 64;
+
+    private static final int MOST_FEEDERS = 4;
+
+    @Option(
+            names = {"-i", "--input"},
+            paramLabel = "<FILE>",
+            required = true,
+            description = "Requests, one a line; .zst is compressed, and - is standard input.")
+    private String input = "";
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "<FILE>",
+            required = true,
+            description = "Answers, one a line; .zst compresses it, and - is standard output.")
+    private String output = "";
+
+    @Option(names = "--resume", description = "Go on with an --output that exists: skip the lines that it answers.")
+    private boolean resume;
+
+    @Option(names = "--ordered", description = "Write answers in the order of their lines, instead of as they come.")
+    private boolean ordered;
+
+    @Option(
+            names = "--in-flight",
+            paramLabel = "<N>",
+            converter = Ranges.Positive.class,
+            description =
+                    "Most lines between input and output (default: 4 for each row of --max-batch-size and replica).",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> inFlight = Optional.empty();
+
+    @Option(
+            names = "--seed",
+            paramLabel = "<N>",
+            description = "Makes the seeds of requests that have none, with their custom_id.")
+    private long seed;
+
+    @Option(
+            names = "--served-model-name",
+            paramLabel = "<NAME>",
+            description = "What requests may call the model (default: --model).",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> servedModelName = Optional.empty();
+
+    @Option(
+            names = "--drain-seconds",
+            paramLabel = "<N>",
+            converter = Ranges.NotNegative.class,
+            description = "On Ctrl-C or SIGTERM, how long lines in flight may go on.")
+    private int drainSeconds = 30;
+
+    @Mixin
+    private ModelFlags model = new ModelFlags();
+
+    @Mixin
+    private GenerationConfigFlag generationConfig = new GenerationConfigFlag();
+
+    @Mixin
+    private SchedulerFlags scheduler = SchedulerFlags.forThroughput();
+
+    @Override
+    public int run(CommandSpec spec, Terminal terminal) {
+        Path from = Path.of(input.equals(STANDARD) ? "/dev/stdin" : input);
+        Path to = Path.of(output.equals(STANDARD) ? "/dev/stdout" : output);
+        requireTwoFiles(from, to);
+        EngineOptions options = scheduler.engineOptions(seed, terminal).withStreamInterval(Integer.MAX_VALUE);
+        try (BatchInput requests = BatchInput.open(from);
+                BatchOutput answers =
+                        resume ? BatchOutput.resume(to, terminal.clock()) : BatchOutput.create(to, terminal.clock());
+                LoadedModel loaded = model.load(options, terminal)) {
+            model.features(loaded, terminal);
+            loaded.warmUp(terminal.clock());
+            ServedModel served = ServedModel.named(servedModelName.orElse(model.model()))
+                    .withChat(loaded.chat())
+                    .withDefaults(generationConfig.of(loaded));
+            BatchModel batch = new BatchModel(served, loaded.spec(), loaded.tokenizer(), seed, created(from));
+            BatchOptions how = new BatchOptions(window(options, loaded), ordered, feeders());
+            int most = (int) Math.min(Integer.MAX_VALUE, how.inFlight() * CHOICES);
+            try (Engine engine = loaded.serve(options.withMaxInflightRequests(most), terminal.clock())) {
+                BatchJob job = new BatchJob(engine, batch, requests, answers, how);
+                return run(job, engine, requests, terminal);
+            }
+        }
+    }
+
+    private static void requireTwoFiles(Path from, Path to) {
+        try {
+            if (Files.exists(from) && Files.exists(to) && Files.isSameFile(from, to)) {
+                throw new BadInput(
+                        "--input and --output both name " + FileFailure.shown(from) + "; give each a file of its own");
+            }
+        } catch (IOException e) {
+            throw new BadInput("--input and --output cannot be compared: " + FileFailure.reason(e), e);
+        }
+    }
+
+    /** When the input was written: a date that all runs of a batch agree on. A pipe is written now. */
+    private static Instant created(Path input) {
+        try {
+            return Files.isRegularFile(input)
+                    ? Files.getLastModifiedTime(input).toInstant()
+                    : InstantSource.system().instant();
+        } catch (IOException e) {
+            throw new BadInput("--input " + FileFailure.shown(input) + " cannot be read: " + FileFailure.reason(e), e);
+        }
+    }
+
+    private int window(EngineOptions options, LoadedModel loaded) {
+        long rows = (long) options.scheduler().maxBatchSize() * loaded.replicas();
+        return inFlight.orElse((int) Math.min(Integer.MAX_VALUE, WINDOW_STEPS * rows));
+    }
+
+    private static int feeders() {
+        return Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 1, MOST_FEEDERS);
+    }
+
+    private int run(BatchJob job, Engine engine, BatchInput requests, Terminal terminal) {
+        AtomicInteger signalled = new AtomicInteger();
+        long startNanos = terminal.clock().nanos();
+        BatchTotals totals;
+        StopSignals.Handled handled = StopSignals.handle(code -> {
+            signalled.set(code);
+            job.stop();
+            Thread.ofPlatform().daemon().name("batch-drain").start(() -> closeAfterGrace(engine));
+        });
+        try {
+            totals = watched(job, requests, terminal);
+        } catch (RoseException stopped) {
+            terminal.note("the answers so far are in " + output + "; --resume goes on with them");
+            throw stopped;
+        } finally {
+            handled.close();
+        }
+        terminal.note(summary(totals, terminal.clock().nanos() - startNanos));
+        if (signalled.get() != 0) {
+            terminal.note("stopped before the end; the same command with --resume goes on");
+        }
+        return signalled.get();
+    }
+
+    private BatchTotals watched(BatchJob job, BatchInput requests, Terminal terminal) {
+        Optional<ProgressBar> bar = bar(terminal);
+        try {
+            return job.run(soFar -> bar.ifPresent(line -> line.stepTo(requests.bytesRead() / KIB)
+                    .setExtraMessage(soFar.lines() + " lines, " + soFar.refused() + " refused")));
+        } finally {
+            bar.ifPresent(ProgressBar::close);
+        }
+    }
+
+    private void closeAfterGrace(Engine engine) {
+        try {
+            Thread.sleep(Duration.ofSeconds(drainSeconds));
+            engine.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Optional<ProgressBar> bar(Terminal terminal) {
+        try {
+            long bytes = input.equals(STANDARD) ? -KIB : Files.size(Path.of(input));
+            return ProgressBars.open(terminal, input + " KiB", bytes / KIB);
+        } catch (IOException unknown) {
+            return Optional.empty();
+        }
+    }
+
+    private static String summary(BatchTotals totals, long nanos) {
+        double seconds = nanos / 1e9;
+        return String.format(
+                Locale.ROOT,
+                "%d lines in %.2f s: %d answered, %d refused, %d skipped; %d prompt tokens, %d completion tokens,"
+                        + " %.1f tokens/s",
+                totals.lines(),
+                seconds,
+                totals.answered(),
+                totals.refused(),
+                totals.skipped(),
+                totals.promptTokens(),
+                totals.completionTokens(),
+                totals.completionTokens() / seconds);
+    }
+}

@@ -1,0 +1,73 @@
+package io.roseinfer.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.Clock;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class AnswerWriterTest {
+    private static final int SIZE = 4;
+
+    @TempDir
+    private Path folder;
+
+    private final Window window = new Window(SIZE);
+
+    private static Answer answer(String text) {
+        return new Answer((text + "\n").getBytes(StandardCharsets.UTF_8), false, 1, 2);
+    }
+
+    /** What is written for lines that a full window had room for. */
+    private String written(boolean ordered, Consumer<AnswerWriter> answers) throws IOException, InterruptedException {
+        Path file = folder.resolve("out.jsonl");
+        try (BatchOutput output = BatchOutput.create(file, Clock.system())) {
+            for (int i = 0; i < SIZE; i++) {
+                assertThat(window.enter()).isTrue();
+            }
+            AnswerWriter writer = new AnswerWriter(output, window, ordered);
+            answers.accept(writer);
+        }
+        return Files.readString(file);
+    }
+
+    @Test
+    void without_order_answers_are_written_as_they_come() throws Exception {
+        assertThat(written(false, writer -> {
+                    writer.put(2, answer("c"));
+                    writer.put(0, answer("a"));
+                }))
+                .isEqualTo("c\na\n");
+    }
+
+    @Test
+    void in_order_an_answer_waits_for_those_before_it() throws Exception {
+        assertThat(written(true, writer -> {
+                    writer.put(2, answer("c"));
+                    writer.put(0, answer("a"));
+                    assertThat(writer.totals(0, 0).answered()).isEqualTo(1);
+                    writer.put(1, answer("b"));
+                    writer.put(3, answer("d"));
+                }))
+                .isEqualTo("a\nb\nc\nd\n");
+    }
+
+    @Test
+    void in_order_nothing_is_written_behind_a_line_that_has_no_answer_and_all_leave_the_window() throws Exception {
+        assertThat(written(true, writer -> {
+                    writer.put(3, answer("d"));
+                    writer.put(1, Answer.NONE);
+                    writer.put(2, answer("c"));
+                    writer.put(0, answer("a"));
+                    assertThat(writer.totals(0, 0)).isEqualTo(new BatchTotals(0, 0, 1, 0, 1, 2));
+                }))
+                .isEqualTo("a\n");
+        window.close();
+        assertThat(window.isDone()).isTrue();
+    }
+}

@@ -1,0 +1,188 @@
+package io.roseinfer.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.github.luben.zstd.Zstd;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.server.api.ApiError;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class BatchOutputTest {
+    private static final int LINES = 12;
+    private static final List<RequestKey> KEYS =
+            IntStream.range(0, LINES).mapToObj(RequestKey::ofLine).toList();
+
+    @TempDir
+    private Path folder;
+
+    private static byte[] line(RequestKey key) {
+        BatchLine.Bad bad = new BatchLine.Bad(key, Optional.empty(), ApiError.badRequest("no"));
+        return BatchModel.refusal(bad, bad.error());
+    }
+
+    /** A file of lines, with three in a frame if it has frames. */
+    private Path written(String name) {
+        Path file = folder.resolve(name);
+        try (BatchOutput output = BatchOutput.create(file, Batch.hasty())) {
+            for (int i = 0; i < LINES; i++) {
+                output.write(line(KEYS.get(i)));
+                if (i % 3 == 2) {
+                    output.rest();
+                }
+            }
+        }
+        return file;
+    }
+
+    private static long known(BatchOutput output) {
+        return KEYS.stream().filter(output.keys()::isWritten).count();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"out.jsonl", "out.jsonl.zst"})
+    void cut_off_at_any_byte_a_file_keeps_its_whole_lines_or_frames_and_knows_them(String name) throws IOException {
+        byte[] bytes = Files.readAllBytes(written(name));
+        Path file = folder.resolve("cut-" + name);
+        int lineBytes = line(KEYS.getFirst()).length;
+        long before = 0;
+        for (int cut = 0; cut <= bytes.length; cut++) {
+            Files.write(file, Arrays.copyOf(bytes, cut));
+            long known;
+            try (BatchOutput output = BatchOutput.resume(file, Clock.system())) {
+                known = known(output);
+            }
+            assertThat(Batch.read(file).lines().count())
+                    .as("cut at byte %d", cut)
+                    .isEqualTo(known);
+            assertThat(known).isGreaterThanOrEqualTo(before);
+            if (name.endsWith(".zst")) {
+                assertThat(known % 3).as("cut at byte %d", cut).isZero();
+            } else {
+                assertThat(known).as("cut at byte %d", cut).isEqualTo(cut / lineBytes);
+            }
+            before = known;
+        }
+        assertThat(before).isEqualTo(LINES);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"out.jsonl", "out.jsonl.zst"})
+    void a_file_that_is_resumed_goes_on_behind_its_last_line(String name) throws IOException {
+        Path file = written(name);
+        String before = Batch.read(file);
+        try (BatchOutput output = BatchOutput.resume(file, Clock.system())) {
+            output.write(line(RequestKey.of("one more")));
+        }
+        assertThat(Batch.read(file))
+                .isEqualTo(before + new String(line(RequestKey.of("one more")), StandardCharsets.UTF_8));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"out.jsonl", "out.jsonl.zst"})
+    void nothing_to_write_makes_a_file_that_can_be_read_and_resumed(String name) throws IOException {
+        Path file = folder.resolve(name);
+        BatchOutput.create(file, Clock.system()).close();
+        assertThat(Batch.read(file)).isEmpty();
+        BatchOutput.resume(file, Clock.system()).close();
+        assertThat(Batch.read(file)).isEmpty();
+    }
+
+    @Test
+    void resuming_what_is_not_there_begins_it() throws IOException {
+        Path file = folder.resolve("out.jsonl");
+        try (BatchOutput output = BatchOutput.resume(file, Clock.system())) {
+            output.write(line(KEYS.getFirst()));
+        }
+        assertThat(Files.readAllBytes(file)).isEqualTo(line(KEYS.getFirst()));
+    }
+
+    @Test
+    void a_file_that_exists_is_not_written_over() throws IOException {
+        Path file = folder.resolve("out.jsonl");
+        Files.writeString(file, "precious");
+        assertThatThrownBy(() -> BatchOutput.create(file, Clock.system()))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("exists; go on with it by --resume");
+        assertThat(Files.readString(file)).isEqualTo("precious");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"precious\n", "{\"id\":\"batch_req_xyz\"}\n", "{}\n{}\n"})
+    void a_file_of_other_lines_is_refused_and_left_alone(String text) throws IOException {
+        Path file = folder.resolve("out.jsonl");
+        Files.writeString(file, text + "and more");
+        assertThatThrownBy(() -> BatchOutput.resume(file, Clock.system()))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("line 1 of")
+                .hasMessageContaining("is none that roseinfer batch has written");
+        assertThat(Files.readString(file)).isEqualTo(text + "and more");
+    }
+
+    @Test
+    void a_compressed_file_that_ends_within_a_line_is_refused() throws IOException {
+        Path file = folder.resolve("out.jsonl.zst");
+        Batch.write(file, new String(line(KEYS.getFirst()), StandardCharsets.UTF_8).strip());
+        assertThatThrownBy(() -> BatchOutput.resume(file, Clock.system()))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("line 1 of");
+    }
+
+    @Test
+    void a_frame_that_is_damaged_is_told_by_its_place_and_the_file_is_left_alone() throws IOException {
+        Path file = written("out.jsonl.zst");
+        byte[] bytes = Files.readAllBytes(file);
+        int second = (int) Zstd.findFrameCompressedSize(bytes);
+        bytes[second + 40] ^= 1;
+        Files.write(file, bytes);
+        assertThatThrownBy(() -> BatchOutput.resume(file, Clock.system()))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("damaged behind byte " + second);
+        assertThat(Files.readAllBytes(file)).isEqualTo(bytes);
+    }
+
+    @Test
+    void a_file_that_is_being_written_cannot_be_resumed() {
+        Path file = folder.resolve("out.jsonl");
+        try (BatchOutput output = BatchOutput.create(file, Clock.system())) {
+            output.write(line(KEYS.getFirst()));
+            assertThatThrownBy(() -> BatchOutput.resume(file, Clock.system()))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("is being written by another process");
+        }
+    }
+
+    @Test
+    void a_suffix_of_another_compression_is_refused() {
+        assertThatThrownBy(() -> BatchOutput.create(folder.resolve("out.jsonl.gz"), Clock.system()))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("only .zst");
+    }
+
+    static boolean hasFullDevice() {
+        return Files.isWritable(Path.of("/dev/full"));
+    }
+
+    @Test
+    @EnabledIf("hasFullDevice")
+    void a_disk_that_is_full_is_told() {
+        BatchOutput output = BatchOutput.create(Path.of("/dev/full"), Clock.system());
+        output.write(line(KEYS.getFirst()));
+        assertThatThrownBy(output::rest)
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("--output /dev/full cannot be written: No space left on device");
+    }
+}

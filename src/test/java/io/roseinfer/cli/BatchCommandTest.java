@@ -1,0 +1,173 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code roseinfer batch}, as a process of its own where it is killed. */
+@Timeout(240)
+class BatchCommandTest {
+    private static final long SEED = 7;
+
+    @TempDir
+    private Path folder;
+
+    private Path input(int lines) throws IOException {
+        Path file = folder.resolve("in.jsonl");
+        Files.writeString(
+                file,
+                IntStream.range(0, lines)
+                        .mapToObj(i -> "{\"custom_id\":\"r" + i + "\",\"method\":\"POST\",\"url\":\"/v1/completions\","
+                                + "\"body\":{\"prompt\":[" + i % 100 + "," + i / 100 + "],\"max_tokens\":4}}\n")
+                        .collect(Collectors.joining()));
+        return file;
+    }
+
+    private String[] command(Path from, Path to, String... flags) {
+        List<String> command = new ArrayList<>(
+                List.of("batch", "-i", from.toString(), "-o", to.toString(), "--device=sim", "--model=builtin:tiny"));
+        command.addAll(List.of(flags));
+        return command.toArray(String[]::new);
+    }
+
+    private Outcome run(Path from, Path to, String... flags) {
+        return CliRunner.run(command(from, to, flags));
+    }
+
+    private static Set<String> lines(Path file) throws IOException {
+        List<String> lines = Files.readAllLines(file);
+        assertThat(lines).doesNotHaveDuplicates();
+        return Set.copyOf(lines);
+    }
+
+    @Test
+    void a_batch_is_answered_and_summed_up_on_standard_error() throws IOException {
+        Path to = folder.resolve("out.jsonl");
+        Outcome outcome = run(input(20), to);
+        assertThat(outcome.code()).isZero();
+        assertThat(outcome.out()).isEmpty();
+        assertThat(outcome.err())
+                .containsPattern("roseinfer: 20 lines in \\d+\\.\\d\\d s: 20 answered, 0 refused, 0 skipped;"
+                        + " 40 prompt tokens, \\d+ completion tokens, \\d+\\.\\d tokens/s\\R");
+        assertThat(lines(to)).hasSize(20).allMatch(line -> line.contains("\"model\":\"builtin:tiny\""));
+    }
+
+    @Test
+    void the_same_batch_has_the_same_bytes_whenever_it_is_run_and_others_with_another_seed() throws IOException {
+        Path from = input(20);
+        run(from, folder.resolve("one"), "--ordered");
+        run(from, folder.resolve("two"), "--ordered", "--in-flight=3", "--max-batch-size=2", "--replicas=2");
+        run(from, folder.resolve("three"), "--ordered", "--seed=1");
+        assertThat(folder.resolve("one")).hasSameBinaryContentAs(folder.resolve("two"));
+        assertThat(lines(folder.resolve("three")))
+                .hasSize(20)
+                .doesNotContainAnyElementsOf(lines(folder.resolve("one")));
+    }
+
+    @Test
+    void an_output_that_exists_is_refused_and_gone_on_with_by_resume() throws IOException {
+        Path from = input(20);
+        Path to = folder.resolve("out.jsonl");
+        run(from, to);
+        Outcome again = run(from, to);
+        assertThat(again.code()).isEqualTo(2);
+        assertThat(again.err()).contains("exists; go on with it by --resume").hasLineCount(1);
+        Outcome resumed = run(from, to, "--resume");
+        assertThat(resumed.code()).isZero();
+        assertThat(resumed.err()).contains("20 lines in ", "0 answered, 0 refused, 20 skipped");
+    }
+
+    @Test
+    void input_and_output_are_two_files_by_whatever_name() throws IOException {
+        Path from = input(1);
+        Path link = Files.createSymbolicLink(folder.resolve("link"), from);
+        for (Path to : List.of(from, link)) {
+            Outcome outcome = run(from, to, "--resume");
+            assertThat(outcome.code()).isEqualTo(2);
+            assertThat(outcome.err()).contains("--input and --output both name").hasLineCount(1);
+        }
+        assertThat(Files.readAllLines(from)).hasSize(1);
+    }
+
+    @Test
+    void an_input_that_is_not_there_is_told_before_the_output_is_begun() {
+        Path to = folder.resolve("out.jsonl");
+        Outcome outcome = run(folder.resolve("none"), to);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--input ", "no such file").hasLineCount(1);
+        assertThat(to).doesNotExist();
+    }
+
+    private Process start(Path from, Path to) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                "env",
+                "--default-signal=TERM,INT",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName()));
+        command.addAll(Arrays.asList(command(from, to, "--resume", "--in-flight=16")));
+        return new ProcessBuilder(command).start();
+    }
+
+    /** Waits until a file has grown by so many bytes, or nobody writes it any more. */
+    private static void awaitGrowth(Path file, long bytes, Process writer) throws IOException {
+        long before = Files.exists(file) ? Files.size(file) : 0;
+        while (writer.isAlive() && (!Files.exists(file) || Files.size(file) < before + bytes)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
+    void a_batch_that_is_killed_at_any_moment_is_resumed_to_what_it_would_have_been() throws Exception {
+        Path from = input(20_000);
+        Path expected = folder.resolve("expected");
+        run(from, expected);
+        Random random = new Random(SEED);
+        Path to = folder.resolve("out.jsonl");
+        int killed = 0;
+        for (int i = 0; i < 3; i++) {
+            Process process = start(from, to);
+            awaitGrowth(to, 1 + random.nextInt(1_000_000), process);
+            process.destroyForcibly();
+            killed += process.waitFor() == 128 + 9 ? 1 : 0;
+        }
+        assertThat(killed).as("seed %d", SEED).isPositive();
+        assertThat(run(from, to, "--resume").code()).isZero();
+        assertThat(lines(to)).isEqualTo(lines(expected));
+    }
+
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
+    void a_batch_that_is_asked_to_stop_says_how_to_go_on() throws Exception {
+        Path from = input(200_000);
+        Path to = folder.resolve("out.jsonl");
+        Process process = start(from, to);
+        awaitGrowth(to, 1, process);
+        new ProcessBuilder("kill", "-TERM", Long.toString(process.pid()))
+                .start()
+                .waitFor();
+        String errors = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).isEqualTo(143);
+        assertThat(errors).contains("stopped before the end; the same command with --resume goes on");
+        assertThat(Files.readString(to)).endsWith("}\n");
+    }
+}
