@@ -21,7 +21,8 @@ import picocli.CommandLine.ScopeType;
             "7:the engine died",
             "8:a benchmark has run and does not count",
             "130:interrupted",
-            "141:nobody reads standard output any more"
+            "141:nobody reads standard output any more",
+            "143:ended by SIGTERM"
         })
 final class RootCommand {
     /** The version of the artifact; a test compares it with pom.xml. */

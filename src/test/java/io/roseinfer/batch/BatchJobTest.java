@@ -195,6 +195,25 @@ class BatchJobTest {
     }
 
     @Test
+    void an_input_that_breaks_off_is_told_and_what_was_read_of_it_is_answered() throws IOException {
+        Path from = output("in.jsonl.zst");
+        Batch.write(from, Batch.lines(LINES));
+        byte[] bytes = Files.readAllBytes(from);
+        Files.write(from, Arrays.copyOf(bytes, bytes.length - 1));
+        Path to = output("out.jsonl");
+        assertThatThrownBy(() -> Batch.run(from, to, Batch.OPTIONS))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("--input ")
+                .hasMessageContaining("cannot be read");
+        Set<String> answered = lineSet(to);
+        Files.write(from, bytes);
+        try (Engine engine = Batch.engine(SimOptions.defaults())) {
+            assertThat(Batch.resume(engine, from, to, Batch.OPTIONS).skipped()).isEqualTo(answered.size());
+        }
+        assertThat(lineSet(to)).hasSize(LINES).containsAll(answered);
+    }
+
+    @Test
     void resuming_in_order_an_output_that_was_not_written_in_order_is_refused() throws IOException {
         Path from = input(Batch.lines(LINES));
         Path to = output("out.jsonl");

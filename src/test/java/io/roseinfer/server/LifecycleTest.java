@@ -20,7 +20,7 @@ class LifecycleTest {
     private static final String STREAM = "{\"prompt\":\"a\",\"max_tokens\":20,\"ignore_eos\":true,\"stream\":true}";
     private static final String PLAIN = "{\"prompt\":\"a\",\"max_tokens\":20,\"ignore_eos\":true}";
 
-    private static CompletableFuture<Boolean> drain(TestServer server, Duration grace) {
+    static CompletableFuture<Boolean> drain(TestServer server, Duration grace) {
         return CompletableFuture.supplyAsync(
                 () -> {
                     try {

@@ -1,0 +1,205 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.Manifests;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+/** The manifests of the example for Kubernetes: kinds, fields and names that fit each other, and flags that there are. */
+class KubernetesManifestsTest {
+    private static final String POOL_GROUP = "inference.networking.k8s.io";
+
+    /** The kinds and where they are defined, as of InferencePool v1 and release 0.9 of llm-d's router. */
+    private static final Map<String, String> API_VERSIONS = Map.ofEntries(
+            Map.entry("Deployment", "apps/v1"),
+            Map.entry("Service", "v1"),
+            Map.entry("ConfigMap", "v1"),
+            Map.entry("ServiceAccount", "v1"),
+            Map.entry("Role", "rbac.authorization.k8s.io/v1"),
+            Map.entry("RoleBinding", "rbac.authorization.k8s.io/v1"),
+            Map.entry("PodMonitor", "monitoring.coreos.com/v1"),
+            Map.entry("PrometheusRule", "monitoring.coreos.com/v1"),
+            Map.entry("HTTPRoute", "gateway.networking.k8s.io/v1"),
+            Map.entry("InferencePool", POOL_GROUP + "/v1"),
+            Map.entry("InferenceObjective", "llm-d.ai/v1alpha2"));
+
+    private final Manifests manifests = Manifests.read();
+
+    private static Set<String> fields(JsonNode object) {
+        return new TreeSet<>(object.propertyNames());
+    }
+
+    private static List<String> texts(JsonNode list) {
+        return list.valueStream().map(JsonNode::stringValue).toList();
+    }
+
+    @Test
+    void every_object_is_of_a_kind_and_a_version_that_there_is_and_has_a_name() {
+        assertThat(manifests.objects()).hasSizeGreaterThan(10).allSatisfy(object -> {
+            String kind = object.get("kind").stringValue();
+            assertThat(object.get("apiVersion").stringValue()).as(kind).isEqualTo(API_VERSIONS.get(kind));
+            assertThat(object.at("/metadata/name").stringValue()).matches("[a-z]([-a-z0-9]*[a-z0-9])?");
+        });
+        assertThat(manifests.objects().stream().map(object -> object.get("kind") + " " + object.at("/metadata/name")))
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void the_server_is_started_by_flags_that_it_has() {
+        JsonNode container = manifests.container("roseinfer");
+        assertThat(texts(container.get("command"))).singleElement().asString().endsWith("/bin/roseinfer");
+        CliRunner.parse(texts(container.get("args")).toArray(String[]::new));
+    }
+
+    private static int number(List<String> args, String flag) {
+        return args.stream()
+                .filter(arg -> arg.startsWith(flag + "="))
+                .map(arg -> Integer.parseInt(arg.substring(flag.length() + 1)))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no " + flag));
+    }
+
+    @Test
+    void the_port_that_the_server_listens_on_is_the_one_that_all_speak_of() {
+        JsonNode container = manifests.container("roseinfer");
+        int port = number(texts(container.get("args")), "--port");
+        assertThat(container.at("/ports/0/containerPort").intValue()).isEqualTo(port);
+        assertThat(manifests
+                        .one("InferencePool", "roseinfer")
+                        .at("/spec/targetPorts/0/number")
+                        .intValue())
+                .isEqualTo(port);
+        String name = container.at("/ports/0/name").stringValue();
+        assertThat(Stream.of("startupProbe", "readinessProbe", "livenessProbe")
+                        .map(probe -> container.get(probe).at("/httpGet/port").stringValue()))
+                .containsOnly(name);
+        assertThat(manifests
+                        .one("Service", "roseinfer")
+                        .at("/spec/ports/0/targetPort")
+                        .stringValue())
+                .isEqualTo(name);
+        assertThat(manifests
+                        .one("PodMonitor", "roseinfer")
+                        .at("/spec/podMetricsEndpoints/0/port")
+                        .stringValue())
+                .isEqualTo(name);
+        assertThat(texts(container.get("args"))).contains("--host=0.0.0.0");
+    }
+
+    @Test
+    void a_pod_is_given_longer_to_end_than_its_requests_are() {
+        JsonNode container = manifests.container("roseinfer");
+        int drain = number(texts(container.get("args")), "--drain-seconds");
+        int before = container.at("/lifecycle/preStop/sleep/seconds").intValue();
+        int grace = manifests
+                .one("Deployment", "roseinfer")
+                .at("/spec/template/spec/terminationGracePeriodSeconds")
+                .intValue();
+        assertThat(grace).isGreaterThanOrEqualTo(before + drain + 10);
+        JsonNode readiness = container.get("readinessProbe");
+        assertThat(before)
+                .as("seconds until nobody sends requests any more")
+                .isGreaterThan(readiness.get("periodSeconds").intValue()
+                        * readiness.get("failureThreshold").intValue());
+        assertThat(manifests
+                        .one("Deployment", "roseinfer-epp")
+                        .at("/spec/template/spec/terminationGracePeriodSeconds")
+                        .intValue())
+                .isGreaterThanOrEqualTo(grace);
+    }
+
+    @Test
+    void selectors_select_the_pods_that_are_meant() {
+        for (String name : List.of("roseinfer", "roseinfer-epp")) {
+            JsonNode deployment = manifests.one("Deployment", name);
+            JsonNode labels = deployment.at("/spec/template/metadata/labels");
+            JsonNode wanted = deployment.at("/spec/selector/matchLabels");
+            assertThat(wanted.properties()).isNotEmpty().isSubsetOf(labels.properties());
+            assertThat(manifests.one("Service", name).at("/spec/selector")).isEqualTo(wanted);
+        }
+        JsonNode pods = manifests.one("Deployment", "roseinfer").at("/spec/selector/matchLabels");
+        assertThat(manifests.one("InferencePool", "roseinfer").at("/spec/selector/matchLabels"))
+                .isEqualTo(pods);
+        assertThat(manifests.one("PodMonitor", "roseinfer").at("/spec/selector/matchLabels"))
+                .isEqualTo(pods);
+    }
+
+    /** The fields of the CRD, and which of them it requires. */
+    @Test
+    void the_pool_has_the_fields_of_its_definition() {
+        JsonNode spec = manifests.one("InferencePool", "roseinfer").get("spec");
+        assertThat(fields(spec)).containsExactly("endpointPickerRef", "selector", "targetPorts");
+        assertThat(fields(spec.get("selector"))).containsExactly("matchLabels");
+        assertThat(spec.get("targetPorts").valueStream())
+                .hasSizeBetween(1, 8)
+                .allSatisfy(port -> assertThat(fields(port)).containsExactly("number"));
+        JsonNode picker = spec.get("endpointPickerRef");
+        assertThat(fields(picker)).containsExactly("failureMode", "name", "port");
+        assertThat(picker.get("failureMode").stringValue()).isIn("FailOpen", "FailClose");
+        JsonNode service = manifests.one("Service", picker.get("name").stringValue());
+        assertThat(service.at("/spec/ports/0/port")).isEqualTo(picker.at("/port/number"));
+    }
+
+    @Test
+    void objectives_and_the_route_lead_to_the_pool() {
+        JsonNode route = manifests.one("HTTPRoute", "roseinfer");
+        List<JsonNode> references = Stream.concat(
+                        manifests.all("InferenceObjective").stream().map(each -> each.at("/spec/poolRef")),
+                        route.at("/spec/rules/0/backendRefs").valueStream())
+                .toList();
+        assertThat(references).hasSize(3).allSatisfy(reference -> {
+            assertThat(fields(reference)).containsExactly("group", "kind", "name");
+            assertThat(reference.get("group").stringValue()).isEqualTo(POOL_GROUP);
+            JsonNode pool = manifests.one(
+                    reference.get("kind").stringValue(), reference.get("name").stringValue());
+            assertThat(pool.get("apiVersion").stringValue()).startsWith(POOL_GROUP + "/");
+        });
+        assertThat(manifests.all("InferenceObjective"))
+                .allSatisfy(each -> assertThat(fields(each.get("spec"))).containsExactly("poolRef", "priority"))
+                .allSatisfy(
+                        each -> assertThat(each.at("/spec/priority").isInt()).isTrue());
+    }
+
+    @Test
+    void the_endpoint_picker_reads_its_own_config_which_names_plugins_that_it_has_and_the_engine_of_the_pods() {
+        JsonNode picker = manifests.container("roseinfer-epp");
+        JsonNode map = manifests.one("ConfigMap", "roseinfer-epp");
+        String file = fields(map.get("data")).iterator().next();
+        assertThat(texts(picker.get("args")))
+                .contains("--config-file="
+                        + picker.at("/volumeMounts/0/mountPath").stringValue() + "/" + file)
+                .contains("--pool-name="
+                        + manifests
+                                .one("InferencePool", "roseinfer")
+                                .at("/metadata/name")
+                                .stringValue())
+                .contains("--pool-group=" + POOL_GROUP);
+        JsonNode config =
+                Manifests.documents(map.get("data").get(file).stringValue()).getFirst();
+        assertThat(config.get("kind").stringValue()).isEqualTo("EndpointPickerConfig");
+        assertThat(config.get("apiVersion").stringValue()).isEqualTo("llm-d.ai/v1alpha1");
+        List<String> types = config.get("plugins")
+                .valueStream()
+                .map(plugin -> plugin.get("type").stringValue())
+                .toList();
+        assertThat(config.at("/schedulingProfiles/0/plugins").valueStream())
+                .isNotEmpty()
+                .allSatisfy(plugin ->
+                        assertThat(types).contains(plugin.get("pluginRef").stringValue()));
+        JsonNode extractor = config.get("plugins")
+                .get(types.indexOf("core-metrics-extractor"))
+                .get("parameters");
+        assertThat(extractor.at("/engineConfigs/0/name"))
+                .isEqualTo(extractor.get("defaultEngine"))
+                .isEqualTo(manifests
+                        .one("Deployment", "roseinfer")
+                        .at("/spec/template/metadata/labels")
+                        .get("llm-d.ai/engine-type"));
+    }
+}
