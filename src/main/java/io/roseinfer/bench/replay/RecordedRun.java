@@ -144,7 +144,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     public int inFlight() {
         List<StepRecord> steps = result.steps();
         long overlapped = IntStream.range(1, steps.size())
-                .filter(i -> steps.get(i).get(Fact.START_NANOS) < steps.get(i - 1).endNanos())
+                .filter(i ->
+                        steps.get(i).get(Fact.START_NANOS) < steps.get(i - 1).endNanos())
                 .count();
         return 2 * overlapped > steps.size() ? 2 : 1;
     }
