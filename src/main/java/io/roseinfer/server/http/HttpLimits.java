@@ -49,7 +49,7 @@ public record HttpLimits(
         }
     }
 
-    /** 4 MiB of body, 16 KiB of headers, 100 of them; 4096 connections; 10 s for headers, 30 s for a body, 60 s idle, 10 s stalled. */
+    /** 4 MiB of body, 16 KiB of headers, 100 of them; 4096 connections; 10 s for headers, 30 s for a body, 60 s idle, 9 s stalled. */
     public static HttpLimits defaults() {
         return new HttpLimits(
                 4 << 20,
@@ -59,7 +59,7 @@ public record HttpLimits(
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(60),
-                Duration.ofSeconds(10));
+                Duration.ofSeconds(9));
     }
 
     public HttpLimits withConnections(int value) {
