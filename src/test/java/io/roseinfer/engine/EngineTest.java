@@ -357,13 +357,10 @@ class EngineTest {
     void close_with_grace_ends_what_still_runs_when_the_time_is_over() throws Exception {
         Gate gate = new Gate();
         EngineOptions options = Models.options();
-        // This thread reads the clock twice while the grace lasts, and a third time when the engine is to stop:
-        // only then does the first step go on.
-        Thread closing = Thread.currentThread();
-        AtomicInteger readings = new AtomicInteger();
-        AtomicBoolean closed = new AtomicBoolean();
+        // The engine's manager reads the clock in its own close once it has told the workers to stop: only then
+        // does the first step go on.
         Clock clock = () -> {
-            if (closed.get() && Thread.currentThread().equals(closing) && readings.incrementAndGet() == 3) {
+            if (StackWalker.getInstance().walk(frames -> frames.anyMatch(EngineTest::isManagersClose))) {
                 gate.open.countDown();
             }
             return 1;
@@ -371,10 +368,14 @@ class EngineTest {
         Engine engine = Engine.open(Models.runner(options, gate.atStep(0)), Optional.empty(), options, clock);
         TokenStream stream = engine.submit(Models.request(50, 1));
         gate.reached.await();
-        closed.set(true);
         assertThat(engine.close(Duration.ZERO)).isFalse();
         assertThat(stream.completion().finishReason()).isEqualTo(FinishReason.CANCELLED);
         assertThat(stream.completion().ids()).hasSizeLessThan(50);
+    }
+
+    private static boolean isManagersClose(StackWalker.StackFrame frame) {
+        return frame.getClassName().equals(SchedulerManager.class.getName())
+                && frame.getMethodName().equals("close");
     }
 
     @Test
