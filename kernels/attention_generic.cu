@@ -1,5 +1,5 @@
 // Attention for everything the special kernels leave out: any head size (a multiple of 16, at most 256), any block size, f32,
-// f16 and bf16, decode and prefill alike, heads of keys and values shared by several of queries or not, the whole context or the
+// f16 and bf16, keys and values of the same type or fp8, decode and prefill alike, heads of keys and values shared by several of queries or not, the whole context or the
 // last `window` tokens of it.
 //
 // One warp per (token, head), as include/attend_token.cuh says. A token's result depends on its own context alone and is summed in
@@ -22,8 +22,8 @@ __device__ __forceinline__ int row_of(const int* rowStarts, int rows, int t) {
     return low;
 }
 
-template <class T>
-__device__ __forceinline__ void attend(const PagedAttention<T>& p, int rows, int window) {
+template <class T, class KV>
+__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int rows, int window) {
     release_dependents();
     wait_for_predecessors();
     const int token = blockIdx.x;
@@ -35,15 +35,20 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int rows, int
     attend_token(p, p.blocks + __ldg(p.blockStarts + row), token, head, max(0, context - window), context);
 }
 
-#define ATTEND(T, NAME)                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(128) attention_generic_##NAME(                                                \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,              \
-        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int headSize, int blockSize, int rows, int window) { \
-        attend<T>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, headSize,    \
-                   blockSize},                                                                                                 \
-                  rows, window);                                                                                               \
+#define ATTEND(T, KV, NAME)                                                                                                     \
+    extern "C" __global__ void __launch_bounds__(128) attention_generic_##NAME(                                                 \
+        const T* queries, const KV* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,              \
+        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int headSize, int blockSize, int rows, int window) {  \
+        attend<T, KV>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, headSize, \
+                       blockSize},                                                                                              \
+                      rows, window);                                                                                            \
     }
 
-ATTEND(float, f32)
-ATTEND(f16, f16)
-ATTEND(bf16, bf16)
+ATTEND(float, float, f32)
+ATTEND(f16, f16, f16)
+ATTEND(bf16, bf16, bf16)
+#if __CUDA_ARCH__ >= 900 || !defined(__CUDA_ARCH__)
+ATTEND(float, fp8, fp8_f32)
+ATTEND(f16, fp8, fp8_f16)
+ATTEND(bf16, fp8, fp8_bf16)
+#endif

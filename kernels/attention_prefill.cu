@@ -17,9 +17,11 @@
 // attention_prefill_single.
 //
 // attention_prefill_shared is the same for heads of 64 and 128 elements whose keys and values several heads of queries share, and for
-// queries that see only a window of the last tokens. Each head of queries reads them on its own, most of it from L2.
+// queries that see only a window of the last tokens. Each head of queries reads them on its own, most of it from L2. Keys and values
+// may be fp8.
 //
-// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128, dynamic shared memory 3 · 256 · head size + 256 bytes.
+// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128, dynamic shared memory 3 · 128 · head size · the bytes of a key's element, and
+// 256 bytes.
 //
 // attention_prefill_single takes rows of one token, block size 16, and gives the bits that attention_prefill gives: the same
 // products on mma.sync, in the same order, but shared out over the warps. Each takes 16 keys of a tile's scores and 16 dimensions
@@ -28,7 +30,7 @@
 //
 // Launch: grid (heads, rows), block 128, dynamic shared memory stages · 4096 bytes, stages 8 to 32. Other rows are skipped.
 #include "include/attend_token.cuh"
-#include "include/ptx.cuh"
+#include "include/kv_fragments.cuh"
 
 using namespace rose;
 
@@ -67,34 +69,29 @@ __device__ __forceinline__ QueryTile find_tile(const int* rowStarts, int rows, i
 }
 
 // A tile of 64 keys or values of heads of HEAD elements in shared memory, which begins at a multiple of a row's bytes.
-template <int HEAD>
-struct TileLayout {
-    static constexpr int ROW_BYTES = HEAD * 2;
-    static constexpr int TILE_BYTES = TILE * ROW_BYTES;
-    static constexpr int CHUNKS = ROW_BYTES / 16;
-    static constexpr int PASS_ROWS = THREADS / CHUNKS;  // that a block copies at once, 16 bytes a thread
+template <class KV, int HEAD>
+struct TileLayout : KvRow<KV, HEAD> {
+    static constexpr int TILE_BYTES = TILE * KvRow<KV, HEAD>::BYTES;
+    static constexpr int PASS_ROWS = THREADS / KvRow<KV, HEAD>::CHUNKS;  // that a block copies at once, 16 bytes a thread
     static constexpr int PASSES = TILE / PASS_ROWS;
-
-    // Where 16 bytes of a row lie; swizzled, so that eight rows' have different banks.
-    static __device__ __forceinline__ int chunk_offset(int row, int chunk) { return row * ROW_BYTES + (chunk ^ (row & 7)) * 16; }
 };
 
-// Where a lane's pieces of a tile lie for ldmatrix, in bytes. Eight rows further the swizzle is the same, and 16 dimensions
-// further a multiple of 32 is chosen by exclusive or, since tiles lie at multiples of a row.
-template <int HEAD>
+// Where a lane's rows of a tile lie, in bytes: of the first 16 keys, and of the first 16 values.
+template <class KV, int HEAD>
 struct TileOffsets {
-    int key, value;  // of the first 16 dimensions, keys 0 … 15
+    int key, value;
 
     explicit __device__ __forceinline__ TileOffsets(int lane)
-        : key(TileLayout<HEAD>::chunk_offset(lane / 16 * 8 + lane % 8, lane / 8 % 2)),
-          value(TileLayout<HEAD>::TILE_BYTES + TileLayout<HEAD>::chunk_offset(lane % 16, lane / 16)) {}
+        : key(KvRow<KV, HEAD>::key_at(0, lane)), value(TileLayout<KV, HEAD>::TILE_BYTES + KvRow<KV, HEAD>::value_at(0, lane)) {}
 };
 
 // BLOCK: the KV block's size, if it is known when this is compiled, else 0.
-template <class T, int HEAD, int BLOCK>
+template <class T, class KV, int HEAD, int BLOCK>
 struct PrefillAttention {
-    using Layout = TileLayout<HEAD>;
-    const PagedAttention<T>& p;
+    using Layout = TileLayout<KV, HEAD>;
+    using Fragments = KvFragments<KV, HEAD>;
+    using M = typename Fragments::M;
+    const PagedAttention<T, KV>& p;
     const int* list;
     int kvHead;
     int context;  // tokens of the row, keys past it are not there
@@ -119,53 +116,56 @@ struct PrefillAttention {
     __device__ __forceinline__ void load(uint32_t stage, int firstKey, const Blocks& blocks) const {
         const int chunk = threadIdx.x % Layout::CHUNKS;
         const int first = threadIdx.x / Layout::CHUNKS;
-        const uint32_t to = stage + Layout::chunk_offset(first, chunk);
+        const uint32_t to = stage + Layout::offset(first, chunk);
 #pragma unroll
         for (int i = 0; i < Layout::PASSES; i++) {
             const int row = i * Layout::PASS_ROWS;  // less the thread's own
             const int token = firstKey + first + row;
             const bool present = token < context;
-            const T* key;
+            const KV* key;
             if constexpr (BLOCK == 16) {
-                const int slot = first + row % 16;
-                key = p.pool + ((static_cast<size_t>(blocks.ids[row / 16]) * p.kvHeads + kvHead) * 2 * BLOCK + slot) * HEAD;
+                int id = blocks.ids[row / 16];
+                if constexpr (Layout::PASS_ROWS > 16) id = first < 16 ? id : blocks.ids[row / 16 + 1];
+                const int slot = first % 16 + row % 16;
+                key = p.pool + ((static_cast<size_t>(id) * p.kvHeads + kvHead) * 2 * BLOCK + slot) * HEAD;
             } else {
                 key = p.key(list, present ? token : 0, kvHead);
             }
-            copy_async16(to + row * Layout::ROW_BYTES, key + chunk * 8, present);
-            copy_async16(to + row * Layout::ROW_BYTES + Layout::TILE_BYTES, key + chunk * 8 + p.valueOffset(), present);
+            const KV* piece = key + chunk * (16 / sizeof(KV));
+            copy_async16(to + row * Layout::BYTES, piece, present);
+            copy_async16(to + row * Layout::BYTES + Layout::TILE_BYTES, piece + p.valueOffset(), present);
         }
     }
 
     // Scores of this warp's 16 queries against 64 keys: score[4j …] are keys 8j + 2·(lane % 4) + {0, 1} of two queries.
     static __device__ __forceinline__ void score_tile(float (&score)[32], const uint32_t (&q)[HEAD / 16][4], uint32_t stage,
-                                                      const TileOffsets<HEAD>& at) {
+                                                      const TileOffsets<KV, HEAD>& at) {
 #pragma unroll
         for (int i = 0; i < 32; i++) score[i] = 0;
 #pragma unroll
-        for (int k = 0; k < HEAD / 16; k++) {
+        for (int i = 0; i < Layout::CHUNKS / 2; i++) {
 #pragma unroll
             for (int j = 0; j < 8; j += 2) {
-                uint32_t b[4];
-                load_matrix4(b, (stage + at.key ^ 32 * k) + j * 8 * Layout::ROW_BYTES);
-                mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(score[4 * j]), q[k], b[0], b[1]);
-                mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(score[4 * j + 4]), q[k], b[2], b[3]);
+                Fragments::keys((stage + at.key ^ 32 * i) + j * 8 * Layout::BYTES, i,
+                                [&](int k, int upper, uint32_t b0, uint32_t b1) {
+                                    mma_16x8x16<M>(reinterpret_cast<float(&)[4]>(score[4 * (j + upper)]), q[k], b0, b1);
+                                });
             }
         }
     }
 
     static __device__ __forceinline__ void add_values(float (&sum)[HEAD / 2], const float (&weight)[32], uint32_t stage,
-                                                      const TileOffsets<HEAD>& at) {
+                                                      const TileOffsets<KV, HEAD>& at) {
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             const float* w = weight + 8 * k;
-            const uint32_t a[4] = {pack2<T>(w[0], w[1]), pack2<T>(w[2], w[3]), pack2<T>(w[4], w[5]), pack2<T>(w[6], w[7])};
+            const uint32_t a[4] = {pack2<M>(w[0], w[1]), pack2<M>(w[2], w[3]), pack2<M>(w[4], w[5]), pack2<M>(w[6], w[7])};
 #pragma unroll
-            for (int j = 0; j < HEAD / 8; j += 2) {
-                uint32_t b[4];
-                load_matrix4_transposed(b, (stage + at.value ^ 16 * j) + k * 16 * Layout::ROW_BYTES);
-                mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(sum[4 * j]), a, b[0], b[1]);
-                mma_16x8x16<T>(reinterpret_cast<float(&)[4]>(sum[4 * j + 4]), a, b[2], b[3]);
+            for (int i = 0; i < Layout::CHUNKS / 2; i++) {
+                Fragments::values((stage + at.value ^ 32 * i) + k * 16 * Layout::BYTES, i,
+                                  [&](int n, uint32_t b0, uint32_t b1) {
+                                      mma_16x8x16<M>(reinterpret_cast<float(&)[4]>(sum[4 * n]), a, b0, b1);
+                                  });
             }
         }
     }
@@ -232,9 +232,10 @@ __device__ __forceinline__ void hide_earlier_keys(float (&score)[32], int firstK
 }
 
 // SHARED: heads of keys and values have several heads of queries, and queries may see only the last `window` tokens.
-template <class T, int HEAD, int BLOCK, bool SHARED>
-__device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring, int rows, bool skipSingles, int window) {
-    using Layout = TileLayout<HEAD>;
+template <class T, class KV, int HEAD, int BLOCK, bool SHARED>
+__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, uint32_t ring, int rows, bool skipSingles, int window) {
+    using Layout = TileLayout<KV, HEAD>;
+    using Fragments = KvFragments<KV, HEAD>;
 
     // The tile of queries, and the tiles of keys that they see.
     const int head = blockIdx.x;
@@ -250,13 +251,13 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
     const int context = __ldg(p.contextLengths + tile.row);
     const int past = context - length;
     const int kvHead = SHARED ? head / (p.heads / p.kvHeads) : head;
-    const PrefillAttention<T, HEAD, BLOCK> work{p, p.blocks + __ldg(p.blockStarts + tile.row), kvHead, context};
+    const PrefillAttention<T, KV, HEAD, BLOCK> work{p, p.blocks + __ldg(p.blockStarts + tile.row), kvHead, context};
     const int keys = past + min(tile.first + TILE, length);  // the last query of the tile sees this many
     const int tiles = (keys + TILE - 1) / TILE;
     const int firstTile = SHARED ? max(0, past + tile.first + 1 - window) / TILE : 0;  // that the first query sees
 
     // Three stages, each of keys and values: of this tile, of the next and of the one after.
-    const TileOffsets<HEAD> at(lane);
+    const TileOffsets<KV, HEAD> at(lane);
     uint32_t now = ring;
     uint32_t next = now + 2 * Layout::TILE_BYTES;
     uint32_t after = next + 2 * Layout::TILE_BYTES;
@@ -264,14 +265,15 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
     auto following = work.blocks_of((firstTile + 1) * TILE);
     wait_for_predecessors();
 
-    // Queries pass through the third stage on their way to registers.
+    // Queries pass through the third stage on their way to registers; as fp8 is half as wide, they take all of it.
+    using Queries = TileLayout<T, HEAD>;
 #pragma unroll
-    for (int i = 0; i < Layout::PASSES; i++) {
-        int row = threadIdx.x / Layout::CHUNKS + Layout::PASS_ROWS * i;
+    for (int i = 0; i < Queries::PASSES; i++) {
+        int row = threadIdx.x / Queries::CHUNKS + Queries::PASS_ROWS * i;
         bool present = tile.first + row < length;
         int token = start + (present ? tile.first + row : 0);
-        const T* from = p.queries + (static_cast<size_t>(token) * p.heads + head) * HEAD + threadIdx.x % Layout::CHUNKS * 8;
-        copy_async16(after + Layout::chunk_offset(row, threadIdx.x % Layout::CHUNKS), from, present);
+        const T* from = p.queries + (static_cast<size_t>(token) * p.heads + head) * HEAD + threadIdx.x % Queries::CHUNKS * 8;
+        copy_async16(after + Queries::offset(row, threadIdx.x % Queries::CHUNKS), from, present);
     }
     work.load(now, firstTile * TILE, blocks);
     copy_async_commit();
@@ -282,9 +284,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
     __syncthreads();
     uint32_t q[HEAD / 16][4];
 #pragma unroll
-    for (int k = 0; k < HEAD / 16; k++) {
-        load_matrix4(q[k], after + Layout::chunk_offset(warp * 16 + lane % 16, 2 * k + lane / 16));
-    }
+    for (int k = 0; k < HEAD / 16; k++) Fragments::template queries<T>(q[k], after, warp * 16, k, lane);
     float score[32];
     work.score_tile(score, q, now, at);
 
@@ -333,12 +333,13 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, uint32_t ring
         float all = sum_over_lanes<4>(softmax.total[half]);
         float inverse = all > 0 ? 1.f / all : 0.f;
         if (query + 8 * half >= length) continue;
+        auto out = [&](int d) { return panel_at(p.out, start + query + 8 * half, head * HEAD + d, p.panelRows); };
+        auto divided = [&](int n) {
+            const float* sum = softmax.sum + 4 * n + 2 * half;
+            return make_float2(sum[0] * inverse, sum[1] * inverse);
+        };
 #pragma unroll
-        for (int j = 0; j < HEAD / 8; j++) {
-            T* out = panel_at(p.out, start + query + 8 * half, head * HEAD + 8 * j + lane % 4 * 2, p.panelRows);
-            const float* sum = softmax.sum + 4 * j + 2 * half;
-            *reinterpret_cast<uint32_t*>(out) = pack2<T>(sum[0] * inverse, sum[1] * inverse);
-        }
+        for (int n = 0; n < HEAD / 8; n += 2) Fragments::store(out, n, divided(n), divided(n + 1), lane);
     }
 }
 
@@ -346,7 +347,7 @@ constexpr int HEAD = 64;  // of attention_prefill and attention_prefill_single
 constexpr int ROW_BYTES = HEAD * 2;
 
 __device__ __forceinline__ uint32_t chunk_address(const char* tile, int row, int chunk) {
-    return shared_address(tile) + TileLayout<HEAD>::chunk_offset(row, chunk);
+    return shared_address(tile) + KvRow<f16, HEAD>::offset(row, chunk);
 }
 
 constexpr int PIECE = 16;  // tokens of a KV block, one for each warp in a tile of keys
@@ -504,12 +505,12 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
     extern "C" __global__ void __launch_bounds__(128, 3) attention_prefill_##NAME(                                               \
         const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
         const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                         \
-        __shared__ __align__(128) char ring[STAGES * 2 * TileLayout<HEAD>::TILE_BYTES];                                          \
+        __shared__ __align__(128) char ring[STAGES * 2 * TileLayout<T, HEAD>::TILE_BYTES];                                          \
         release_dependents();                                                                                                    \
         const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                            \
                                   out,     panelRows, heads,     heads,          HEAD,        blockSize};                        \
-        if (blockSize == 16) attend<T, HEAD, 16, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                     \
-        else attend<T, HEAD, 0, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                                      \
+        if (blockSize == 16) attend<T, T, HEAD, 16, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                     \
+        else attend<T, T, HEAD, 0, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                                      \
     }                                                                                                                            \
     extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                        \
         const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
@@ -521,21 +522,27 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
 ATTEND(f16, f16)
 ATTEND(bf16, bf16)
 
-#define ATTEND_SHARED(T, NAME, SIZE, BLOCKS)                                                                        \
+#define ATTEND_SHARED(T, KV, SIZE, NAME, BLOCKS)                                                                        \
     extern "C" __global__ void __launch_bounds__(128, BLOCKS) attention_prefill_shared_##SIZE##_##NAME(             \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,   \
+        const T* queries, const KV* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,   \
         const int* blocks, T* out, int panelRows, int heads, int kvHeads, int blockSize, int rows, int skipSingles, \
         int window) {                                                                                               \
         extern __shared__ __align__(256) char dynamic[];                                                            \
         release_dependents();                                                                                       \
         const uint32_t ring = (shared_address(dynamic) + 255) / 256 * 256;                                          \
-        const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,               \
+        const PagedAttention<T, KV> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,               \
                                   out,     panelRows, heads,     kvHeads,        SIZE,        blockSize};           \
-        if (blockSize == 16) attend<T, SIZE, 16, true>(p, ring, rows, skipSingles != 0, window);                    \
-        else attend<T, SIZE, 0, true>(p, ring, rows, skipSingles != 0, window);                                     \
+        if (blockSize == 16) attend<T, KV, SIZE, 16, true>(p, ring, rows, skipSingles != 0, window);                    \
+        else attend<T, KV, SIZE, 0, true>(p, ring, rows, skipSingles != 0, window);                                     \
     }
 
-ATTEND_SHARED(f16, f16, 64, 3)
-ATTEND_SHARED(bf16, bf16, 64, 3)
-ATTEND_SHARED(f16, f16, 128, 2)
-ATTEND_SHARED(bf16, bf16, 128, 2)
+ATTEND_SHARED(f16, f16, 64, f16, 3)
+ATTEND_SHARED(bf16, bf16, 64, bf16, 3)
+ATTEND_SHARED(f16, f16, 128, f16, 2)
+ATTEND_SHARED(bf16, bf16, 128, bf16, 2)
+#if __CUDA_ARCH__ >= 900 || !defined(__CUDA_ARCH__)
+ATTEND_SHARED(f16, fp8, 64, fp8_f16, 3)
+ATTEND_SHARED(bf16, fp8, 64, fp8_bf16, 3)
+ATTEND_SHARED(f16, fp8, 128, fp8_f16, 2)
+ATTEND_SHARED(bf16, fp8, 128, fp8_bf16, 2)
+#endif

@@ -1,5 +1,6 @@
 // Attention of decode steps where up to eight heads of queries share a head of keys and values (sm_90a): rows that bring exactly one
-// token, head sizes 64 and 128, block size 16, f16 and bf16, the whole context or a window of it.
+// token, head sizes 64 and 128, block size 16, f16 and bf16, the whole context or a window of it. Keys and values are of the same
+// type, or fp8.
 //
 // A key is read once for all queries that see it: the queries of a group are the rows of an mma.sync, whose other eight rows take
 // what rounding leaves of the softmax weights. Where a step has few rows, a cluster of up to eight blocks shares the context of one
@@ -11,6 +12,7 @@
 //
 // Launch: grid (kvHeads · cluster, rows), block 128, dynamic shared memory by SHARED_BYTES, cluster (c, 1, 1), c = 1, 2, 4 or 8. Rows
 // of other lengths are skipped.
+#include "include/kv_fragments.cuh"
 #include "include/paged_kv.cuh"
 #include "include/ptx.cuh"
 
@@ -22,13 +24,12 @@ constexpr int BLOCK = 16;
 constexpr int WARPS = 4;
 constexpr int MAX_GROUP = 8;
 
-// What a warp keeps of a KV block: 16 keys, then 16 values, the 16-byte chunk c of a row at c ^ (row % 8).
-template <class T, int HEAD>
+// What a warp keeps of a KV block: 16 keys, then 16 values.
+template <class KV, int HEAD>
 struct Ring {
-    static constexpr int STAGES = HEAD == 64 ? 4 : 3;
-    static constexpr int ROW_BYTES = HEAD * 2;
-    static constexpr int CHUNKS = ROW_BYTES / 16;
-    static constexpr int KEY_BYTES = BLOCK * ROW_BYTES;
+    using Row = KvRow<KV, HEAD>;
+    static constexpr int STAGES = Row::BYTES == 256 ? 3 : 4;
+    static constexpr int KEY_BYTES = BLOCK * Row::BYTES;
     static constexpr int STAGE_BYTES = 2 * KEY_BYTES;
     // Partial sums that blocks of a cluster send each other: per four outputs the sums, and the softmax they belong to.
     static constexpr int ITEMS = MAX_GROUP * HEAD / 4;
@@ -36,39 +37,39 @@ struct Ring {
     static constexpr int RING_BYTES = WARPS * STAGES * STAGE_BYTES;
     static constexpr int SHARED_BYTES = RING_BYTES + RECEIVED_BYTES;
 
-    const T* pool;
+    const KV* pool;
     int kvHeads, kvHead;
     int start, newest;  // the tokens from `start` to `newest` are seen
-
-    static __device__ __forceinline__ int offset(int row, int chunk) { return row * ROW_BYTES + (chunk ^ (row & 7)) * 16; }
 
     __device__ __forceinline__ void copy(uint32_t stage, int id, int block, int row, int chunk) const {
         const int token = block * BLOCK + row;
         const bool present = token >= start && token <= newest;
-        const T* key = pool + ((static_cast<size_t>(id) * kvHeads + kvHead) * 2 * BLOCK + row) * HEAD + chunk * 8;
-        copy_async16(stage + offset(row, chunk), key, present);
-        copy_async16(stage + KEY_BYTES + offset(row, chunk), key + BLOCK * HEAD, present);
+        const KV* key = pool + ((static_cast<size_t>(id) * kvHeads + kvHead) * 2 * BLOCK + row) * HEAD + chunk * (16 / sizeof(KV));
+        copy_async16(stage + Row::offset(row, chunk), key, present);
+        copy_async16(stage + KEY_BYTES + Row::offset(row, chunk), key + BLOCK * HEAD, present);
     }
 
     // Slots that hold nothing to be seen become zeros. The token `without` is left out.
     __device__ __forceinline__ void load(uint32_t stage, int id, int block, int without, int lane) const {
 #pragma unroll
-        for (int item = lane; item < BLOCK * CHUNKS; item += 32) {
-            const int row = item / CHUNKS;
-            if (block * BLOCK + row != without) copy(stage, id, block, row, item % CHUNKS);
+        for (int item = lane; item < BLOCK * Row::CHUNKS; item += 32) {
+            const int row = item / Row::CHUNKS;
+            if (block * BLOCK + row != without) copy(stage, id, block, row, item % Row::CHUNKS);
         }
     }
 
     __device__ __forceinline__ void load_token(uint32_t stage, int id, int token, int lane) const {
-        if (lane < CHUNKS) copy(stage, id, token / BLOCK, token % BLOCK, lane);
+        if (lane < Row::CHUNKS) copy(stage, id, token / BLOCK, token % BLOCK, lane);
     }
 };
 
-// A warp's softmax-weighted sums in progress: lane 4g + j has those of query g, the dimensions 8n + 2j and + 1 of sum[n], and in
+// A warp's softmax-weighted sums in progress: lane 4g + j has those of query g, of the dimensions that KvFragments says, and in
 // sum[n][2] and [3] what the rounding of the weights has left out.
-template <class T, int HEAD>
+template <class KV, int HEAD>
 struct GroupAttention {
-    using Layout = Ring<T, HEAD>;
+    using Layout = Ring<KV, HEAD>;
+    using Fragments = KvFragments<KV, HEAD>;
+    using M = typename Fragments::M;
     float largest = NO_SCORE;
     float total = 0;  // of the lane's own tokens
     float sum[HEAD / 8][4] = {};
@@ -77,12 +78,10 @@ struct GroupAttention {
     __device__ __forceinline__ void add(uint32_t stage, const uint32_t (&q)[HEAD / 16][2], int first, int last, int lane) {
         float score[2][4] = {};
 #pragma unroll
-        for (int k = 0; k < HEAD / 16; k++) {
-            uint32_t b[4];
-            load_matrix4(b, stage + Layout::offset(lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2));
-            const uint32_t a[4] = {q[k][0], 0, q[k][1], 0};
-            mma_16x8x16<T>(score[0], a, b[0], b[1]);
-            mma_16x8x16<T>(score[1], a, b[2], b[3]);
+        for (int i = 0; i < Layout::Row::CHUNKS / 2; i++) {
+            Fragments::keys(stage + Layout::Row::key_at(i, lane), i, [&](int k, int upper, uint32_t b0, uint32_t b1) {
+                mma_16x8x16<M>(score[upper], {q[k][0], 0, q[k][1], 0}, b0, b1);
+            });
         }
         float weight[4];
         float top = largest;
@@ -105,9 +104,9 @@ struct GroupAttention {
         uint32_t a[4];
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            a[2 * i] = pack2<T>(weight[2 * i], weight[2 * i + 1]);
-            const float2 back = unpack2<T>(a[2 * i]);
-            a[2 * i + 1] = pack2<T>(weight[2 * i] - back.x, weight[2 * i + 1] - back.y);
+            a[2 * i] = pack2<M>(weight[2 * i], weight[2 * i + 1]);
+            const float2 back = unpack2<M>(a[2 * i]);
+            a[2 * i + 1] = pack2<M>(weight[2 * i] - back.x, weight[2 * i + 1] - back.y);
         }
 #pragma unroll
         for (int n = 0; n < HEAD / 8; n++) {
@@ -115,11 +114,9 @@ struct GroupAttention {
             for (int e = 0; e < 4; e++) sum[n][e] *= factor;
         }
 #pragma unroll
-        for (int n = 0; n < HEAD / 8; n += 2) {
-            uint32_t b[4];
-            load_matrix4_transposed(b, stage + Layout::KEY_BYTES + Layout::offset(lane % 16, n + lane / 16));
-            mma_16x8x16<T>(sum[n], a, b[0], b[1]);
-            mma_16x8x16<T>(sum[n + 1], a, b[2], b[3]);
+        for (int i = 0; i < Layout::Row::CHUNKS / 2; i++) {
+            Fragments::values(stage + Layout::KEY_BYTES + Layout::Row::value_at(i, lane), i,
+                              [&](int n, uint32_t b0, uint32_t b1) { mma_16x8x16<M>(sum[n], a, b0, b1); });
         }
     }
 };
@@ -197,9 +194,10 @@ __device__ __forceinline__ void exchange(const Results<HEAD>& results, float4* r
     }
 }
 
-template <class T, int HEAD>
-__device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
-    using Layout = Ring<T, HEAD>;
+template <class T, class KV, int HEAD>
+__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int window) {
+    using Layout = Ring<KV, HEAD>;
+    using Fragments = KvFragments<KV, HEAD>;
     extern __shared__ __align__(128) char dynamic[];
     __shared__ uint64_t received;
     release_dependents();
@@ -255,7 +253,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
         copy_async_commit();
     }
     const int query = lane / 4;
-    const T* queries = p.queries + (static_cast<size_t>(token) * p.heads + kvHead * group + query) * HEAD + lane % 4 * 2;
+    const T* queries = p.queries + (static_cast<size_t>(token) * p.heads + kvHead * group + query) * HEAD;
     wait_for_predecessors();
 
     // The new token, and the group's queries as fragments.
@@ -264,14 +262,11 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
     uint32_t q[HEAD / 16][2] = {};
     if (query < group) {
 #pragma unroll
-        for (int k = 0; k < HEAD / 16; k++) {
-            q[k][0] = __ldcg(reinterpret_cast<const uint32_t*>(queries + 16 * k));
-            q[k][1] = __ldcg(reinterpret_cast<const uint32_t*>(queries + 16 * k + 8));
-        }
+        for (int k = 0; k < HEAD / 16; k++) Fragments::query(q[k][0], q[k][1], queries + 16 * k, lane);
     }
 
     // The softmax over the warp's KV blocks, whose stages are filled again behind it.
-    GroupAttention<T, HEAD> part;
+    GroupAttention<KV, HEAD> part;
     int stage = 0;
 #pragma unroll 1
     for (int i = 0; i < count; i++) {
@@ -294,10 +289,10 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
     Results<HEAD>& results = *reinterpret_cast<Results<HEAD>*>(dynamic);
     part.total += __shfl_xor_sync(~0u, part.total, 1);
     part.total += __shfl_xor_sync(~0u, part.total, 2);
+    auto whole = [&](int n) { return make_float2(part.sum[n][0] + part.sum[n][2], part.sum[n][1] + part.sum[n][3]); };
 #pragma unroll
-    for (int n = 0; n < HEAD / 8; n++) {
-        *reinterpret_cast<float2*>(&results.sum[warp][query][8 * n + lane % 4 * 2]) =
-            make_float2(part.sum[n][0] + part.sum[n][2], part.sum[n][1] + part.sum[n][3]);
+    for (int n = 0; n < HEAD / 8; n += 2) {
+        Fragments::store([&](int d) { return &results.sum[warp][query][d]; }, n, whole(n), whole(n + 1), lane);
     }
     if (lane % 4 == 0) results.softmax[warp][query] = {part.largest, part.total};
     __syncthreads();
@@ -315,18 +310,22 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int window) {
     }
 }
 
-#define ATTEND(T, NAME, HEAD)                                                                                             \
+#define ATTEND(T, KV, HEAD, NAME)                                                                                         \
     extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_shared_##HEAD##_##NAME(                            \
-        const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,         \
+        const T* queries, const KV* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,        \
         const int* blocks, T* out, int panelRows, int heads, int kvHeads, int window) {                                   \
-        attend<T, HEAD>(                                                                                                  \
+        attend<T, KV, HEAD>(                                                                                              \
             {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, HEAD, BLOCK}, \
             window);                                                                                                      \
     }
 
-ATTEND(f16, f16, 64)
-ATTEND(bf16, bf16, 64)
-ATTEND(f16, f16, 128)
-ATTEND(bf16, bf16, 128)
+ATTEND(f16, f16, 64, f16)
+ATTEND(bf16, bf16, 64, bf16)
+ATTEND(f16, f16, 128, f16)
+ATTEND(bf16, bf16, 128, bf16)
+ATTEND(f16, fp8, 64, fp8_f16)
+ATTEND(bf16, fp8, 64, fp8_bf16)
+ATTEND(f16, fp8, 128, fp8_f16)
+ATTEND(bf16, fp8, 128, fp8_bf16)
 
 #endif

@@ -20,12 +20,6 @@ using namespace rose;
     extern "C" __global__ void __launch_bounds__(128) gemm_activation_##NAME##_generic(OPERANDS(T), T* hidden, int kind) {       \
         RUN(T, Activate<T>{hidden, panelRows, kind});                                                                            \
     }                                                                                                                            \
-    extern "C" __global__ void __launch_bounds__(128) gemm_rotated_##NAME##_generic(                                             \
-        OPERANDS(T), T* queries, T* raw, T* pool, const int* slots, const int* positions, const float* turns, int queryWidth,    \
-        int kvWidth, int headSize, int blockSize, float queryScale) {                                                            \
-        RUN(T,                                                                                                                   \
-            StoreRotated<T>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth, headSize, blockSize, queryScale}); \
-    }                                                                                                                            \
     extern "C" __global__ void __launch_bounds__(128) gemm_gated_##NAME##_generic(OPERANDS(T), T* hidden, int kind) {            \
         RUN(T, Gate<T>{hidden, panelRows, kind});                                                                                \
     }                                                                                                                            \
@@ -34,6 +28,22 @@ using namespace rose;
         RUN(T, BestToken<64>{best, logits, vocabulary, stride, tiles});                                                          \
     }
 
+#define ROTATED(T, KV, NAME)                                                                                                       \
+    extern "C" __global__ void __launch_bounds__(128) gemm_rotated_##NAME##_generic(                                               \
+        OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* turns, int queryWidth,     \
+        int kvWidth, int headSize, int blockSize, float queryScale) {                                                              \
+        RUN(T, StoreRotated<T, KV>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth, headSize, blockSize,          \
+                                   queryScale});                                                                                   \
+    }
+
 GEMMS(float, f32)
 GEMMS(f16, f16)
 GEMMS(bf16, bf16)
+ROTATED(float, float, f32)
+ROTATED(f16, f16, f16)
+ROTATED(bf16, bf16, bf16)
+#if __CUDA_ARCH__ >= 900 || !defined(__CUDA_ARCH__)
+ROTATED(float, fp8, fp8_f32)
+ROTATED(f16, fp8, fp8_f16)
+ROTATED(bf16, fp8, fp8_bf16)
+#endif

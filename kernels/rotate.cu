@@ -26,9 +26,9 @@ __device__ __forceinline__ float4 load4(const T* from) {
 }
 
 // `gains` is [2][headPad], of queries and of keys, in the order of the packed heads; zero in their padding.
-template <class T>
+template <class T, class KV>
 __device__ __forceinline__ void rotate(const T* raw, const float* gains, int headSize, float epsilon,
-                                       const StoreRotated<T>& store) {
+                                       const StoreRotated<T, KV>& store) {
     release_dependents();
     const int token = blockIdx.x;
     const int head = blockIdx.y * WARPS + threadIdx.x / 32;
@@ -36,7 +36,7 @@ __device__ __forceinline__ void rotate(const T* raw, const float* gains, int hea
     const int column = head * headPad;
     const bool present = column < store.width + store.kvWidth;
     const int first = threadIdx.x % 32 * 4;
-    typename StoreRotated<T>::Context context[MAX_GROUPS];
+    typename StoreRotated<T, KV>::Context context[MAX_GROUPS];
     float4 gain[MAX_GROUPS];
 #pragma unroll
     for (int i = 0; i < MAX_GROUPS; i++) {
@@ -67,14 +67,20 @@ __device__ __forceinline__ void rotate(const T* raw, const float* gains, int hea
     }
 }
 
-#define ROTATE(T, NAME)                                                                                                    \
+#define ROTATE(T, KV, NAME)                                                                                                \
     extern "C" __global__ void __launch_bounds__(128) rotate_##NAME(                                                       \
-        const T* raw, const float* gains, T* queries, T* pool, const int* slots, const int* positions, const float* turns, \
-        int queryWidth, int kvWidth, int headSize, int headPad, int blockSize, float queryScale, float epsilon) {          \
-        rotate<T>(raw, gains, headSize, epsilon,                                                                           \
-                  {queries, nullptr, pool, slots, positions, turns, queryWidth, kvWidth, headPad, blockSize, queryScale}); \
+        const T* raw, const float* gains, T* queries, KV* pool, const int* slots, const int* positions,                    \
+        const float* turns, int queryWidth, int kvWidth, int headSize, int headPad, int blockSize, float queryScale,       \
+        float epsilon) {                                                                                                   \
+        rotate<T, KV>(raw, gains, headSize, epsilon,                                                                       \
+                      {queries, nullptr, pool, slots, positions, turns, queryWidth, kvWidth, headPad, blockSize, queryScale}); \
     }
 
-ROTATE(float, f32)
-ROTATE(f16, f16)
-ROTATE(bf16, bf16)
+ROTATE(float, float, f32)
+ROTATE(f16, f16, f16)
+ROTATE(bf16, bf16, bf16)
+#if __CUDA_ARCH__ >= 900 || !defined(__CUDA_ARCH__)
+ROTATE(float, fp8, fp8_f32)
+ROTATE(f16, fp8, fp8_f16)
+ROTATE(bf16, fp8, fp8_bf16)
+#endif

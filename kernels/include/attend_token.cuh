@@ -12,8 +12,8 @@ constexpr int MAX_PER_LANE = 8;
 constexpr int KEYS = 4;
 
 // The token attends to the tokens from `start` up to `context` of the row whose blocks start at `list`.
-template <class T>
-__device__ __forceinline__ void attend_token(const PagedAttention<T>& p, const int* list, int token, int head, int start,
+template <class T, class KV>
+__device__ __forceinline__ void attend_token(const PagedAttention<T, KV>& p, const int* list, int token, int head, int start,
                                              int context) {
     const int lane = threadIdx.x % 32;
     const int kvHead = p.kvHeads == p.heads ? head : head / (p.heads / p.kvHeads);
@@ -29,7 +29,7 @@ __device__ __forceinline__ void attend_token(const PagedAttention<T>& p, const i
     float largest = NO_SCORE;
     float total = 0;
     for (int first = start; first < context; first += KEYS) {
-        const T* key[KEYS];
+        const KV* key[KEYS];
         float score[KEYS];
 #pragma unroll
         for (int k = 0; k < KEYS; k++) {

@@ -93,8 +93,8 @@ struct StoreQkv {
 };
 
 // Where the key (0) or the value (1) of a slot rests in a layer's pool, which is laid out as paged_kv.cuh says.
-template <class T>
-__device__ __forceinline__ T* pool_at(T* pool, int slot, int head, int isValue, int heads, int headSize, int blockSize) {
+template <class KV>
+__device__ __forceinline__ KV* pool_at(KV* pool, int slot, int head, int isValue, int heads, int headSize, int blockSize) {
     size_t place = ((static_cast<size_t>(slot / blockSize) * heads + head) * 2 + isValue) * blockSize + slot % blockSize;
     return pool + place * headSize;
 }
@@ -104,13 +104,14 @@ __device__ __forceinline__ T* pool_at(T* pool, int slot, int head, int isValue, 
 // together are neighbours: 2i and 2i + 1 are the head's i and i + rotarySize / 2, and a token's row of `turns` has their cosine and
 // sine in the same places; what does not turn has 1 and 0 there. Scores do not mind the order, since queries and keys share it.
 //
-// With `raw`, queries and keys go there as they are, [rows][width + kvWidth]: rotate.cu normalises their heads first.
-template <class T>
+// With `raw`, queries and keys go there as they are, [rows][width + kvWidth]: rotate.cu normalises their heads first. Keys and values
+// rest as KV, which is T or fp8.
+template <class T, class KV = T>
 struct StoreRotated {
     static constexpr bool RMS = true;
     T* queries;  // [rows][width]
     T* raw;
-    T* pool;
+    KV* pool;
     const int* slots;      // [rows], block · blockSize + offset
     const int* positions;  // [rows]
     const float* turns;    // [positions][headSize]; null: nothing turns
@@ -121,7 +122,7 @@ struct StoreRotated {
     float queryScale;  // as StoreQkv has it
 
     struct Context {
-        T* to;
+        void* to;
         float4 turn;
     };
     __device__ __forceinline__ void early(Context& c, int m, int n) const {
@@ -142,16 +143,21 @@ struct StoreRotated {
             const int slot = __ldg(slots + m);
             const int isValue = n >= width + kvWidth;
             const int column = n - width - isValue * kvWidth;
-            T* head = pool_at(pool, slot, column / headSize, isValue, kvWidth / headSize, headSize, blockSize);
+            KV* head = pool_at(pool, slot, column / headSize, isValue, kvWidth / headSize, headSize, blockSize);
             if (slot >= 0) c.to = head + column % headSize;
         }
     }
     __device__ __forceinline__ void late(Context&) const {}
 
-    __device__ __forceinline__ void store(const Context& c, int, int, float4 v) const {
+    __device__ __forceinline__ void store(const Context& c, int, int n, float4 v) const {
         if (c.to == nullptr) return;
-        store4(c.to, make_float4(fmaf(v.x, c.turn.x, -v.y * c.turn.y), fmaf(v.y, c.turn.x, v.x * c.turn.y),
-                                 fmaf(v.z, c.turn.z, -v.w * c.turn.w), fmaf(v.w, c.turn.z, v.z * c.turn.w)));
+        const float4 turned = make_float4(fmaf(v.x, c.turn.x, -v.y * c.turn.y), fmaf(v.y, c.turn.x, v.x * c.turn.y),
+                                          fmaf(v.z, c.turn.z, -v.w * c.turn.w), fmaf(v.w, c.turn.z, v.z * c.turn.w));
+        if constexpr (!std::is_same_v<T, KV>) {
+            const int pooled = raw != nullptr ? width + kvWidth : width;  // the first column that goes to the pool
+            if (n >= pooled) return store4(static_cast<KV*>(c.to), turned);
+        }
+        store4(static_cast<T*>(c.to), turned);
     }
 };
 

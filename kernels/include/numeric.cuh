@@ -2,7 +2,7 @@
 // Element types and the scalar functions of the model.
 //
 // Kernels are templates over the element type T of weights and activations: __half, __nv_bfloat16 or float. Arithmetic is always
-// float: T is how values rest in memory, never how they are summed.
+// float: T is how values rest in memory, never how they are summed. Keys and values may rest in one byte, fp8.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -13,6 +13,12 @@ namespace rose {
 
 using f16 = __half;
 using bf16 = __nv_bfloat16;
+
+// A number of one byte with 4 bits of exponent and 3 of mantissa (OCP's E4M3): up to ±448, without infinities. Kernels for compute
+// capability 9.0 and newer have it.
+struct fp8 {
+    uint8_t bits;
+};
 
 template <class T>
 __host__ __device__ __forceinline__ float to_float(T x);
@@ -67,6 +73,32 @@ __device__ __forceinline__ float2 unpack2<f16>(uint32_t pair) {
 template <>
 __device__ __forceinline__ float2 unpack2<bf16>(uint32_t pair) {
     return make_float2(__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u));
+}
+
+// Two numbers of one byte, widened without loss.
+__device__ __forceinline__ uint32_t widen2(uint16_t pair) {
+    uint32_t wide = 0;
+#if __CUDA_ARCH__ >= 900
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(wide) : "h"(pair));
+#endif
+    return wide;
+}
+
+// Two floats as numbers of one byte, rounded to nearest, ±448 for what is beyond; NaN stays NaN.
+__device__ __forceinline__ uint16_t narrow2(float lower, float upper) {
+    uint16_t pair = 0;
+#if __CUDA_ARCH__ >= 900
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(upper), "f"(lower));
+#endif
+    return pair;
+}
+
+__device__ __forceinline__ float to_float(fp8 x) {
+    return unpack2<f16>(widen2(x.bits)).x;
+}
+
+__device__ __forceinline__ void store4(fp8* to, float4 v) {
+    *reinterpret_cast<uint32_t*>(to) = narrow2(v.x, v.y) | static_cast<uint32_t>(narrow2(v.z, v.w)) << 16;
 }
 
 // Four consecutive elements, aligned to their size.

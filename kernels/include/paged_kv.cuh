@@ -6,15 +6,16 @@
 // out [block][head][key, value][token in block][head size]: what one head needs of one block is one contiguous piece. Heads of keys
 // and values may be fewer than those of queries: query head h reads head h / (heads / kvHeads).
 //
-// Queries are row-major [tokens][heads · headSize], scaled by the attention scale · log2(e). The result goes to panels.
+// Queries are row-major [tokens][heads · headSize], scaled by the attention scale · log2(e). The result goes to panels. Keys and
+// values are of type KV, which is that of the queries or fp8.
 #include "panel.cuh"
 
 namespace rose {
 
-template <class T>
+template <class T, class KV = T>
 struct PagedAttention {
     const T* queries;
-    const T* pool;
+    const KV* pool;
     const int* rowStarts;
     const int* contextLengths;
     const int* blockStarts;
@@ -28,7 +29,7 @@ struct PagedAttention {
 
     // The key of token `index` of the row whose blocks start at `list`, of a head of keys and values; its value is `valueOffset()`
     // elements further.
-    __device__ __forceinline__ const T* key(const int* list, int index, int kvHead) const {
+    __device__ __forceinline__ const KV* key(const int* list, int index, int kvHead) const {
         size_t place = (static_cast<size_t>(__ldg(list + index / blockSize)) * kvHeads + kvHead) * 2 * blockSize;
         return pool + (place + index % blockSize) * headSize;
     }

@@ -63,6 +63,12 @@ __device__ __forceinline__ void load_matrix4_transposed(uint32_t (&r)[4], uint32
                  : "memory");
 }
 
+__device__ __forceinline__ uint2 load_shared8(uint32_t address) {
+    uint2 v;
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(address) : "memory");
+    return v;
+}
+
 // d[16x8] += a[16x16] · b[16x8]
 template <class T>
 __device__ __forceinline__ void mma_16x8x16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {

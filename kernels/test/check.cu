@@ -7,8 +7,8 @@
 // are for Hopper alone are left out with them.
 //
 // Exits with 1 if any comparison fails. PART is `quick`, a short sweep over every kernel, or one of the parts of the whole sweep:
-// sampler, f32, f16, bf16, int8, edges, families, models; `shallow` is the models cut to two layers. PART:i/n runs every n-th check of a
-// part, from the i-th on (0 … n - 1), so that n processes share what is slow under compute-sanitizer.
+// sampler, f32, f16, bf16, int8, fp8, edges, families, models; `shallow` is the models cut to two layers. PART:i/n runs every n-th check
+// of a part, from the i-th on (0 … n - 1), so that n processes share what is slow under compute-sanitizer.
 #include "../include/int8_weights.cuh"
 #include "check_sample.cuh"
 #include "compare.cuh"
@@ -51,9 +51,9 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
     const int pad = s.headPad();
     Runner<T> runner(kernels, c.model, std::max(count, 1), batch.rows(), c.blockSize, c.blocks, true);
     runner.upload(batch);
-    runner.pool.upload(c.pool);
+    runner.pool.upload(c.pool.bytes);
 
-    const double t = TOLERANCE<T>;
+    const double t = s.fp8 ? FP8_TOLERANCE<T> : TOLERANCE<T>;
     const int rows = round_up(std::max(count, 1), 8);
     runner.embed(plan);
     compare(label + " embed", unpad(runner.x.download(), count, s.stride(), 1, s.width, s.width),
@@ -61,7 +61,7 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
     runner.qkv(plan, 0);
     std::vector<float> queries, seenQueries, kv, seenKv;
     const std::vector<T> stored = runner.queries.download();
-    const std::vector<T> after = runner.pool.download();
+    const HostPool<T> after{s.fp8, runner.pool.download()};
     for (int m = 0; m < count; m++) {
         for (int i = 0; i < s.qkv(); i++) {
             const int head = i / s.headSize, d = i % s.headSize, kvHead = head - s.heads;
@@ -73,7 +73,7 @@ static void check_stages(const std::string& label, Kernels& kernels, const Case<
                 const bool isValue = kvHead >= s.keyHeads();
                 kv.push_back(value);
                 const size_t at = c.at(batch.slots[m], kvHead % s.keyHeads(), isValue);
-                seenKv.push_back(rose::to_float(after[at + (isValue ? d : s.packed(d))]));
+                seenKv.push_back(after.get(at + (isValue ? d : s.packed(d))));
             }
         }
     }
@@ -117,6 +117,7 @@ static void check_model(const std::string& label, Kernels& kernels, const Model<
     Runner<T> runner(kernels, model, most, rows, blockSize, blocks, true);
     runner.pool.fill(0xff);
     Reference<T> wanted(model, sequences);
+    const double t = s.fp8 ? FP8_TOLERANCE<T> : TOLERANCE<T>;
     auto run = [&](const std::string& what, const Plan& plan, const std::vector<int>& from, const std::vector<int>& to) {
         Batch batch;
         std::vector<int> tokens;
@@ -129,10 +130,10 @@ static void check_model(const std::string& label, Kernels& kernels, const Model<
         std::vector<float> logits = wanted.logits(tokens);
         compare(label + " " + what,
                 unpad(runner.logits.download(), batch.samples(), model.head.paddedN, 1, s.vocabulary, s.vocabulary), logits,
-                2 * TOLERANCE<T>);
+                2 * t);
         auto mail = runner.mailbox.download();
         for (int i = 0; i < batch.samples(); i++) {
-            compare_token<T>(label + " " + what, mail[i], 0, logits, i, s.vocabulary, 3 * TOLERANCE<T>);
+            compare_token<T>(label + " " + what, mail[i], 0, logits, i, s.vocabulary, 3 * t);
         }
         return batch;
     };
@@ -173,7 +174,7 @@ static std::vector<float> decode_logits(Kernels& kernels, const Case<T>& c, cons
     for (int i = 0; i < padding; i++) batch.addPadding();
     Runner<T> runner(kernels, c.model, batch.tokens(), batch.rows(), c.blockSize, c.blocks, true);
     runner.upload(batch);
-    runner.pool.upload(c.pool);
+    runner.pool.upload(c.pool.bytes);
     runner.step(for_shape(plan, c.model.shape));
     std::vector<float> logits = runner.logits.download();
     logits.resize(static_cast<size_t>(rows) * c.model.head.paddedN);
@@ -232,7 +233,7 @@ static void check_single_bits(Kernels& kernels, const Case<T>& c, bool hopper) {
     const int rows = c.batch.rows();
     Runner<T> runner(kernels, c.model, rows, rows, c.blockSize, c.blocks, false);
     runner.upload(c.batch);
-    runner.pool.upload(c.pool);
+    runner.pool.upload(c.pool.bytes);
     Plan plan = hopper ? decode_plan(rows) : generic_plan();
     runner.embed(plan);
     runner.qkv(plan, 0);
@@ -265,12 +266,12 @@ static void check_damaged_value(Kernels& kernels, const Model<T>& model, int blo
     plan.attention = Plan::PREFILL;
     Runner<T> runner(kernels, model, length, 1, blockSize, c.blocks, false);
     runner.upload(c.batch);
-    runner.pool.upload(c.pool);
+    runner.pool.upload(c.pool.bytes);
     runner.embed(plan);
     runner.qkv(plan, 0);
-    std::vector<T> pool = runner.pool.download();
-    for (int head = 0; head < s.heads; head++) pool[c.at(c.batch.slots[damaged], head, 1) + 5] = T(value);
-    runner.pool.upload(pool);
+    HostPool<T> pool{s.fp8, runner.pool.download()};
+    for (int head = 0; head < s.heads; head++) pool.set(c.at(c.batch.slots[damaged], head, 1) + 5, value);
+    runner.pool.upload(pool.bytes);
     runner.attention(plan, 0);
     const std::vector<float> seen = from_panels(runner.attended, length, s.attention(), round_up(length, 8));
     const std::vector<float> wanted = c.wanted.rows(c.wanted.attended, c.tokens);
@@ -447,8 +448,8 @@ static std::vector<std::pair<std::string, Shape>> family_shapes() {
 
 // Decode attention of shared heads: every cluster, contexts short and long, windows; the rows between them bring other counts.
 template <class T>
-static void check_shared_attention(Kernels& kernels, bool quick) {
-    const std::string type = TypeName<T>::value;
+static void check_shared_attention(Kernels& kernels, bool quick, bool fp8 = false) {
+    const std::string type = std::string(TypeName<T>::value) + (fp8 ? " fp8" : "");
     auto check = [&](const std::string& what, const Case<T>& c) {
         for (int cluster : {1, 2, 4, 8}) {
             Plan p = decode_plan(33);
@@ -459,6 +460,7 @@ static void check_shared_attention(Kernels& kernels, bool quick) {
     for (int headSize : {64, 128, 50}) {
         for (int group : quick ? std::vector<int>{4} : std::vector<int>{1, 3, 7, 8}) {
             Shape s = gated_shape(1, 64, 2 * group, 2, headSize, 96, 300, 300);
+            s.fp8 = fp8;
             Model<T> model(kernels, s);
             check("heads of " + std::to_string(headSize) + ", groups of " + std::to_string(group),
                   Case<T>(model, 16, decode_lengths(33), std::vector<int>(33, 1)));
@@ -468,7 +470,7 @@ static void check_shared_attention(Kernels& kernels, bool quick) {
     for (int window : {INT_MAX, 700, 24}) {
         for (int headSize : {64, 128}) {
             Shape s = gated_shape(1, 64, 4, 1, headSize, 96, 300, 2700);
-            s.window = window;
+            s.window = window, s.fp8 = fp8;
             Model<T> model(kernels, s);
             check("long, heads of " + std::to_string(headSize) + ", window " + std::to_string(window),
                   Case<T>(model, 16, {2641, 1, 705, 256, 257, 1100}, std::vector<int>(6, 1)));
@@ -478,12 +480,12 @@ static void check_shared_attention(Kernels& kernels, bool quick) {
 
 // Attention of prompts with shared heads: by itself on the generic GEMMs, as every device runs it, and beside rows of one token.
 template <class T>
-static void check_shared_prompts(Kernels& kernels, bool quick, bool hopper) {
-    const std::string type = TypeName<T>::value;
+static void check_shared_prompts(Kernels& kernels, bool quick, bool hopper, bool fp8 = false) {
+    const std::string type = std::string(TypeName<T>::value) + (fp8 ? " fp8" : "");
     for (int headSize : {64, 128, 50}) {
         for (int window : quick ? std::vector<int>{INT_MAX} : std::vector<int>{INT_MAX, 90, 24, 1}) {
             Shape s = gated_shape(1, 64, 6, 2, headSize, 96, 300, 300);
-            s.window = window;
+            s.window = window, s.fp8 = fp8;
             Model<T> model(kernels, s);
             const std::string what =
                 type + " prefill, shared heads of " + std::to_string(headSize) + ", window " + std::to_string(window) + ", ";
@@ -673,6 +675,42 @@ static void check_bytes(Kernels& kernels, bool quick) {
     check_model("int8 model, 64 rows", kernels, whole, prefill, decode, 16, many, 2);
 }
 
+// Keys and values as fp8: heads of all sizes by the generic kernel, those that tiles are for by the fast ones, at every cluster and for
+// prompts, and whole models.
+template <class T>
+static void check_fp8(Kernels& kernels, bool quick, bool hopper) {
+    const std::string type = std::string(TypeName<T>::value) + " fp8 ";
+    for (auto [name, shape] : family_shapes()) {
+        if (shape.plainAttention()) continue;
+        shape.fp8 = true;
+        Model<T> model(kernels, shape);
+        for (int blockSize : {16, 5}) {
+            Case<T> c(model, blockSize, {70, 1, 16, 17, 5, 130}, {70, 1, 1, 17, 0, 33});
+            check_stages(type + name + ", generic", kernels, c, generic_plan());
+        }
+        if (quick) break;
+    }
+    if constexpr (sizeof(T) == 2) {
+        check_shared_prompts<T>(kernels, quick, hopper, true);
+        if (!hopper) return;
+        check_shared_attention<T>(kernels, quick, true);
+        for (int headSize : {64, 128}) {
+            for (bool headNorms : {false, true}) {
+                if (quick) continue;
+                Shape s = gated_shape(4, 576, 9, 3, headSize, 1536, 5003, 512);
+                s.headNorms = headNorms, s.fp8 = true;
+                Model<T> model(kernels, s);
+                std::vector<int> many;
+                for (int r = 0; r < 64; r++) many.push_back(4 + r * 2);
+                Plan decode = decode_plan(64), prefill = prefill_plan(512, 64);
+                decode.attention = Plan::SHARED, decode.attentionCluster = 2;
+                prefill.attention = Plan::SHARED_MIXED, prefill.attentionCluster = 2;
+                check_model(type + "model, heads of " + std::to_string(headSize), kernels, model, prefill, decode, 16, many, 2);
+            }
+        }
+    }
+}
+
 // As check_edges, for weights of one byte: 34 panels are 4352 columns.
 static void check_byte_edges(Kernels& kernels) {
     using T = rose::bf16;
@@ -725,7 +763,7 @@ int main(int argc, char** argv) {
     if (argc < 2) {
         std::fprintf(
             stderr,
-            "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | int8 | edges | families | models | shallow[:i/n]]\n");
+            "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | int8 | fp8 | edges | families | models | shallow[:i/n]]\n");
         return 2;
     }
     const std::string suffix = argc > 2 ? argv[2] : ".sm_90a.cubin";
@@ -751,6 +789,11 @@ int main(int argc, char** argv) {
     if (wanted("f16")) check_type<rose::f16>(kernels, quick, hopper);
     if (wanted("bf16")) check_type<rose::bf16>(kernels, quick, hopper);
     if (wanted("int8") && hopper) check_bytes(kernels, quick);
+    if (wanted("fp8") && suffix.find("sm_80") == std::string::npos) {
+        check_fp8<float>(kernels, quick, hopper);
+        check_fp8<rose::f16>(kernels, quick, hopper);
+        check_fp8<rose::bf16>(kernels, quick, hopper);
+    }
     if (!quick && wanted("edges") && hopper) check_edges(kernels), check_byte_edges(kernels);
     // A row of 17,001 logits comes to shared memory in two rounds.
     if (part == "edges" && share.takes()) check_sampler(kernels, {5, 1023, 1025, 17001}, KINDS, report);

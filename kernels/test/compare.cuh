@@ -36,6 +36,33 @@ constexpr double TOLERANCE = sizeof(T) == 4                 ? 2e-5
                              : std::is_same_v<T, rose::f16> ? 2e-3
                                                             : 1.5e-2;
 
+// A KV pool on the host, whatever type its elements are of.
+template <class T>
+struct HostPool {
+    bool fp8;
+    std::vector<uint8_t> bytes;
+
+    float get(size_t i) const { return fp8 ? static_cast<float>(at<__nv_fp8_e4m3>(i)) : rose::to_float(at<T>(i)); }
+    void set(size_t i, float v) {
+        if (fp8) at<__nv_fp8_e4m3>(i) = __nv_fp8_e4m3(v);
+        else at<T>(i) = T(v);
+    }
+
+private:
+    template <class E>
+    const E& at(size_t i) const {
+        return reinterpret_cast<const E*>(bytes.data())[i];
+    }
+    template <class E>
+    E& at(size_t i) {
+        return reinterpret_cast<E*>(bytes.data())[i];
+    }
+};
+
+// What keys and values as fp8 are allowed to differ by: the rounding of T decides now and then which neighbour they become.
+template <class T>
+constexpr double FP8_TOLERANCE = sizeof(T) == 4 ? 1e-3 : std::is_same_v<T, rose::f16> ? 1.2e-2 : 4e-2;
+
 // The reference forward pass over whole sequences side by side; keeps the stages of the last layer.
 template <class T>
 struct Reference {
@@ -75,6 +102,7 @@ struct Reference {
             reference::turn_heads<<<dim3(total, s.heads + s.keyHeads()), 1>>>(qkv.get(), dPositions.get(), s.qkv(), s.heads,
                                                                               s.headSize, s.rotarySize, layer.queryGain.get(),
                                                                               layer.keyGain.get(), 1e-5f);
+            if (s.fp8) reference::round_keys<<<total, 128>>>(qkv.get(), s.qkv(), s.heads * s.headSize);
             reference::attention<<<dim3(total, s.heads), 64, s.positions * 4>>>(attended.get(), qkv.get(), dRowOf.get(),
                                                                                 dStart.get(), s.heads, s.keyHeads(), s.headSize,
                                                                                 s.window, 1 / sqrtf(s.headSize));
@@ -182,7 +210,7 @@ struct Case {
     Batch batch;
     std::vector<int> tokens, sampleTokens;  // of the step, as the reference counts them
     std::vector<float> qkv, logits;
-    std::vector<T> pool;
+    HostPool<T> pool;
 
     Case(const Model<T>& m, int blockSize, const std::vector<int>& lengths, const std::vector<int>& news)
         : model(m),
@@ -211,16 +239,10 @@ struct Case {
     }
 
 private:
-    static T convert(float v) {
-        if constexpr (sizeof(T) == 4) return v;
-        else if constexpr (std::is_same_v<T, rose::f16>) return __float2half(v);
-        else return __float2bfloat16(v);
-    }
-
     void fillPool(const std::vector<int>& lengths, const std::vector<int>& news) {
         const Shape& s = model.shape;
-        pool.resize(static_cast<size_t>(blocks) * s.kvWidth() * 2 * blockSize);
-        std::memset(static_cast<void*>(pool.data()), 0xff, pool.size() * sizeof(T));
+        const size_t elements = static_cast<size_t>(blocks) * s.kvWidth() * 2 * blockSize;
+        pool = {s.fp8, std::vector<uint8_t>(elements * (s.fp8 ? 1 : sizeof(T)), 0xff)};  // NaN in every type
         const std::vector<float> all = wanted.qkv.download();
         for (size_t r = 0; r < sequences.size(); r++) {
             for (int i = 0; i < lengths[r] - news[r]; i++) {
@@ -228,9 +250,9 @@ private:
                 const float* from = &all[static_cast<size_t>(wanted.rowStart[r] + i) * s.qkv() + s.heads * s.headSize];
                 for (int h = 0; h < 2 * s.keyHeads(); h++) {
                     const bool isValue = h >= s.keyHeads();
-                    T* to = &pool[at(slot, h % s.keyHeads(), isValue)];
+                    const size_t to = at(slot, h % s.keyHeads(), isValue);
                     for (int d = 0; d < s.headPad(); d++) {
-                        to[isValue ? d : s.packed(d)] = convert(d < s.headSize ? from[h * s.headSize + d] : 0.f);
+                        pool.set(to + (isValue ? d : s.packed(d)), d < s.headSize ? from[h * s.headSize + d] : 0.f);
                     }
                 }
             }

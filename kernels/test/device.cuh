@@ -1,6 +1,7 @@
 #pragma once
 // The device as the harness uses it: checked calls, arrays, kernels loaded by name from files as the Java runtime loads them,
 // and seeded random data.
+#include <cuda_fp8.h>
 #include <cuda_runtime.h>
 #include <algorithm>
 #include <cstdint>
@@ -224,7 +225,7 @@ template <class T>
 __global__ void fill_random_kernel(T* to, size_t count, float mean, float deviation, uint64_t seed) {
     for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         float v = mean + deviation * random_normal(seed, i);
-        if constexpr (std::is_integral_v<T>) to[i] = static_cast<T>(v);
+        if constexpr (std::is_integral_v<T> || std::is_same_v<T, __nv_fp8_e4m3>) to[i] = static_cast<T>(v);
         else to[i] = rose::from_float<T>(v);
     }
 }

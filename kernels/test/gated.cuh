@@ -4,16 +4,17 @@
 #include "loads.cuh"
 
 // LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY, of a model with rotary positions and a gated MLP; `:norms` behind it adds norms
-// over heads, `:int8` makes its weights those of one byte.
+// over heads, `:int8` makes its weights those of one byte, `:fp8` its keys and values.
 inline Shape gated_shape(const char* text) {
     int n[7];
     if (std::sscanf(text, "%d:%d:%d:%d:%d:%d:%d", n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6) != 7) {
-        std::fprintf(stderr, "%s: LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY[:norms][:int8] is expected\n", text);
+        std::fprintf(stderr, "%s: LAYERS:WIDTH:HEADS:KVHEADS:HEADSIZE:INNER:VOCABULARY[:norms][:int8][:fp8] is expected\n", text);
         std::exit(2);
     }
     Shape s = gated_shape(n[0], n[1], n[2], n[3], n[4], n[5], n[6], 4096);
     s.headNorms = std::strstr(text, ":norms") != nullptr;
     s.bytes = std::strstr(text, ":int8") != nullptr;
+    s.fp8 = std::strstr(text, ":fp8") != nullptr;
     return s;
 }
 
@@ -31,7 +32,7 @@ inline Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load)
 // The step, and each of its kernels in a chain over all layers, with the time that copying its weights and KV would take.
 inline void time_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load& load, const Plan& plan) {
     const Shape& s = runner.model().shape;
-    const double kv = 2. * load.rows * load.context * s.kvWidth() * 2;
+    const double kv = 2. * load.rows * load.context * s.kvWidth() * (s.fp8 ? 1 : 2);
     struct Part {
         const char* name;
         std::function<void(int)> run;

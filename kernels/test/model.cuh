@@ -52,6 +52,7 @@ struct Shape {
     bool biases = true;
     int window = INT_MAX;
     bool bytes = false;  // weights of one byte; activations are of type T
+    bool fp8 = false;    // keys and values rest as fp8
 
     int keyHeads() const { return kvHeads == 0 ? heads : kvHeads; }
     bool plainAttention() const { return rotarySize == 0 && keyHeads() == heads && !headNorms; }
@@ -331,8 +332,8 @@ public:
         : kernels_(kernels), model_(model), blockSize_(blockSize), panelRows_(round_up(maxTokens, 8)) {
         const Shape& s = model.shape;
         inputs_ = DeviceArray<int>(16 + 3 * maxTokens + 5 * maxRows + static_cast<size_t>(maxRows) * s.positions);
-        layerElements_ = static_cast<size_t>(kvBlocks) * s.kvWidth() * 2 * blockSize;
-        pool = DeviceArray<T>(layerElements_ * s.layers);
+        layerBytes_ = static_cast<size_t>(kvBlocks) * s.kvWidth() * 2 * blockSize * (s.fp8 ? 1 : sizeof(T));
+        pool = DeviceArray<uint8_t>(layerBytes_ * s.layers);
         x = DeviceArray<float>(static_cast<size_t>(panelRows_) * s.stride());
         xPanels = DeviceArray<T>(x.size());
         moments = DeviceArray<float2>::uncleared(static_cast<size_t>(panelRows_) * (s.stride() / 8));
@@ -384,16 +385,16 @@ public:
     void qkv(const Plan& plan, int layer) {
         const Shape& s = model_.shape;
         const T* a = normalise(plan.fusedNorm, tokens_, false, model_.layers[layer].norm1);
-        T* kv = pool.get() + layer * layerElements_;
+        uint8_t* kv = pool.get() + layer * layerBytes_;
         if (s.plainAttention()) {
             gemm("qkv", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(), kv, in(slots_),
                  s.attention(), s.headPad(), blockSize_, s.queryScale());
             return;
         }
-        gemm("rotated", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(), raw.get(), kv, in(slots_),
+        gemm(s.fp8 ? "rotated_fp8" : "rotated", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(), raw.get(), kv, in(slots_),
              in(positions_), in(model_.table.get()), s.attention(), s.kvWidth(), s.headPad(), blockSize_, s.queryScale());
         if (s.headNorms) {
-            kernels_("rotate_" + type(), {dim3(tokens_, ceil_div(s.heads + s.keyHeads(), 4)), 128}, in(raw.get()),
+            kernels_("rotate_" + (s.fp8 ? "fp8_" + type() : type()), {dim3(tokens_, ceil_div(s.heads + s.keyHeads(), 4)), 128}, in(raw.get()),
                      in(model_.layers[layer].headGains.get()), queries.get(), kv, in(slots_), in(positions_),
                      in(model_.table.get()), s.attention(), s.kvWidth(), s.headSize, s.headPad(), blockSize_, s.queryScale(),
                      1e-5f);
@@ -401,23 +402,32 @@ public:
     }
     void attention(const Plan& plan, int layer) {
         const Shape& s = model_.shape;
-        const T* kv = pool.get() + layer * layerElements_;
+        const uint8_t* kv = pool.get() + layer * layerBytes_;
+        const std::string types = (s.fp8 ? "fp8_" : "") + type();
+        const int keyBytes = s.fp8 ? 1 : 2;
         if (plan.attention == Plan::GENERIC) {
-            kernels_("attention_generic_" + type(), {dim3(tokens_, ceil_div(s.heads, 4)), 128}, in(queries.get()), kv,
+            kernels_("attention_generic_" + types, {dim3(tokens_, ceil_div(s.heads, 4)), 128}, in(queries.get()), kv,
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
                      s.keyHeads(), s.headPad(), blockSize_, rows_, s.window);
         }
         if (plan.attention == Plan::SHARED || plan.attention == Plan::SHARED_MIXED) {
-            const int head = s.headPad(), stages = head == 64 ? 4 : 3;
-            const size_t ring = 4ull * stages * 2 * 16 * head * 2, received = (8 * head / 4 + 8) * 32;
-            kernels_("attention_shared_" + std::to_string(head) + "_" + type(),
-                     {dim3(s.keyHeads() * plan.attentionCluster, rows_), 128, ring + received, plan.attentionCluster},
+            const int head = s.headPad(), cluster = plan.attentionCluster;
+            auto shared = [&](int bytes) {
+                const int stages = head * bytes == 256 ? 3 : 4;
+                return 4ull * stages * 2 * 16 * head * bytes + (8 * head / 4 + 8) * 32;
+            };
+            size_t wanted = shared(keyBytes);
+            if (s.keyHeads() * rows_ * cluster <= 2 * kernels_.multiprocessors()) {  // few blocks shall not crowd
+                wanted = std::max<size_t>({wanted, shared(2), cluster > 2 ? 0 : 77ull * 1024});
+            }
+            kernels_("attention_shared_" + std::to_string(head) + "_" + types,
+                     {dim3(s.keyHeads() * cluster, rows_), 128, wanted, cluster},
                      in(queries.get()), kv, in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(),
                      panelRows_, s.heads, s.keyHeads(), s.window);
         }
         if (plan.attention == Plan::SHARED_PREFILL || plan.attention == Plan::SHARED_MIXED) {
-            kernels_("attention_prefill_shared_" + std::to_string(s.headPad()) + "_" + type(),
-                     {dim3(s.heads, tokens_ / 64 + rows_), 128, 768u * s.headPad() + 256}, in(queries.get()), kv, in(rowStarts_),
+            kernels_("attention_prefill_shared_" + std::to_string(s.headPad()) + "_" + types,
+                     {dim3(s.heads, tokens_ / 64 + rows_), 128, 384u * s.headPad() * keyBytes + 256}, in(queries.get()), kv, in(rowStarts_),
                      in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, s.keyHeads(),
                      blockSize_, rows_, static_cast<int>(plan.attention == Plan::SHARED_MIXED), s.window);
         }
@@ -468,7 +478,8 @@ public:
 
     const Model<T>& model() const { return model_; }
 
-    DeviceArray<T> pool, xPanels, normalized, queries, raw, attended, hidden;
+    DeviceArray<uint8_t> pool;
+    DeviceArray<T> xPanels, normalized, queries, raw, attended, hidden;
     DeviceArray<float> x, logits;
     DeviceArray<float2> moments;
     DeviceArray<unsigned long long> best, mailbox;
@@ -545,7 +556,7 @@ private:
     const Model<T>& model_;
     int blockSize_, panelRows_, tokens_ = 0, rows_ = 0, samples_ = 0, tiles_ = 0, momentParts_ = 0;
     bool everyRowIsOneSample_ = false;
-    size_t layerElements_;
+    size_t layerBytes_;
     DeviceArray<int> inputs_;
     int *tokenIds_, *positions_, *slots_, *rowStarts_, *contextLengths_, *blockStarts_, *blocks_, *sampleRows_;
 };

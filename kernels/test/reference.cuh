@@ -84,6 +84,12 @@ __global__ void turn_heads(float* qkv, const int* positions, int stride, int hea
     }
 }
 
+// Rounds keys and values, which lie behind the `queries` columns of a row, as fp8 keeps them. One block per token.
+static __global__ void round_keys(float* qkv, int stride, int queries) {
+    float* row = qkv + static_cast<size_t>(blockIdx.x) * stride;
+    for (int i = queries + threadIdx.x; i < stride; i += blockDim.x) row[i] = static_cast<float>(__nv_fp8_e4m3(row[i]));
+}
+
 // Causal attention over qkv [tokens][(heads + 2 · kvHeads) · headSize] of rows that lie side by side, to the last `window` tokens; one
 // block per (token, head).
 static __global__ void attention(float* out, const float* qkv, const int* rowOf, const int* rowStart, int heads, int kvHeads,

@@ -235,6 +235,7 @@ public final class Roseinfer {
     private static Backend cuda(Settings settings, int index) {
         CudaOptions options = CudaOptions.defaults()
                 .withPrecision(settings.precision())
+                .withKeys(settings.cuda().keys())
                 .withDevice(index)
                 .withGraphs(settings.cuda().graphs())
                 .withBatchInvariant(settings.cuda().batchInvariant());

@@ -1,5 +1,6 @@
 package io.roseinfer;
 
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
@@ -76,13 +77,23 @@ public record Settings(
      *     one contiguous region as long as the model's context
      * @param profilerRanges whether a profiler that has started this process is shown what the engine does
      * @param batchInvariant whether results are the same to the bit whatever the batch, as they always are on the CPU
+     * @param keys how keys and values are held
      */
     public record Cuda(
-            int index, boolean graphs, boolean pagedAttention, boolean profilerRanges, boolean batchInvariant) {
+            int index,
+            boolean graphs,
+            boolean pagedAttention,
+            boolean profilerRanges,
+            boolean batchInvariant,
+            KvPrecision keys) {
+
+        public Cuda {
+            Objects.requireNonNull(keys, "keys");
+        }
 
         /** The first GPU, with graphs and paged attention, without ranges, for speed rather than for equal bits. */
         public static Cuda defaults() {
-            return new Cuda(0, true, true, false, false);
+            return new Cuda(0, true, true, false, false, KvPrecision.AUTO);
         }
     }
 

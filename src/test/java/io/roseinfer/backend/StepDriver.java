@@ -50,6 +50,7 @@ public final class StepDriver implements AutoCloseable {
     public final StepInputs inputs;
     public final StepOutputs outputs;
     public SamplingParams params = SamplingParams.greedy().withLogprobs(TOPS);
+    public long seed = 7;
     private int nextBlock;
 
     public StepDriver(ModelRunner runner) {
@@ -75,7 +76,7 @@ public final class StepDriver implements AutoCloseable {
         inputs.endRow();
         sequence.computed = length;
         if (sample) {
-            inputs.sampleLastRow(new SampleRequest(params, 7, sequence));
+            inputs.sampleLastRow(new SampleRequest(params, seed, sequence));
         }
         return this;
     }

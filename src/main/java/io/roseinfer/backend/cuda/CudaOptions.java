@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.base.RoseException.BadInput;
@@ -11,6 +12,8 @@ import io.roseinfer.base.RoseException.BadInput;
  * @param precision any but {@link Precision#INT4}. {@link Precision#AUTO} keeps a bfloat16 checkpoint, and takes bf16 for a float32
  *     one of a model with RMS norms; otherwise it takes fp16. {@link Precision#INT8} has activations, keys and values in bf16, and
  *     is for Hopper and for models with RMS norms and gated MLPs. Sums are in float always.
+ * @param keys how keys and values are held. {@link KvPrecision#FP8} is for compute capability 9.0 and newer, and for models with
+ *     rotary positions, norms over heads or shared heads of keys
  * @param graphs whether steps are replayed as graphs, captured at load: decode steps for a number of batch sizes, prompts that come
  *     alone for a number of lengths; results are the same
  * @param promptGraphTokens most tokens of a prompt that is replayed as a graph, 0 for none; each length captured takes time and
@@ -18,7 +21,12 @@ import io.roseinfer.base.RoseException.BadInput;
  * @param batchInvariant whether a row's results are the same to the bit whatever else is in its step; costs speed
  */
 public record CudaOptions(
-        int device, Precision precision, boolean graphs, int promptGraphTokens, boolean batchInvariant) {
+        int device,
+        Precision precision,
+        KvPrecision keys,
+        boolean graphs,
+        int promptGraphTokens,
+        boolean batchInvariant) {
     /** From here on a prompt keeps the device busy for longer than its launches take. */
     private static final int PROMPT_GRAPH_TOKENS = 512;
 
@@ -42,26 +50,30 @@ public record CudaOptions(
 
     /** The first device, with graphs. */
     public static CudaOptions defaults() {
-        return new CudaOptions(0, Precision.AUTO, true, PROMPT_GRAPH_TOKENS, false);
+        return new CudaOptions(0, Precision.AUTO, KvPrecision.AUTO, true, PROMPT_GRAPH_TOKENS, false);
     }
 
     public CudaOptions withDevice(int value) {
-        return new CudaOptions(value, precision, graphs, promptGraphTokens, batchInvariant);
+        return new CudaOptions(value, precision, keys, graphs, promptGraphTokens, batchInvariant);
     }
 
     public CudaOptions withPrecision(Precision value) {
-        return new CudaOptions(device, value, graphs, promptGraphTokens, batchInvariant);
+        return new CudaOptions(device, value, keys, graphs, promptGraphTokens, batchInvariant);
+    }
+
+    public CudaOptions withKeys(KvPrecision value) {
+        return new CudaOptions(device, precision, value, graphs, promptGraphTokens, batchInvariant);
     }
 
     public CudaOptions withGraphs(boolean value) {
-        return new CudaOptions(device, precision, value, promptGraphTokens, batchInvariant);
+        return new CudaOptions(device, precision, keys, value, promptGraphTokens, batchInvariant);
     }
 
     public CudaOptions withPromptGraphTokens(int value) {
-        return new CudaOptions(device, precision, graphs, value, batchInvariant);
+        return new CudaOptions(device, precision, keys, graphs, value, batchInvariant);
     }
 
     public CudaOptions withBatchInvariant(boolean value) {
-        return new CudaOptions(device, precision, graphs, promptGraphTokens, value);
+        return new CudaOptions(device, precision, keys, graphs, promptGraphTokens, value);
     }
 }

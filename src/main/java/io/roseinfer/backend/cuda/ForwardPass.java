@@ -100,6 +100,9 @@ final class ForwardPass {
     private final long[] reports;
 
     private final Map<String, Kernel> kernels = new HashMap<>();
+    /** Those that read or write keys and values as fp8. */
+    private final Map<String, Kernel> narrowKernels = new HashMap<>();
+
     private final Map<Gemm, Map<GemmPlan, Kernel>> gemms = new EnumMap<>(Gemm.class);
 
     private int momentParts;
@@ -122,7 +125,7 @@ final class ForwardPass {
         this.sampling = sampling;
         this.plainAttention = shape.plainAttention();
         this.bytes = shape.weights() == ElementType.INT8;
-        this.shared = new SharedAttention(shape.headPad());
+        this.shared = new SharedAttention(shape.headPad(), shape.keyBytes());
         this.multiprocessors = multiprocessors;
         this.blockSize = kv.blockSize();
         this.layerBytes = shape.layerBlockBytes(kv.blockSize()) * kv.blocks();
@@ -184,13 +187,22 @@ final class ForwardPass {
                 name -> launcher.modules().kernel(name + "_" + shape.type().suffix()));
     }
 
+    /** The kernel for the types of keys and activations, of those that read or write keys. */
+    private Kernel keyed(String kernel) {
+        if (!shape.narrowKeys()) {
+            return typed(kernel);
+        }
+        return narrowKernels.computeIfAbsent(
+                kernel,
+                name -> launcher.modules().kernel(name + "_fp8_" + shape.type().suffix()));
+    }
+
     private Kernel kernel(Gemm gemm, GemmPlan plan) {
-        return gemms.computeIfAbsent(gemm, key -> new HashMap<>())
-                .computeIfAbsent(
-                        plan,
-                        tile -> launcher.modules()
-                                .kernel("gemm_" + gemm.kernel + "_"
-                                        + shape.weights().suffix() + "_" + tile.suffix()));
+        return gemms.computeIfAbsent(gemm, key -> new HashMap<>()).computeIfAbsent(plan, tile -> {
+            String keys = gemm == Gemm.ROTATED && shape.narrowKeys() ? "_fp8" : "";
+            return launcher.modules()
+                    .kernel("gemm_" + gemm.kernel + keys + "_" + shape.weights().suffix() + "_" + tile.suffix());
+        });
     }
 
     private long input(Step step, long offset) {
@@ -287,7 +299,7 @@ final class ForwardPass {
     /** Normalises heads of queries and keys, which their GEMM has left as they are, and turns them. */
     private void rotate(Step step, Layer layer, BlockSpec of, long pool, float queryScale) {
         StepLayout in = step.layout();
-        launcher.kernel(typed("rotate"))
+        launcher.kernel(keyed("rotate"))
                 .grid(in.tokens(), Math.ceilDiv(shape.heads() + shape.kvHeads(), 4))
                 .block(128)
                 .address(buffers.rawHeads())
@@ -356,7 +368,8 @@ final class ForwardPass {
     private void attendSingles(Step step, BlockSpec.Attention of, long pool) {
         int rows = step.layout().rows();
         int cluster = shared.cluster(rows, shape.kvHeads(), multiprocessors);
-        attend(shared.kernel(), shape.kvHeads() * cluster, rows, shared.sharedBytes(), step, pool)
+        int sharedBytes = shared.sharedBytes(rows, shape.kvHeads(), multiprocessors);
+        attend(shared.kernel(), shape.kvHeads() * cluster, rows, sharedBytes, step, pool)
                 .cluster(cluster)
                 .integer(shape.kvHeads())
                 .integer(of.window())
@@ -377,7 +390,7 @@ final class ForwardPass {
 
     private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, Step step, long pool) {
         StepLayout in = step.layout();
-        return launcher.kernel(typed(kernel))
+        return launcher.kernel(keyed(kernel))
                 .grid(gridX, gridY)
                 .block(128)
                 .shared(sharedBytes)

@@ -70,9 +70,10 @@ final class RunnerLoader {
         this.multiprocessors = device.multiprocessors();
         ElementType matrices = ElementType.of(
                 options.precision(), weights.matrixType(), spec.head().norm().kind() == Norm.Kind.RMS);
-        this.shape = ModelShape.of(spec, matrices, Shard.WHOLE);
+        this.shape = ModelShape.of(spec, matrices, options.keys(), Shard.WHOLE);
         KernelTarget kernels = KernelTarget.of(device);
         kernels.requireWeights(matrices, device);
+        kernels.requireKeys(options.keys(), device);
         SampleStructs.requireContract();
         TileTable table = TileTable.load();
         this.plans = table.of(shape.layerWeights(), matrices);

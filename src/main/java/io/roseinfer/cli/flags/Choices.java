@@ -1,6 +1,7 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.Settings;
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.bench.SchedulerBenchmark;
 import io.roseinfer.bench.load.SubmitSchedule;
@@ -93,6 +94,12 @@ public final class Choices {
     static final class Dtype extends Choice<Precision> {
         Dtype() {
             super(Precision.class);
+        }
+    }
+
+    static final class KeysDtype extends Choice<KvPrecision> {
+        KeysDtype() {
+            super(KvPrecision.class);
         }
     }
 

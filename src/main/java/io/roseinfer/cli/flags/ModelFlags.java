@@ -5,6 +5,7 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.Settings.Device;
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.terminal.Downloads;
@@ -65,6 +66,16 @@ public final class ModelFlags {
                             + " int8 on cuda is for Hopper and models with RMS norms and gated MLPs, int4 is for cpu.",
             showDefaultValue = Visibility.NEVER)
     private Precision dtype = Precision.AUTO;
+
+    @Option(
+            names = "--kv-cache-dtype",
+            paramLabel = "<auto|fp8>",
+            converter = Choices.KeysDtype.class,
+            description =
+                    "Type of keys and values in memory (default: auto, that of the activations); fp8 halves them, on CUDA from"
+                            + " H100 on, for models with rotary positions.",
+            showDefaultValue = Visibility.NEVER)
+    private KvPrecision keys = KvPrecision.AUTO;
 
     @Option(
             names = "--threads",
@@ -138,7 +149,8 @@ public final class ModelFlags {
     }
 
     /** The features in force once the device is known; a note is printed where a flag asked for something else. */
-    public record Features(boolean pagedAttention, boolean cudaGraph, boolean nvtx, boolean batchInvariant) {}
+    public record Features(
+            boolean pagedAttention, boolean cudaGraph, boolean nvtx, boolean batchInvariant, KvPrecision keys) {}
 
     /** Loads the model, for engines of these options. What the user should hear about it goes to {@code err}. */
     public LoadedModel load(EngineOptions engine, Terminal terminal) {
@@ -179,7 +191,8 @@ public final class ModelFlags {
                 !Boolean.FALSE.equals(cudaGraph),
                 !Boolean.FALSE.equals(pagedAttention),
                 nvtx,
-                Boolean.TRUE.equals(batchInvariant));
+                Boolean.TRUE.equals(batchInvariant),
+                keys);
     }
 
     private int index() {
@@ -225,6 +238,10 @@ public final class ModelFlags {
                 new Without(!onCuda && Boolean.TRUE.equals(cudaGraph), "--cuda-graph", "graphs need CUDA"),
                 new Without(!onCuda && nvtx, "--nvtx", "profiler ranges need CUDA"),
                 new Without(
+                        !onCuda && keys == KvPrecision.FP8,
+                        "--kv-cache-dtype fp8",
+                        onSim ? "it holds no keys" : "keys and values are floats there"),
+                new Without(
                         !onCuda && Boolean.FALSE.equals(batchInvariant),
                         "--no-batch-invariant",
                         "results never depend on the batch there"),
@@ -239,8 +256,9 @@ public final class ModelFlags {
                         !Boolean.FALSE.equals(pagedAttention),
                         !Boolean.FALSE.equals(cudaGraph),
                         !loaded.profiler().equals(Observers.NONE),
-                        Boolean.TRUE.equals(batchInvariant))
-                : new Features(true, false, false, true);
+                        Boolean.TRUE.equals(batchInvariant),
+                        keys)
+                : new Features(true, false, false, true, KvPrecision.AUTO);
     }
 
     private record Without(boolean given, String flag, String why) {}

@@ -2,6 +2,7 @@ package io.roseinfer.backend.cpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.backend.LogitError;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepDriver;
@@ -22,80 +23,6 @@ import org.junit.jupiter.api.Test;
  */
 class NarrowWeightsTest {
     private static final Path TEXT = Path.of("src/test/resources/text/held-out.txt");
-
-    /** Sums over all positions. */
-    private static final class LogitError {
-        private double largest;
-        private double sum;
-        private double squares;
-        private long logits;
-        private long agreeing;
-        private double exactSurprise;
-        private double surprise;
-        private long positions;
-
-        void add(float[] exact, float[] narrow, int next) {
-            for (int i = 0; i < exact.length; i++) {
-                double difference = Math.abs((double) narrow[i] - exact[i]);
-                largest = Math.max(largest, difference);
-                sum += difference;
-                squares += difference * difference;
-            }
-            logits += exact.length;
-            agreeing += best(exact) == best(narrow) ? 1 : 0;
-            exactSurprise += logSumExp(exact) - exact[next];
-            surprise += logSumExp(narrow) - narrow[next];
-            positions++;
-        }
-
-        double perplexity() {
-            return Math.exp(surprise / positions);
-        }
-
-        double exactPerplexity() {
-            return Math.exp(exactSurprise / positions);
-        }
-
-        double agreement() {
-            return (double) agreeing / positions;
-        }
-
-        double rootMeanSquare() {
-            return Math.sqrt(squares / logits);
-        }
-
-        String row(Precision precision) {
-            return String.format(
-                    Locale.ROOT,
-                    "| %s | %.5f | %.5f | %+.4f%% | %.4f | %.4f | %.4f | %.2f%% | of %d positions",
-                    precision.name().toLowerCase(Locale.ROOT),
-                    exactPerplexity(),
-                    perplexity(),
-                    100 * (perplexity() / exactPerplexity() - 1),
-                    largest,
-                    sum / logits,
-                    rootMeanSquare(),
-                    100 * agreement(),
-                    positions);
-        }
-    }
-
-    private static int best(float[] logits) {
-        int best = 0;
-        for (int i = 1; i < logits.length; i++) {
-            best = logits[i] > logits[best] ? i : best;
-        }
-        return best;
-    }
-
-    private static double logSumExp(float[] logits) {
-        double largest = logits[best(logits)];
-        double sum = 0;
-        for (float logit : logits) {
-            sum += Math.exp(logit - largest);
-        }
-        return largest + Math.log(sum);
-    }
 
     private static float[] logits(StepDriver driver) {
         float[] logits = new float[driver.runner.spec().vocabularySize()];
@@ -138,7 +65,7 @@ class NarrowWeightsTest {
                 }
             }
         }
-        System.out.println(error.row(precision));
+        System.out.println(error.row(precision.name().toLowerCase(Locale.ROOT)));
         return error;
     }
 
@@ -155,7 +82,7 @@ class NarrowWeightsTest {
     @Test
     void builtinModel_bfloat16Weights_areItsOwn() throws IOException {
         LogitError error = measure(Precision.BF16);
-        assertThat(error.largest).isZero();
+        assertThat(error.largest()).isZero();
         assertThat(error.exactPerplexity()).isBetween(1.2, 1.3);
     }
 
@@ -163,7 +90,7 @@ class NarrowWeightsTest {
     @Test
     void builtinModel_int4Weights_keepMostOfItsPredictions() throws IOException {
         LogitError error = measure(Precision.INT4);
-        assertThat(error.largest).isBetween(0.1, 6.0);
+        assertThat(error.largest()).isBetween(0.1, 6.0);
         assertThat(error.rootMeanSquare()).isLessThan(0.6);
         assertThat(error.agreement()).isGreaterThan(0.97);
         assertThat(error.perplexity() / error.exactPerplexity()).isBetween(0.998, 1.003);
@@ -172,7 +99,7 @@ class NarrowWeightsTest {
     @Test
     void builtinModel_int8Weights_keepItsPredictions() throws IOException {
         LogitError error = measure(Precision.INT8);
-        assertThat(error.largest).isBetween(0.01, 1.0);
+        assertThat(error.largest()).isBetween(0.01, 1.0);
         assertThat(error.rootMeanSquare()).isLessThan(0.08);
         assertThat(error.agreement()).isGreaterThan(0.985);
         assertThat(error.perplexity() / error.exactPerplexity()).isBetween(0.999, 1.001);

@@ -2,6 +2,7 @@ package io.roseinfer.backend.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
@@ -45,7 +46,8 @@ class CudaPromptGraphTest {
         Cost without = load(0);
         Cost with = load(512);
         long bytes = with.bytes() - without.bytes();
-        long layerWeights = ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, Shard.WHOLE)
+        long layerWeights = ModelShape.of(
+                        Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.AUTO, Shard.WHOLE)
                 .layerWeights();
         out.publishEntry(
                 "graphs of prompts",

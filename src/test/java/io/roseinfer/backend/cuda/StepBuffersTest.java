@@ -2,6 +2,7 @@ package io.roseinfer.backend.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cuda.driver.DriverStatus;
@@ -60,7 +61,7 @@ class StepBuffersTest {
     void the_planned_bytes_are_those_that_the_device_is_asked_for_beside_the_pool(
             String model, ElementType type, int rows, int tokens, boolean hopper) {
         ModelSpec spec = Families.shape(model).orElseThrow();
-        ModelShape shape = ModelShape.of(spec, type, Shard.WHOLE);
+        ModelShape shape = ModelShape.of(spec, type, KvPrecision.AUTO, Shard.WHOLE);
         RunnerLimits limits = new RunnerLimits(rows, tokens, 16, 0);
         SampleKernel sampling = SampleKernel.of(spec.vocabularySize(), hopper);
         StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, INPUT_BYTES);
@@ -75,7 +76,8 @@ class StepBuffersTest {
     @ParameterizedTest
     @CsvSource({"1, 1, 8", "9, 3, 16", "4, 100, 104"})
     void activations_have_room_for_the_largest_step_in_whole_panels(int rows, int tokens, int panelRows) {
-        ModelShape shape = ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, Shard.WHOLE);
+        ModelShape shape =
+                ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.AUTO, Shard.WHOLE);
         SampleKernel sampling = SampleKernel.of(50257, true);
         StepBuffers buffers = StepBuffers.plan(shape, new RunnerLimits(rows, tokens, 16, 0), sampling, INPUT_BYTES)
                 .allocate(memory, POOL_BYTES);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
@@ -41,12 +42,13 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Everything that is decided about a step before the device hears of it. */
 class StepShapesTest {
     private static final ModelShape GPT2 =
-            ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, Shard.WHOLE);
+            ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.AUTO, Shard.WHOLE);
     private static final TileTable TABLE = TileTable.load();
     private static final TilePlans PLANS = TABLE.of(GPT2.layerWeights(), ElementType.F16);
     private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
@@ -86,9 +88,11 @@ class StepShapesTest {
         assertThat(GPT2.layerWeights()).isEqualTo(768L * (3 * 768 + 768 + 2 * 3072));
         ModelSpec spec = gated(8, 2, 64).build();
         long inner = 3L * spec.mlp().inner();
-        assertThat(ModelShape.of(spec, ElementType.BF16, Shard.WHOLE).layerWeights())
+        assertThat(ModelShape.of(spec, ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE)
+                        .layerWeights())
                 .isEqualTo(spec.width() * ((2 * 8 + 2 * 2) * 64 + inner));
-        assertThat(ModelShape.of(spec, ElementType.BF16, new Shard(0, 2)).layerWeights())
+        assertThat(ModelShape.of(spec, ElementType.BF16, KvPrecision.AUTO, new Shard(0, 2))
+                        .layerWeights())
                 .isEqualTo(spec.width() * ((2 * 4 + 2 * 1) * 64 + inner / 2));
     }
 
@@ -131,7 +135,7 @@ class StepShapesTest {
                         .of(64, 64, 64, 64)
                         .attention())
                 .isEqualTo(Attention.GENERIC);
-        ModelShape floats = ModelShape.of(GPT2.spec(), ElementType.F32, Shard.WHOLE);
+        ModelShape floats = ModelShape.of(GPT2.spec(), ElementType.F32, KvPrecision.AUTO, Shard.WHOLE);
         assertThat(new KernelChoice(PLANS, floats, 16, true, false)
                         .of(64, 64, 64, 64)
                         .tiles()
@@ -184,7 +188,8 @@ class StepShapesTest {
     @CsvSource({"F16, true", "BF16, true", "F32, true", "F16, false", "INT8, true"})
     void choice_batchInvariant_addsInOneOrderInAllSteps(ElementType type, boolean hopper) {
         ModelSpec spec = type == ElementType.INT8 ? gated(4, 2, 64).build() : GPT2.spec();
-        KernelChoice choice = new KernelChoice(PLANS, ModelShape.of(spec, type, Shard.WHOLE), 16, hopper, true);
+        KernelChoice choice =
+                new KernelChoice(PLANS, ModelShape.of(spec, type, KvPrecision.AUTO, Shard.WHOLE), 16, hopper, true);
         List<Object> order = orderOfSums(choice.of(1, 1, 1, 1));
         for (int tokens : new int[] {2, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 256, 257, 8192}) {
             assertThat(orderOfSums(choice.of(tokens, tokens, tokens, tokens))).isEqualTo(order);
@@ -267,8 +272,8 @@ class StepShapesTest {
     })
     void promptBuckets_haveTheKernelsOfEveryPromptInThem(
             ElementType type, int blockSize, boolean hopper, boolean invariant) {
-        KernelChoice choice =
-                new KernelChoice(PLANS, ModelShape.of(GPT2.spec(), type, Shard.WHOLE), blockSize, hopper, invariant);
+        KernelChoice choice = new KernelChoice(
+                PLANS, ModelShape.of(GPT2.spec(), type, KvPrecision.AUTO, Shard.WHOLE), blockSize, hopper, invariant);
         for (int maxTokens : new int[] {5, 100, 512, 1024}) {
             GraphBuckets buckets = GraphBuckets.ofPrompts(maxTokens, PLANS);
             for (int tokens = 2; tokens <= maxTokens; tokens++) {
@@ -460,12 +465,12 @@ class StepShapesTest {
     @Test
     void model_with_what_no_kernel_computes_is_refused_by_what_it_has() {
         ModelSpec silu = SpecBuilder.named("m").activation(Activation.SILU).build();
-        assertThatThrownBy(() -> ModelShape.of(silu, ElementType.F16, Shard.WHOLE))
+        assertThatThrownBy(() -> ModelShape.of(silu, ElementType.F16, KvPrecision.AUTO, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("m has an MLP with SiLU and no gate");
         ModelSpec plain = gated(4, 2, 32).build();
         ModelSpec scaled = new ModelSpec("m", 1000, 64, 128, 11.3f, plain.blocks(), plain.head(), plain.endOfText());
-        assertThatThrownBy(() -> ModelShape.of(scaled, ElementType.F16, Shard.WHOLE))
+        assertThatThrownBy(() -> ModelShape.of(scaled, ElementType.F16, KvPrecision.AUTO, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("m has a scaled token embedding; device cuda runs no model that has this");
     }
@@ -477,7 +482,8 @@ class StepShapesTest {
                 "learned positions",
                         gated(4, 2, 32).positions(new Positions.Learned()).build(),
                 "attention and MLP side by side", gated(4, 2, 32).parallel().build());
-        refused.forEach((what, spec) -> assertThatThrownBy(() -> ModelShape.of(spec, ElementType.INT8, Shard.WHOLE))
+        refused.forEach((what, spec) -> assertThatThrownBy(
+                        () -> ModelShape.of(spec, ElementType.INT8, KvPrecision.AUTO, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
                 .hasMessageStartingWith(
                         spec.name() + " has " + what + "; int8 weights on cuda are for models with RMS norms")
@@ -486,13 +492,13 @@ class StepShapesTest {
                 .norm(Norm.rms(1e-6f))
                 .positions(Positions.Rope.plain(10_000, 16))
                 .build();
-        assertThatThrownBy(() -> ModelShape.of(ungated, ElementType.INT8, Shard.WHOLE))
+        assertThatThrownBy(() -> ModelShape.of(ungated, ElementType.INT8, KvPrecision.AUTO, Shard.WHOLE))
                 .hasMessageStartingWith("m has an MLP without a gate; int8 weights");
     }
 
     @Test
     void weights_of_bytes_have_activations_keys_and_values_of_two() {
-        ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), ElementType.INT8, Shard.WHOLE);
+        ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), ElementType.INT8, KvPrecision.AUTO, Shard.WHOLE);
         assertThat(shape.type()).isEqualTo(ElementType.BF16);
         assertThat(shape.weights()).isEqualTo(ElementType.INT8);
         assertThat(shape.layerBlockBytes(16)).isEqualTo(2L * 2 * 64 * 16 * 2);
@@ -502,7 +508,7 @@ class StepShapesTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void gemms_of_bytes_take_the_norms_but_for_the_heads(boolean invariant) {
-        ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), ElementType.INT8, Shard.WHOLE);
+        ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), ElementType.INT8, KvPrecision.AUTO, Shard.WHOLE);
         TilePlans plans = TABLE.of(shape.layerWeights(), ElementType.INT8);
         KernelChoice choice = new KernelChoice(plans, shape, 16, true, invariant);
         for (int rows : new int[] {1, 8, 64, 300, 4000}) {
@@ -515,7 +521,7 @@ class StepShapesTest {
 
     @Test
     void sizes_of_shared_key_heads_are_those_of_the_keys() {
-        ModelShape shape = ModelShape.of(gated(6, 2, 20).build(), ElementType.BF16, Shard.WHOLE);
+        ModelShape shape = ModelShape.of(gated(6, 2, 20).build(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         assertThat(shape.attention()).isEqualTo(6 * 32);
         assertThat(shape.kvWidth()).isEqualTo(2 * 32);
         assertThat(shape.layerBlockBytes(16)).isEqualTo(2L * 2 * 32 * 16 * 2);
@@ -526,7 +532,7 @@ class StepShapesTest {
     @ParameterizedTest
     @CsvSource({"BF16, true", "F16, false"})
     void rms_norms_are_taken_by_the_gemms_where_the_stream_fits_the_type(ElementType type, boolean fused) {
-        ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), type, Shard.WHOLE);
+        ModelShape shape = ModelShape.of(gated(4, 2, 64).build(), type, KvPrecision.AUTO, Shard.WHOLE);
         StepKernels kernels = new KernelChoice(PLANS, shape, 16, true, false).of(4, 4, 4, 4);
         assertThat(kernels.tiles().qkv().generic()).isFalse();
         assertThat(kernels.fusedNorm()).isEqualTo(fused);
@@ -536,7 +542,7 @@ class StepShapesTest {
     @ParameterizedTest
     @CsvSource({"16, 64, SHARED", "16, 0, SHARED_PREFILL", "16, 2, SHARED_MIXED", "32, 64, SHARED_PREFILL"})
     void attention_of_shared_key_heads_follows_the_rows_of_one_token(int blockSize, int singles, Attention expected) {
-        ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, Shard.WHOLE);
+        ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shared, blockSize, true, false);
         assertThat(choice.of(singles == 64 ? 64 : 100, 64, 64, singles).attention())
                 .isEqualTo(expected);
@@ -544,7 +550,7 @@ class StepShapesTest {
 
     @Test
     void attention_of_shared_key_heads_is_generic_if_bits_are_to_be_the_same_for_every_batch() {
-        ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, Shard.WHOLE);
+        ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shared, 16, true, true);
         assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.GENERIC);
         assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.GENERIC);
@@ -554,7 +560,7 @@ class StepShapesTest {
     @CsvSource({"36, 4, 64, BF16", "8, 2, 32, BF16", "8, 2, 64, F32"})
     void attention_of_shared_key_heads_is_generic_for_what_its_kernels_do_not_take(
             int heads, int kvHeads, int headSize, ElementType type) {
-        ModelShape shape = ModelShape.of(gated(heads, kvHeads, headSize).build(), type, Shard.WHOLE);
+        ModelShape shape = ModelShape.of(gated(heads, kvHeads, headSize).build(), type, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shape, 16, true, false);
         assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.GENERIC);
         assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.GENERIC);
@@ -578,8 +584,58 @@ class StepShapesTest {
     })
     void blocks_that_share_a_context_grow_in_number_as_rows_become_few(
             int headSize, int rows, int kvHeads, int cluster) {
-        assertThat(new SharedAttention(headSize).cluster(rows, kvHeads, 132)).isEqualTo(cluster);
-        assertThat(new SharedAttention(128).sharedBytes()).isLessThanOrEqualTo(MAX_SHARED_BYTES);
+        for (int keyBytes : new int[] {1, 2}) {
+            SharedAttention attention = new SharedAttention(headSize, keyBytes);
+            assertThat(attention.cluster(rows, kvHeads, 132)).isEqualTo(cluster);
+            assertThat(attention.sharedBytes(rows, kvHeads, 132)).isLessThanOrEqualTo(MAX_SHARED_BYTES);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // thread blocks of 16-bit keys, of fp8 ones; those of many rows take what their rings need
+        "64, 1, 8, 69888, 69888",
+        "64, 8, 8, 69888, 69888",
+        "64, 32, 8, 78848, 78848",
+        "64, 256, 8, 69888, 37120",
+        "128, 1, 8, 106752, 106752",
+        "128, 32, 8, 106752, 106752",
+        "128, 64, 8, 106752, 73984"
+    })
+    void few_blocks_of_attention_ask_for_more_memory_so_that_they_do_not_crowd_on_a_multiprocessor(
+            int headSize, int rows, int kvHeads, int wide, int narrow) {
+        assertThat(new SharedAttention(headSize, 2).sharedBytes(rows, kvHeads, 132))
+                .isEqualTo(wide);
+        assertThat(new SharedAttention(headSize, 1).sharedBytes(rows, kvHeads, 132))
+                .isEqualTo(narrow);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = ElementType.class,
+            names = {"F32", "F16", "BF16"})
+    void keys_and_values_of_one_byte_take_their_share_of_the_memory(ElementType type) {
+        ModelShape wide = ModelShape.of(gated(4, 2, 64).build(), type, KvPrecision.AUTO, Shard.WHOLE);
+        ModelShape narrow = ModelShape.of(gated(4, 2, 64).build(), type, KvPrecision.FP8, Shard.WHOLE);
+        assertThat(wide.layerBlockBytes(16)).isEqualTo(type.bytes() * narrow.layerBlockBytes(16));
+    }
+
+    @Test
+    void attention_of_keys_of_one_byte_is_by_the_kernels_that_read_them() {
+        ModelShape narrow = ModelShape.of(gated(4, 4, 64).build(), ElementType.BF16, KvPrecision.FP8, Shard.WHOLE);
+        KernelChoice choice = new KernelChoice(PLANS, narrow, 16, true, false);
+        assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.SHARED);
+        assertThat(choice.of(100, 64, 64, 3).attention()).isEqualTo(Attention.SHARED_MIXED);
+        assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.SHARED_PREFILL);
+    }
+
+    @Test
+    void keys_of_one_byte_are_refused_for_a_model_whose_kernels_do_not_read_them() {
+        assertThatThrownBy(() -> ModelShape.of(
+                        Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.FP8, Shard.WHOLE))
+                .isInstanceOf(BadModel.class)
+                .hasMessage("gpt2 has learned positions and a head of keys for each of queries; fp8 keys and values"
+                        + " have kernels for other models alone; use --kv-cache-dtype auto");
     }
 
     @ParameterizedTest

@@ -66,6 +66,7 @@ public record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boo
         return shape.type() != ElementType.F32
                 && shape.headPad() == HEAD_SIZE
                 && shape.kvHeads() == shape.heads()
+                && !shape.narrowKeys()
                 && !shape.hasWindows();
     }
 

@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda.launch;
 
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.cuda.driver.CudaDevice;
 import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.base.RoseException.BackendUnavailable;
@@ -84,6 +85,20 @@ public enum KernelTarget {
             throw new BackendUnavailable(
                     "device cuda:" + device.index() + " (" + device.name() + ") runs kernels for " + suffix()
                             + ", and int8 weights have kernels for sm_90a alone (H100, H200); use another --dtype, or --device cpu");
+        }
+    }
+
+    /**
+     * Refuses a type of keys and values that the target has no kernels for.
+     *
+     * @throws BackendUnavailable if they are to be fp8, which came to chips with compute capability 9.0
+     */
+    public void requireKeys(KvPrecision keys, CudaDevice device) {
+        if (keys == KvPrecision.FP8 && this == SM_80) {
+            throw new BackendUnavailable(
+                    "device cuda:" + device.index() + " (" + device.name() + ") runs kernels for " + suffix()
+                            + ", and fp8 keys and values need compute capability 9.0 (H100 and newer); use"
+                            + " --kv-cache-dtype auto");
         }
     }
 

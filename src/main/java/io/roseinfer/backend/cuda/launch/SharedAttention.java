@@ -8,8 +8,9 @@ import io.roseinfer.backend.cuda.memory.ModelShape;
  * queries share, and windows.
  *
  * @param headSize of a padded head
+ * @param keyBytes bytes of an element of a key or a value: 2, or 1 for fp8
  */
-public record SharedAttention(int headSize) {
+public record SharedAttention(int headSize, int keyBytes) {
     public static final int THREADS = 128;
 
     private static final int BLOCK_SIZE = 16;
@@ -25,6 +26,9 @@ public record SharedAttention(int headSize) {
     /** Cluster times head size above which exchanging partial sums costs more than a second block on a multiprocessor gains. */
     private static final int CHEAP_EXCHANGE = 256;
 
+    /** Shared memory of which a multiprocessor with 228 KiB has enough for two thread blocks. */
+    private static final int NO_THIRD_BLOCK = 77 * 1024;
+
     /** Whether there are such kernels for a model. */
     static boolean takes(ModelShape shape) {
         return shape.type() != ElementType.F32
@@ -32,7 +36,7 @@ public record SharedAttention(int headSize) {
                 && shape.heads() / shape.kvHeads() <= MAX_GROUP;
     }
 
-    /** The kernel of rows of one token, but for the element type. */
+    /** The kernel of rows of one token, but for the element types. */
     public String kernel() {
         return "attention_shared_" + headSize;
     }
@@ -44,7 +48,7 @@ public record SharedAttention(int headSize) {
 
     /** Shared memory of a thread block of {@link #prefillKernel}: tiles of keys and values, aligned to a row. */
     public int prefillSharedBytes() {
-        return PREFILL_STAGES * 2 * PREFILL_TILE * headSize * 2 + 256;
+        return PREFILL_STAGES * 2 * PREFILL_TILE * headSize * keyBytes + 256;
     }
 
     /** Thread blocks that share the context of a row's head: the more, the fewer there are otherwise. */
@@ -61,10 +65,24 @@ public record SharedAttention(int headSize) {
         return cluster * headSize > CHEAP_EXCHANGE ? 1 : BLOCKS_PER_MULTIPROCESSOR;
     }
 
-    /** Shared memory of a thread block of {@link #kernel}: rings of KV blocks, and behind them what the thread blocks of a cluster send each other. */
-    public int sharedBytes() {
-        int stages = headSize == 64 ? 4 : 3;
-        int ring = WARPS * stages * 2 * BLOCK_SIZE * headSize * 2;
+    /**
+     * Shared memory of a thread block of {@link #kernel}: rings of KV blocks, and behind them what the thread blocks of a cluster send
+     * each other. A step that has few thread blocks asks for more: blocks that take little would crowd on the multiprocessors where
+     * the GEMM before has ended first, and leave the bandwidth of the others idle.
+     */
+    public int sharedBytes(int rows, int kvHeads, int multiprocessors) {
+        int cluster = cluster(rows, kvHeads, multiprocessors);
+        if ((long) rows * kvHeads * cluster > 2L * multiprocessors) {
+            return sharedBytes(keyBytes);
+        }
+        int wide = Math.max(sharedBytes(keyBytes), sharedBytes(2));
+        return cluster > 2 ? wide : Math.max(wide, NO_THIRD_BLOCK);
+    }
+
+    private int sharedBytes(int elementBytes) {
+        int rowBytes = headSize * elementBytes;
+        int stages = rowBytes == 256 ? 3 : 4;
+        int ring = WARPS * stages * 2 * BLOCK_SIZE * rowBytes;
         int received = (MAX_GROUP * headSize / 4 + MAX_CLUSTER) * 32;
         return ring + received;
     }

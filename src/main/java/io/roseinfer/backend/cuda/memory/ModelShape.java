@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda.memory;
 
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.BlockSpec;
@@ -13,12 +14,14 @@ import java.util.function.Predicate;
 /**
  * A model's sizes as the kernels lay them out: heads padded to a multiple of 16, everything a GEMM touches to a multiple of 128.
  *
- * @param type of activations, keys and values
+ * @param type of activations
  * @param weights the type of the matrices, which is another one only for {@link ElementType#INT8}
+ * @param keys how keys and values are held: as the activations are, or narrower
  * @param shard the part of the model that the sizes are of
  * @param headPad padded size of a head
  */
-public record ModelShape(ModelSpec spec, ElementType type, ElementType weights, Shard shard, int headPad) {
+public record ModelShape(
+        ModelSpec spec, ElementType type, ElementType weights, KvPrecision keys, Shard shard, int headPad) {
     /** What rows and columns of a matrix are padded to. */
     static final int TILE = 128;
 
@@ -40,10 +43,10 @@ public record ModelShape(ModelSpec spec, ElementType type, ElementType weights, 
      *
      * @param weights the type of its matrices
      * @throws BadModel if it has what the kernels cannot run: a trait that they do not know, heads that are too large, SiLU without
-     *     a gate, weights of one byte in a block that their kernels are not for, or heads or inner columns that the devices
-     *     cannot share evenly
+     *     a gate, weights, keys or values of one byte in a block that their kernels are not for, or heads or inner columns that
+     *     the devices cannot share evenly
      */
-    public static ModelShape of(ModelSpec spec, ElementType weights, Shard shard) {
+    public static ModelShape of(ModelSpec spec, ElementType weights, KvPrecision keys, Shard shard) {
         Trait.require(spec, SUPPORTED, "cuda");
         if (spec.attention().headSize() > LARGEST_HEAD) {
             throw new BadModel(
@@ -60,12 +63,19 @@ public record ModelShape(ModelSpec spec, ElementType type, ElementType weights, 
         requireShares(spec, shard, spec.attention().heads(), "heads");
         requireShares(spec, shard, spec.attention().kvHeads(), "heads of keys and values");
         requireShares(spec, shard, spec.mlp().inner(), "inner columns");
-        return new ModelShape(
+        ModelShape shape = new ModelShape(
                 spec,
                 weights.activations(),
                 weights,
+                keys,
                 shard,
                 roundUp(spec.attention().headSize(), 16));
+        if (shape.narrowKeys() && shape.plainAttention()) {
+            throw new BadModel(
+                    spec.name() + " has learned positions and a head of keys for each of queries; fp8 keys and"
+                            + " values have kernels for other models alone; use --kv-cache-dtype auto");
+        }
+        return shape;
     }
 
     /** The kernels for weights of one byte scale behind RMS norms and have no other epilogues than those of such models. */
@@ -206,8 +216,18 @@ public record ModelShape(ModelSpec spec, ElementType type, ElementType weights, 
         return roundUp(spec.vocabularySize(), TILE);
     }
 
+    /** Whether keys and values are held as fp8. */
+    public boolean narrowKeys() {
+        return keys == KvPrecision.FP8;
+    }
+
+    /** Bytes of an element of a key or a value. */
+    public int keyBytes() {
+        return narrowKeys() ? 1 : type.bytes();
+    }
+
     /** Bytes that one KV block takes in one layer. */
     public long layerBlockBytes(int blockSize) {
-        return 2L * kvWidth() * blockSize * type.bytes();
+        return 2L * kvWidth() * blockSize * keyBytes();
     }
 }

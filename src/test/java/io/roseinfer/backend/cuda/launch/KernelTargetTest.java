@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.cuda.driver.CudaDevice;
 import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.base.RoseException.BackendUnavailable;
@@ -83,6 +84,17 @@ class KernelTargetTest {
                             + ", and int8 weights have kernels for sm_90a alone (H100, H200); use another --dtype, or"
                             + " --device cpu");
         }
+    }
+
+    @Test
+    void keys_of_one_byte_are_refused_where_no_instruction_reads_them() {
+        KernelTarget.SM_90A.requireKeys(KvPrecision.FP8, device(9, 0));
+        KernelTarget.SM_90.requireKeys(KvPrecision.FP8, device(10, 0));
+        KernelTarget.SM_80.requireKeys(KvPrecision.AUTO, device(8, 0));
+        assertThatThrownBy(() -> KernelTarget.SM_80.requireKeys(KvPrecision.FP8, device(8, 0)))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessage("device cuda:0 (NVIDIA Test) runs kernels for sm_80, and fp8 keys and values need compute"
+                        + " capability 9.0 (H100 and newer); use --kv-cache-dtype auto");
     }
 
     @Test

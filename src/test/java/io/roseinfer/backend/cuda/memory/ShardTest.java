@@ -3,6 +3,7 @@ package io.roseinfer.backend.cuda.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.ModelSpec;
@@ -17,7 +18,7 @@ class ShardTest {
     private static final ModelSpec GPT2 = Families.shape("gpt2").orElseThrow();
 
     private static ModelShape shape(int rank, int of) {
-        return ModelShape.of(GPT2, ElementType.F16, new Shard(rank, of));
+        return ModelShape.of(GPT2, ElementType.F16, KvPrecision.AUTO, new Shard(rank, of));
     }
 
     @ParameterizedTest
