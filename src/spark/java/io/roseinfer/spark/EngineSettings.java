@@ -1,0 +1,84 @@
+package io.roseinfer.spark;
+
+import io.roseinfer.Settings;
+import io.roseinfer.Settings.Device;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** A spec, and the GPUs that Spark has given, as the library's settings. */
+final class EngineSettings {
+    private static final Pattern GPUS = Pattern.compile("cuda:\\d{1,3}(,cuda:\\d{1,3})*");
+
+    private EngineSettings() {}
+
+    /**
+     * Settings for an engine.
+     *
+     * @param given indices of the GPUs that Spark has given; empty if it has given none
+     * @throws BadInput if a word of the spec is unknown or a number out of its range
+     */
+    static Settings of(EngineSpec spec, List<Integer> given) {
+        Settings.Cuda cuda = Settings.Cuda.defaults();
+        return Settings.of(spec.model())
+                .withPlacement(placement(spec, given))
+                .withPrecision(word(Precision.class, "dtype", spec.dtype()))
+                .withOffline(spec.offline())
+                .withCuda(new Settings.Cuda(
+                        cuda.index(),
+                        cuda.graphs(),
+                        cuda.pagedAttention(),
+                        cuda.profilerRanges(),
+                        spec.batchInvariant()))
+                .withEngine(options(spec));
+    }
+
+    /** Nobody reads a row's tokens before its last, so they are delivered together. */
+    private static EngineOptions options(EngineSpec spec) {
+        return EngineOptions.defaults()
+                .withScheduler(SchedulerOptions.builder()
+                        .maxBatchSize(spec.maxBatchSize())
+                        .build())
+                .withKvBlocks(spec.kvBlocks())
+                .withStreamInterval(Integer.MAX_VALUE);
+    }
+
+    private static Settings.Placement placement(EngineSpec spec, List<Integer> given) {
+        if (spec.threads() < 0) {
+            throw new BadInput("threads is " + spec.threads() + "; it must be positive, or 0 for one per core");
+        }
+        List<Integer> gpus = gpus(spec, given);
+        Device device = gpus.isEmpty() ? word(Device.class, "device", spec.device()) : Device.CUDA;
+        return new Settings.Placement(device, spec.threads(), Math.max(1, gpus.size()), gpus, RoutingPolicy.pull());
+    }
+
+    /** The GPUs to run on by index; empty where the library chooses, and where none are used. */
+    static List<Integer> gpus(EngineSpec spec, List<Integer> given) {
+        if (GPUS.matcher(spec.device()).matches()) {
+            return Arrays.stream(spec.device().split(",", -1))
+                    .map(gpu -> Integer.valueOf(gpu.substring("cuda:".length())))
+                    .toList();
+        }
+        return spec.device().equals("auto") || spec.device().equals("cuda") ? given : List.of();
+    }
+
+    private static <E extends Enum<E>> E word(Class<E> type, String name, String seen) {
+        for (E constant : type.getEnumConstants()) {
+            if (constant.name().toLowerCase(Locale.ROOT).equals(seen)) {
+                return constant;
+            }
+        }
+        String known = Arrays.stream(type.getEnumConstants())
+                .map(constant -> constant.name().toLowerCase(Locale.ROOT))
+                .collect(Collectors.joining(", "));
+        throw new BadInput(name + " is " + Quoted.name(seen) + "; it must be one of " + known);
+    }
+}

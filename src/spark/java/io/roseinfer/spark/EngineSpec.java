@@ -1,0 +1,71 @@
+package io.roseinfer.spark;
+
+import java.io.Serializable;
+import java.util.Objects;
+
+/**
+ * What an engine is opened with in each executor; tasks with equal specs share one.
+ *
+ * @param model a directory that every executor sees, a hub id, {@code builtin:tiny} or {@code random:NAME}
+ * @param device {@code auto}, {@code cpu}, {@code cuda}, {@code cuda:1} or {@code cuda:0,cuda:1}, or {@code sim}; on {@code auto} and {@code cuda} the
+ *     GPUs are those that Spark has given the executor, if it has
+ * @param dtype how weights are held, {@code auto} or a type as {@code --dtype} takes it
+ * @param threads of the processor; 0 takes one per core, which is too many where executors share a machine
+ * @param maxBatchSize most rows in a decode step
+ * @param kvBlocks KV blocks in the pool; 0 lets the device choose
+ * @param batchInvariant whether a GPU's results are the same to the bit whatever else runs, as the processor's always are
+ * @param offline forbids downloads
+ */
+public record EngineSpec(
+        String model,
+        String device,
+        String dtype,
+        int threads,
+        int maxBatchSize,
+        int kvBlocks,
+        boolean batchInvariant,
+        boolean offline)
+        implements Serializable {
+    /** Rows in a decode step where nothing else is said. */
+    public static final int DEFAULT_BATCH_SIZE = 32;
+
+    public EngineSpec {
+        Objects.requireNonNull(model, "model");
+        Objects.requireNonNull(device, "device");
+        Objects.requireNonNull(dtype, "dtype");
+    }
+
+    /** A model on the best device there is. */
+    public static EngineSpec of(String model) {
+        JavaVersion.require();
+        return new EngineSpec(model, "auto", "auto", 0, DEFAULT_BATCH_SIZE, 0, false, false);
+    }
+
+    public EngineSpec withDevice(String value) {
+        return new EngineSpec(model, value, dtype, threads, maxBatchSize, kvBlocks, batchInvariant, offline);
+    }
+
+    public EngineSpec withDtype(String value) {
+        return new EngineSpec(model, device, value, threads, maxBatchSize, kvBlocks, batchInvariant, offline);
+    }
+
+    public EngineSpec withThreads(int value) {
+        return new EngineSpec(model, device, dtype, value, maxBatchSize, kvBlocks, batchInvariant, offline);
+    }
+
+    public EngineSpec withMaxBatchSize(int value) {
+        return new EngineSpec(model, device, dtype, threads, value, kvBlocks, batchInvariant, offline);
+    }
+
+    public EngineSpec withKvBlocks(int value) {
+        return new EngineSpec(model, device, dtype, threads, maxBatchSize, value, batchInvariant, offline);
+    }
+
+    public EngineSpec withBatchInvariant(boolean value) {
+        return new EngineSpec(model, device, dtype, threads, maxBatchSize, kvBlocks, value, offline);
+    }
+
+    public EngineSpec withOffline(boolean value) {
+        return new EngineSpec(model, device, dtype, threads, maxBatchSize, kvBlocks, batchInvariant, value);
+    }
+}

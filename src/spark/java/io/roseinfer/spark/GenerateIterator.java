@@ -1,0 +1,78 @@
+package io.roseinfer.spark;
+
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.Engine;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * A partition's rows with what was generated for them, in the order in which they end. It keeps the engine full: before it hands out a row
+ * it submits as many as there is room for.
+ */
+final class GenerateIterator implements Iterator<Row> {
+    /** Rows in flight for each row of a decode step, where the spec leaves it open. */
+    private static final int ROWS_AHEAD = 2;
+
+    private final Iterator<Row> input;
+    private final RowRequests requests;
+    private final RowResults results;
+    private final InFlight<Row> inFlight;
+
+    private GenerateIterator(Iterator<Row> input, RowRequests requests, RowResults results, InFlight<Row> inFlight) {
+        this.input = input;
+        this.requests = requests;
+        this.results = results;
+        this.inFlight = inFlight;
+    }
+
+    /** Generates for the rows of the task that runs on this thread. */
+    static GenerateIterator open(Iterator<Row> input, StructType schema, GenerateSpec spec) {
+        TaskWatch task = TaskWatch.current();
+        Engine engine = ExecutorEngines.get(spec.engine(), task.gpus()).engine();
+        InFlight<Row> inFlight = new InFlight<>(engine, capacity(spec), task::check);
+        task.guard(inFlight);
+        return new GenerateIterator(input, new RowRequests(schema, spec), new RowResults(spec), inFlight);
+    }
+
+    private static int capacity(GenerateSpec spec) {
+        return spec.maxInFlight() > 0
+                ? spec.maxInFlight()
+                : ROWS_AHEAD * spec.engine().maxBatchSize();
+    }
+
+    @Override
+    public boolean hasNext() {
+        return !inFlight.isEmpty() || input.hasNext();
+    }
+
+    @Override
+    public Row next() {
+        while (!inFlight.isFull() && input.hasNext()) {
+            Optional<Row> refused = submit(input.next());
+            if (refused.isPresent()) {
+                return refused.get();
+            }
+        }
+        if (inFlight.isEmpty()) {
+            throw new NoSuchElementException("the partition has ended");
+        }
+        InFlight.Ended<Row> ended = inFlight.take();
+        return ended.failure().isPresent()
+                ? results.failed(ended.row(), ended.failure().get())
+                : results.completed(ended.row(), ended.completions().get(0));
+    }
+
+    /** Empty if the engine has taken the row; otherwise the row with the reason. */
+    private Optional<Row> submit(Row row) {
+        try {
+            inFlight.submit(row, List.of(requests.request(row)));
+            return Optional.empty();
+        } catch (BadInput bad) {
+            return Optional.of(results.failed(row, bad));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package io.roseinfer.spark;
+
+import java.util.Iterator;
+import org.apache.spark.api.java.function.MapPartitionsFunction;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * The work of a task, as Spark sends it to an executor.
+ *
+ * @param schema the columns of the rows that come in
+ */
+record GenerateRows(StructType schema, GenerateSpec spec) implements MapPartitionsFunction<Row, Row> {
+    @Override
+    public Iterator<Row> call(Iterator<Row> rows) {
+        JavaVersion.require();
+        return GenerateIterator.open(rows, schema, spec);
+    }
+}

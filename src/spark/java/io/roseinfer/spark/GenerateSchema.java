@@ -1,0 +1,118 @@
+package io.roseinfer.spark;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.spark.GenerateSpec.Columns;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/** The columns of a generation, and what is checked of it before any job runs. */
+final class GenerateSchema {
+    private static final DataType IDS = DataTypes.createArrayType(DataTypes.IntegerType, false);
+
+    private static final StructType USAGE = new StructType()
+            .add("prompt", DataTypes.IntegerType, false)
+            .add("completion", DataTypes.IntegerType, false)
+            .add("cached", DataTypes.IntegerType, false);
+
+    /** The output column's fields. */
+    static final StructType OUTPUT = new StructType()
+            .add("text", DataTypes.StringType, true)
+            .add("ids", IDS, false)
+            .add("finish_reason", DataTypes.StringType, false)
+            .add("usage", USAGE, false)
+            .add("ttft_ns", DataTypes.LongType, false);
+
+    /** The metrics column's fields. */
+    static final StructType METRICS = new StructType()
+            .add("queued_ns", DataTypes.LongType, false)
+            .add("ttft_ns", DataTypes.LongType, false)
+            .add("duration_ns", DataTypes.LongType, false);
+
+    private static final List<DataType> KEYS = List.of(
+            DataTypes.StringType, DataTypes.ByteType, DataTypes.ShortType, DataTypes.IntegerType, DataTypes.LongType);
+
+    private GenerateSchema() {}
+
+    /**
+     * The columns of a result: those of the input, then the new ones.
+     *
+     * @throws BadInput if the input lacks a column, has one of another type or one that the result would have twice, or if a number of the
+     *     spec is out of its range
+     */
+    static StructType result(StructType input, GenerateSpec spec) {
+        checkNumbers(spec);
+        Columns columns = spec.columns();
+        StructField prompt = input.apply(index(input, "input", columns.input()));
+        boolean ids = prompt.dataType() instanceof ArrayType array
+                && array.elementType().equals(DataTypes.IntegerType);
+        if (!ids && !prompt.dataType().equals(DataTypes.StringType)) {
+            throw new BadInput("the input column " + Quoted.name(columns.input()) + " is of type "
+                    + prompt.dataType().simpleString() + "; a prompt is a string, or token ids as array<int>");
+        }
+        if (!columns.key().isEmpty()) {
+            checkKey(input.apply(index(input, "key", columns.key())));
+        }
+        StructType result = with(input, "output", columns.output(), OUTPUT);
+        result = with(result, "error", columns.error(), DataTypes.StringType);
+        return columns.metrics().isEmpty() ? result : with(result, "metrics", columns.metrics(), METRICS);
+    }
+
+    /** What the engine would refuse of every row, by the checks of the engine itself. */
+    private static void checkNumbers(GenerateSpec spec) {
+        sampling(spec);
+        GenerationRequest unused = GenerationRequest.ofTokens(0).withMaxNewTokens(spec.maxNewTokens());
+        if (spec.maxInFlight() < 0) {
+            throw new BadInput(
+                    "max_in_flight is " + spec.maxInFlight() + "; it must be positive, or 0 for twice the decode rows");
+        }
+        EngineSettings.of(spec.engine(), List.of());
+    }
+
+    static SamplingParams sampling(GenerateSpec spec) {
+        return SamplingParams.random()
+                .withTemperature(spec.sampling().temperature())
+                .withTopK(spec.sampling().topK())
+                .withTopP(spec.sampling().topP());
+    }
+
+    private static void checkKey(StructField key) {
+        if (!KEYS.contains(key.dataType())) {
+            throw new BadInput("the key column " + Quoted.name(key.name()) + " is of type "
+                    + key.dataType().simpleString() + "; a key is a string or an integer, so cast it to string");
+        }
+    }
+
+    /** Where a column is; Spark's names are the same in upper and lower case. */
+    static int index(StructType schema, String role, String name) {
+        String[] names = schema.fieldNames();
+        List<Integer> found = Stream.iterate(0, i -> i < names.length, i -> i + 1)
+                .filter(i -> names[i].equalsIgnoreCase(name))
+                .toList();
+        if (found.size() != 1) {
+            throw new BadInput("the " + role + " column is " + Quoted.name(name) + ", of which the data frame has "
+                    + (found.isEmpty() ? "none" : found.size()) + "; its columns are "
+                    + Quoted.names(Arrays.asList(names)));
+        }
+        return found.get(0);
+    }
+
+    private static StructType with(StructType schema, String role, String name, DataType type) {
+        if (name.isEmpty()) {
+            throw new BadInput("the " + role + " column has no name; give it one");
+        }
+        if (Arrays.stream(schema.fieldNames()).anyMatch(name::equalsIgnoreCase)) {
+            throw new BadInput("the " + role + " column would be " + Quoted.name(name)
+                    + ", which is there already; give it another name, or drop that one before");
+        }
+        return schema.add(name, type, true);
+    }
+}

@@ -1,0 +1,297 @@
+package io.roseinfer.spark;
+
+import io.roseinfer.spark.GenerateSpec.Columns;
+import io.roseinfer.spark.GenerateSpec.Sampling;
+import org.apache.spark.ml.param.BooleanParam;
+import org.apache.spark.ml.param.FloatParam;
+import org.apache.spark.ml.param.IntParam;
+import org.apache.spark.ml.param.LongParam;
+import org.apache.spark.ml.param.Param;
+import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.ml.util.DefaultParamsReader;
+import org.apache.spark.ml.util.DefaultParamsWritable;
+import org.apache.spark.ml.util.Identifiable$;
+import org.apache.spark.ml.util.MLReader;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * {@link RoseinferSpark#generate} as a stage of a pipeline of {@code spark.ml}. Its parameters are the fields of {@link GenerateSpec},
+ * {@link Columns}, {@link Sampling} and {@link EngineSpec}, with their defaults.
+ *
+ * {@snippet :
+ * new GenerateTransformer().setModelRef("builtin:tiny").setMaxNewTokens(32).transform(prompts).show();
+ * }
+ */
+public final class GenerateTransformer extends UidTransformer implements DefaultParamsWritable {
+    private static final long serialVersionUID = 1;
+
+    private final Param<String> modelRef = new Param<>(
+            this, "modelRef", "a directory that every executor sees, a hub id, builtin:tiny or random:NAME");
+    private final Param<String> device = new Param<>(
+            this,
+            "device",
+            "auto, cpu, cuda, cuda:N or cuda:N,cuda:M, or sim; auto and cuda take the GPUs that Spark gives");
+    private final Param<String> dtype =
+            new Param<>(this, "dtype", "how weights are held: auto, fp32, bf16, fp16, int8 or int4");
+    private final IntParam threads = new IntParam(this, "threads", "threads of the processor; 0 is one per core");
+    private final IntParam maxBatchSize = new IntParam(this, "maxBatchSize", "most rows in a decode step");
+    private final IntParam kvBlocks = new IntParam(this, "kvBlocks", "KV blocks in the pool; 0 lets the device choose");
+    private final BooleanParam batchInvariant =
+            new BooleanParam(this, "batchInvariant", "whether a GPU's results are bit-equal whatever else runs");
+    private final BooleanParam offline = new BooleanParam(this, "offline", "whether to download nothing");
+    private final Param<String> inputCol =
+            new Param<>(this, "inputCol", "the prompt: a string, or token ids as array<int>");
+    private final Param<String> outputCol = new Param<>(this, "outputCol", "what was generated");
+    private final Param<String> errorCol = new Param<>(this, "errorCol", "why a row has no output");
+    private final Param<String> metricsCol =
+            new Param<>(this, "metricsCol", "how long a row took; empty leaves the column out");
+    private final Param<String> keyCol =
+            new Param<>(this, "keyCol", "what tells a row from all others, for its seed; empty takes the prompt");
+    private final IntParam maxNewTokens = new IntParam(this, "maxNewTokens", "most tokens to generate for a row");
+    private final FloatParam temperature = new FloatParam(this, "temperature", "0 is greedy");
+    private final IntParam topK = new IntParam(this, "topK", "keep the k most likely tokens; 0 keeps all");
+    private final FloatParam topP =
+            new FloatParam(this, "topP", "keep the fewest most likely tokens whose probability reaches p");
+    private final LongParam seed = new LongParam(this, "seed", "with a row's key, the seed of its random draws");
+    private final IntParam maxInFlight = new IntParam(
+            this, "maxInFlight", "rows that a task keeps in the engine; 0 is twice the rows of a decode step");
+
+    /** A transformer that needs only a model. */
+    public GenerateTransformer() {
+        this(Identifiable$.MODULE$.randomUID("generate"));
+    }
+
+    /** As Spark makes it when it loads one. */
+    public GenerateTransformer(String uid) {
+        super(uid);
+        JavaVersion.require();
+        GenerateSpec spec = GenerateSpec.of("");
+        setDefault(device, spec.engine().device());
+        setDefault(dtype, spec.engine().dtype());
+        setDefault(threads, spec.engine().threads());
+        setDefault(maxBatchSize, spec.engine().maxBatchSize());
+        setDefault(kvBlocks, spec.engine().kvBlocks());
+        setDefault(batchInvariant, spec.engine().batchInvariant());
+        setDefault(offline, spec.engine().offline());
+        setDefault(inputCol, spec.columns().input());
+        setDefault(outputCol, spec.columns().output());
+        setDefault(errorCol, spec.columns().error());
+        setDefault(metricsCol, spec.columns().metrics());
+        setDefault(keyCol, spec.columns().key());
+        setDefault(maxNewTokens, spec.maxNewTokens());
+        setDefault(temperature, spec.sampling().temperature());
+        setDefault(topK, spec.sampling().topK());
+        setDefault(topP, spec.sampling().topP());
+        setDefault(seed, spec.seed());
+        setDefault(maxInFlight, spec.maxInFlight());
+    }
+
+    /** Reads what {@code write} or a pipeline has written. */
+    public static GenerateTransformer load(String path) {
+        return read().load(path);
+    }
+
+    /** How Spark reads it, alone or as a stage. */
+    public static MLReader<GenerateTransformer> read() {
+        return new DefaultParamsReader<>();
+    }
+
+    /** What the parameters say. */
+    public GenerateSpec spec() {
+        EngineSpec engine = new EngineSpec(
+                getOrDefault(modelRef),
+                getOrDefault(device),
+                getOrDefault(dtype),
+                (int) getOrDefault(threads),
+                (int) getOrDefault(maxBatchSize),
+                (int) getOrDefault(kvBlocks),
+                (boolean) getOrDefault(batchInvariant),
+                (boolean) getOrDefault(offline));
+        Columns columns = new Columns(
+                getOrDefault(inputCol),
+                getOrDefault(outputCol),
+                getOrDefault(errorCol),
+                getOrDefault(metricsCol),
+                getOrDefault(keyCol));
+        Sampling sampling =
+                new Sampling((float) getOrDefault(temperature), (int) getOrDefault(topK), (float) getOrDefault(topP));
+        return new GenerateSpec(
+                engine, columns, (int) getOrDefault(maxNewTokens), sampling, (long) getOrDefault(seed), (int)
+                        getOrDefault(maxInFlight));
+    }
+
+    @Override
+    public Dataset<Row> transform(Dataset<?> rows) {
+        return RoseinferSpark.generate(rows, spec());
+    }
+
+    /** @throws io.roseinfer.base.RoseException.BadInput if the columns or the parameters cannot be */
+    @Override
+    public StructType transformSchema(StructType schema) {
+        return GenerateSchema.result(schema, spec());
+    }
+
+    @Override
+    public GenerateTransformer copy(ParamMap extra) {
+        return defaultCopy(extra);
+    }
+
+    public Param<String> modelRef() {
+        return modelRef;
+    }
+
+    public GenerateTransformer setModelRef(String value) {
+        return with(modelRef, value);
+    }
+
+    public Param<String> device() {
+        return device;
+    }
+
+    public GenerateTransformer setDevice(String value) {
+        return with(device, value);
+    }
+
+    public Param<String> dtype() {
+        return dtype;
+    }
+
+    public GenerateTransformer setDtype(String value) {
+        return with(dtype, value);
+    }
+
+    public IntParam threads() {
+        return threads;
+    }
+
+    public GenerateTransformer setThreads(int value) {
+        return with(threads, value);
+    }
+
+    public IntParam maxBatchSize() {
+        return maxBatchSize;
+    }
+
+    public GenerateTransformer setMaxBatchSize(int value) {
+        return with(maxBatchSize, value);
+    }
+
+    public IntParam kvBlocks() {
+        return kvBlocks;
+    }
+
+    public GenerateTransformer setKvBlocks(int value) {
+        return with(kvBlocks, value);
+    }
+
+    public BooleanParam batchInvariant() {
+        return batchInvariant;
+    }
+
+    public GenerateTransformer setBatchInvariant(boolean value) {
+        return with(batchInvariant, value);
+    }
+
+    public BooleanParam offline() {
+        return offline;
+    }
+
+    public GenerateTransformer setOffline(boolean value) {
+        return with(offline, value);
+    }
+
+    public Param<String> inputCol() {
+        return inputCol;
+    }
+
+    public GenerateTransformer setInputCol(String value) {
+        return with(inputCol, value);
+    }
+
+    public Param<String> outputCol() {
+        return outputCol;
+    }
+
+    public GenerateTransformer setOutputCol(String value) {
+        return with(outputCol, value);
+    }
+
+    public Param<String> errorCol() {
+        return errorCol;
+    }
+
+    public GenerateTransformer setErrorCol(String value) {
+        return with(errorCol, value);
+    }
+
+    public Param<String> metricsCol() {
+        return metricsCol;
+    }
+
+    public GenerateTransformer setMetricsCol(String value) {
+        return with(metricsCol, value);
+    }
+
+    public Param<String> keyCol() {
+        return keyCol;
+    }
+
+    public GenerateTransformer setKeyCol(String value) {
+        return with(keyCol, value);
+    }
+
+    public IntParam maxNewTokens() {
+        return maxNewTokens;
+    }
+
+    public GenerateTransformer setMaxNewTokens(int value) {
+        return with(maxNewTokens, value);
+    }
+
+    public FloatParam temperature() {
+        return temperature;
+    }
+
+    public GenerateTransformer setTemperature(float value) {
+        return with(temperature, value);
+    }
+
+    public IntParam topK() {
+        return topK;
+    }
+
+    public GenerateTransformer setTopK(int value) {
+        return with(topK, value);
+    }
+
+    public FloatParam topP() {
+        return topP;
+    }
+
+    public GenerateTransformer setTopP(float value) {
+        return with(topP, value);
+    }
+
+    public LongParam seed() {
+        return seed;
+    }
+
+    public GenerateTransformer setSeed(long value) {
+        return with(seed, value);
+    }
+
+    public IntParam maxInFlight() {
+        return maxInFlight;
+    }
+
+    public GenerateTransformer setMaxInFlight(int value) {
+        return with(maxInFlight, value);
+    }
+
+    private <T> GenerateTransformer with(Param<T> parameter, T value) {
+        set(parameter, value);
+        return this;
+    }
+}

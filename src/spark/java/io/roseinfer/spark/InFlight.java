@@ -1,0 +1,266 @@
+package io.roseinfer.spark;
+
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.base.RoseException.ReplicaStopped;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.TokenStream;
+import io.roseinfer.scheduler.FinishReason;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows that one task has in the engine, handed back in the order in which they end. One thread at a time submits and takes; any other
+ * may close or wake.
+ *
+ * <p>The engine's thread links a row that has ended into a stack, so it neither waits nor allocates.
+ */
+final class InFlight<T> implements AutoCloseable {
+    /** How often a row is begun that fails by no fault of its own. */
+    private static final int TRIES = 3;
+
+    /** Between two tries to submit to a full engine, whose other tasks end rows meanwhile. */
+    private static final long FULL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /**
+     * A row that has ended.
+     *
+     * @param completions one for each of its requests, in their order; none if it has failed
+     */
+    record Ended<T>(T row, List<Completion> completions, Optional<RoseException> failure) {}
+
+    private static final class Entry<T> {
+        private final T row;
+        private final List<GenerationRequest> requests;
+        private final AtomicInteger running = new AtomicInteger();
+        private List<TokenStream> streams = List.of();
+        private int tries;
+
+        /** The one that ended before it, while both are in the stack. */
+        private @Nullable Entry<T> below;
+
+        private Entry(T row, List<GenerationRequest> requests) {
+            this.row = row;
+            this.requests = requests;
+        }
+    }
+
+    private final Engine engine;
+    private final int capacity;
+    private final Runnable check;
+    private final Set<TokenStream> open = ConcurrentHashMap.newKeySet();
+    /** Rows that have ended, the newest on top. */
+    private final AtomicReference<@Nullable Entry<T>> stack = new AtomicReference<>();
+
+    /** The same, the oldest first, once the reader has seen them. */
+    private final Deque<Entry<T>> ended = new ArrayDeque<>();
+
+    private int rows;
+    private volatile boolean closed;
+    private volatile @Nullable Thread waiting;
+
+    /**
+     * No rows yet.
+     *
+     * @param capacity most rows at once
+     * @param check called before each wait and after each waking; throws if the task is to stop
+     */
+    InFlight(Engine engine, int capacity, Runnable check) {
+        this.engine = engine;
+        this.capacity = capacity;
+        this.check = check;
+    }
+
+    boolean isFull() {
+        return rows >= capacity;
+    }
+
+    boolean isEmpty() {
+        return rows == 0;
+    }
+
+    /**
+     * Submits a row, as soon as the engine takes it.
+     *
+     * @throws RoseException.BadInput if the engine would never take one of its requests; the row is not in flight then
+     */
+    void submit(T row, List<GenerationRequest> requests) {
+        start(new Entry<>(row, requests));
+        rows++;
+    }
+
+    private void start(Entry<T> entry) {
+        entry.tries++;
+        List<TokenStream> streams = new ArrayList<>();
+        try {
+            for (GenerationRequest request : entry.requests) {
+                streams.add(submitted(request));
+            }
+        } catch (RuntimeException e) {
+            streams.forEach(this::release);
+            throw e;
+        }
+        entry.streams = streams;
+        // One more than there are streams, so that it has not ended before all of them are listened to.
+        entry.running.set(streams.size() + 1);
+        streams.forEach(stream -> listen(stream, entry));
+        oneLess(entry);
+    }
+
+    private void listen(TokenStream stream, Entry<T> entry) {
+        AtomicBoolean told = new AtomicBoolean();
+        stream.onDelivery(() -> {
+            if (stream.finishReason().isPresent() && !told.getAndSet(true)) {
+                oneLess(entry);
+            }
+        });
+    }
+
+    private void oneLess(Entry<T> entry) {
+        if (entry.running.decrementAndGet() == 0) {
+            push(entry);
+        }
+    }
+
+    private TokenStream submitted(GenerationRequest request) {
+        while (true) {
+            check();
+            try {
+                TokenStream stream = engine.submit(request);
+                open.add(stream);
+                if (closed) {
+                    release(stream);
+                }
+                return stream;
+            } catch (Overloaded full) {
+                LockSupport.parkNanos(this, FULL_NANOS);
+            }
+        }
+    }
+
+    private void release(TokenStream stream) {
+        stream.close();
+        open.remove(stream);
+    }
+
+    private void push(Entry<T> entry) {
+        Entry<T> top;
+        do {
+            top = stack.get();
+            entry.below = top;
+        } while (!stack.compareAndSet(top, entry));
+        wake();
+    }
+
+    /** Has the thread that waits look again. */
+    void wake() {
+        Thread thread = waiting;
+        if (thread != null) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /**
+     * Waits for the next row to end.
+     *
+     * @throws EngineStopped if the engine was closed or has failed: then no row of it can be trusted to end
+     */
+    Ended<T> take() {
+        while (true) {
+            Entry<T> entry = next();
+            entry.streams.forEach(open::remove);
+            Optional<Ended<T>> result = result(entry);
+            if (result.isPresent()) {
+                rows--;
+                return result.get();
+            }
+            start(entry);
+        }
+    }
+
+    private Entry<T> next() {
+        waiting = Thread.currentThread();
+        try {
+            while (true) {
+                if (ended.isEmpty()) {
+                    takeStack();
+                }
+                Entry<T> entry = ended.poll();
+                if (entry != null) {
+                    return entry;
+                }
+                check();
+                if (stack.get() == null) {
+                    LockSupport.park(this);
+                }
+            }
+        } finally {
+            waiting = null;
+        }
+    }
+
+    private void takeStack() {
+        for (Entry<T> entry = stack.getAndSet(null); entry != null; entry = entry.below) {
+            ended.push(entry);
+        }
+    }
+
+    private void check() {
+        if (closed) {
+            throw new IllegalStateException("the task has completed, so its rows were ended");
+        }
+        check.run();
+    }
+
+    /** Empty if the row is to be begun again. */
+    private Optional<Ended<T>> result(Entry<T> entry) {
+        try {
+            List<Completion> completions = new ArrayList<>();
+            for (TokenStream stream : entry.streams) {
+                completions.add(whole(stream.completion()));
+            }
+            return Optional.of(new Ended<>(entry.row, completions, Optional.empty()));
+        } catch (EngineStopped dead) {
+            throw dead;
+        } catch (DeviceFailure | ReplicaStopped failure) {
+            if (entry.tries < TRIES) {
+                return Optional.empty();
+            }
+            return Optional.of(new Ended<>(entry.row, List.of(), Optional.of(failure)));
+        } catch (RoseException failure) {
+            return Optional.of(new Ended<>(entry.row, List.of(), Optional.of(failure)));
+        }
+    }
+
+    /** Nobody but the engine's end cancels a row that is waited for. */
+    private Completion whole(Completion completion) {
+        if (completion.finishReason() == FinishReason.CANCELLED) {
+            check();
+            throw new EngineStopped("the engine was closed while it generated for a row");
+        }
+        return completion;
+    }
+
+    /** Ends all rows, which returns their KV blocks. */
+    @Override
+    public void close() {
+        closed = true;
+        open.forEach(TokenStream::close);
+        wake();
+    }
+}

@@ -1,0 +1,19 @@
+package io.roseinfer.spark;
+
+import org.apache.spark.ml.Transformer;
+
+/** A transformer with its uid, which a parameter asks for when it is made: before the constructor of the class that has the parameter. */
+abstract class UidTransformer extends Transformer {
+    private static final long serialVersionUID = 1;
+
+    private final String uid;
+
+    UidTransformer(String uid) {
+        this.uid = uid;
+    }
+
+    @Override
+    public final String uid() {
+        return uid;
+    }
+}

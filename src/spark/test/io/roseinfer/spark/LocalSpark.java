@@ -1,0 +1,45 @@
+package io.roseinfer.spark;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+
+/** Sessions and data frames for tests. */
+final class LocalSpark {
+    static final StructType PROMPTS =
+            new StructType().add("id", DataTypes.LongType, false).add("prompt", DataTypes.StringType, true);
+
+    private LocalSpark() {}
+
+    /** A session without a user interface, whose files are in the build's folder. */
+    static SparkSession.Builder builder(String master) {
+        return SparkSession.builder()
+                .master(master)
+                .appName("roseinfer")
+                .config("spark.ui.enabled", false)
+                .config("spark.driver.host", "localhost")
+                .config("spark.driver.bindAddress", "127.0.0.1")
+                .config("spark.sql.shuffle.partitions", 3)
+                .config("spark.sql.warehouse.dir", "target/spark-warehouse");
+    }
+
+    /** Rows of an id and a prompt, in an order of their own in as many partitions. */
+    static Dataset<Row> prompts(SparkSession spark, int rows, int partitions) {
+        List<Row> all = new ArrayList<>();
+        for (int i = 0; i < rows; i++) {
+            all.add(RowFactory.create((long) i, prompt(i)));
+        }
+        return spark.createDataset(all, Encoders.row(PROMPTS)).repartition(partitions);
+    }
+
+    /** Prompts of one to seven words, every one another. */
+    static String prompt(int i) {
+        return "Once upon a time there lived".split(" ")[i % 6] + " " + i + " little bears".repeat(i % 3);
+    }
+}

@@ -1,0 +1,285 @@
+package io.roseinfer.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.EngineStats;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.family.Families;
+import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tasks that end before their rows do, and engines that end before their tasks; on the simulated device, held still where that matters. */
+@Timeout(300)
+class StoppedTaskTest {
+    private static final EngineSpec SIM =
+            EngineSpec.of("random:gpt2").withDevice("sim").withMaxBatchSize(4);
+    private static final GenerateSpec SPEC =
+            GenerateSpec.of(SIM).withMaxNewTokens(40).withMaxInFlight(4);
+    private static final ModelSpec SHAPE = Families.shape("gpt2").orElseThrow();
+    private static final StructType IDS = new StructType()
+            .add("id", DataTypes.IntegerType, false)
+            .add("prompt", DataTypes.createArrayType(DataTypes.IntegerType));
+
+    private static final ExecutorService BESIDE = Executors.newCachedThreadPool();
+
+    private static SparkSession spark;
+
+    @BeforeAll
+    static void start() {
+        spark = LocalSpark.builder("local[2, 3]")
+                .config("spark.job.interruptOnCancel", false)
+                .getOrCreate();
+    }
+
+    @AfterAll
+    static void stop() {
+        spark.stop();
+        BESIDE.shutdown();
+    }
+
+    @AfterEach
+    void closeEngines() {
+        RoseinferSpark.closeEngines();
+    }
+
+    /** Has tasks use an engine on a simulated device that does something at the start of each step. */
+    private static Engine engine(LongConsumer onStep, int maxInflight) {
+        EngineOptions options = EngineOptions.defaults()
+                .withScheduler(SchedulerOptions.builder().maxBatchSize(4).build())
+                .withMaxInflightRequests(maxInflight)
+                .withStreamInterval(Integer.MAX_VALUE);
+        SimRunner runner = new SimRunner(
+                SHAPE,
+                EngineLimits.runnerLimits(options, SHAPE),
+                SimOptions.defaults().withOnStep(onStep));
+        Engine engine = Engine.open(runner, Optional.empty(), options, Clock.system());
+        ExecutorEngines.put(SIM, engine);
+        return engine;
+    }
+
+    /** Rows of one partition; the first has a prompt that leaves room for one token in the context. */
+    private static Dataset<Row> rows(int count) {
+        List<Row> rows = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            rows.add(RowFactory.create(i, i == 0 ? new int[SHAPE.contextLength() - 1] : new int[] {i}));
+        }
+        return spark.createDataset(rows, Encoders.row(IDS)).coalesce(1);
+    }
+
+    private static Set<Integer> ids(Dataset<Row> generated) {
+        Set<Integer> ids = new HashSet<>();
+        for (Row row : generated.collectAsList()) {
+            assertThat(ids.add(row.getInt(0))).as("row %s once", row.get(0)).isTrue();
+            assertThat(row.getString(3)).as("error of row %s", row.get(0)).isNull();
+        }
+        return ids;
+    }
+
+    /** Waits until the engine has nothing to do. */
+    private static EngineStats idle(Engine engine) {
+        EngineStats stats = engine.stats();
+        while (stats.active() + stats.waiting() > 0) {
+            Thread.onSpinWait();
+            stats = engine.stats();
+        }
+        return stats;
+    }
+
+    private static long ended(EngineStats stats, FinishReason reason) {
+        return stats.requests().ended().getOrDefault(reason, 0L);
+    }
+
+    @Test
+    void rows_come_in_the_order_in_which_they_end() {
+        Semaphore steps = new Semaphore(0);
+        Engine engine = engine(step -> steps.acquireUninterruptibly(), 100);
+        Dataset<Row> four = rows(4).selectExpr("3 - id AS id", "prompt").coalesce(1);
+        CompletableFuture<List<Row>> job = CompletableFuture.supplyAsync(
+                () -> RoseinferSpark.generate(four, SPEC).collectAsList(), BESIDE);
+        while (engine.stats().requests().accepted() < 4) {
+            Thread.onSpinWait();
+        }
+        steps.release(1_000_000);
+        assertThat(job.join())
+                .extracting(row -> row.getInt(0))
+                .hasSize(4)
+                .first()
+                .isEqualTo(3);
+    }
+
+    @Test
+    void a_task_that_limit_ends_returns_its_blocks() {
+        Semaphore steps = new Semaphore(3);
+        Engine engine = engine(step -> steps.acquireUninterruptibly(), 100);
+        Row first =
+                RoseinferSpark.generate(rows(20), SPEC).limit(1).collectAsList().get(0);
+        assertThat(first.getInt(0)).isZero();
+        steps.release(1_000_000);
+        EngineStats stats = idle(engine);
+        assertThat(stats.blocksInUse()).isZero();
+        assertThat(ended(stats, FinishReason.CANCELLED)).isEqualTo(3);
+        assertThat(ended(stats, FinishReason.LENGTH)).isEqualTo(1);
+    }
+
+    @Test
+    void a_killed_task_returns_its_blocks_though_it_waits_for_a_token() {
+        CountDownLatch inStep = new CountDownLatch(1);
+        Semaphore steps = new Semaphore(0);
+        Engine engine = engine(
+                step -> {
+                    inStep.countDown();
+                    steps.acquireUninterruptibly();
+                },
+                100);
+        CompletableFuture<List<Row>> job = CompletableFuture.supplyAsync(
+                () -> {
+                    spark.sparkContext().setJobGroup("doomed", "is cancelled", false);
+                    return RoseinferSpark.generate(rows(20), SPEC).collectAsList();
+                },
+                BESIDE);
+        await(inStep);
+        while (engine.stats().requests().accepted() < 4) {
+            Thread.onSpinWait();
+        }
+        spark.sparkContext().cancelJobGroup("doomed");
+        assertThatThrownBy(job::join).hasStackTraceContaining("cancelled");
+        while (Stream.of(spark.sparkContext().statusTracker().getExecutorInfos())
+                .anyMatch(executor -> executor.numRunningTasks() > 0)) {
+            Thread.onSpinWait();
+        }
+        steps.release(1_000_000);
+        EngineStats stats = idle(engine);
+        assertThat(stats.blocksInUse()).isZero();
+        assertThat(ended(stats, FinishReason.CANCELLED)).isGreaterThanOrEqualTo(3);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void a_dead_engine_fails_the_task_and_the_next_attempt_opens_another() {
+        Engine doomed = engine(
+                step -> {
+                    if (step == 20) {
+                        throw new DeviceFailure("the device is lost", false);
+                    }
+                },
+                100);
+        assertThat(ids(RoseinferSpark.generate(rows(20), SPEC))).hasSize(20);
+        assertThat(doomed.failure(0)).isPresent();
+        assertThat(ExecutorEngines.all()).hasSize(1).doesNotContain(doomed);
+    }
+
+    @Test
+    void a_closed_engine_fails_the_task_rather_than_to_cut_its_rows_short() {
+        CountDownLatch inStep = new CountDownLatch(1);
+        Semaphore steps = new Semaphore(3);
+        Engine closed = engine(
+                step -> {
+                    if (!steps.tryAcquire()) {
+                        inStep.countDown();
+                        steps.acquireUninterruptibly();
+                    }
+                },
+                100);
+        CompletableFuture<Set<Integer>> job =
+                CompletableFuture.supplyAsync(() -> ids(RoseinferSpark.generate(rows(20), SPEC)), BESIDE);
+        await(inStep);
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(RoseinferSpark::closeEngines, BESIDE);
+        while (ExecutorEngines.all().contains(closed)) {
+            Thread.onSpinWait();
+        }
+        steps.release(1_000_000);
+        closing.join();
+        assertThat(job.join()).hasSize(20);
+    }
+
+    @Test
+    void a_row_whose_step_fails_is_begun_again_without_its_task() {
+        Engine engine = engine(
+                step -> {
+                    if (step == 10) {
+                        throw new DeviceFailure("a step has failed", true);
+                    }
+                },
+                100);
+        assertThat(ids(RoseinferSpark.generate(rows(20), SPEC))).hasSize(20);
+        assertThat(ended(engine.stats(), FinishReason.ERROR)).isPositive();
+        assertThat(ExecutorEngines.all()).containsExactly(engine);
+    }
+
+    @Test
+    void a_row_whose_step_fails_every_time_gets_the_reason() {
+        engine(
+                step -> {
+                    throw new DeviceFailure("a step has failed", true);
+                },
+                100);
+        assertThat(RoseinferSpark.generate(rows(3), SPEC)
+                        .select("error")
+                        .as(Encoders.STRING())
+                        .collectAsList())
+                .hasSize(3)
+                .allSatisfy(error -> assertThat(error).contains("a step has failed"));
+    }
+
+    @Test
+    void a_full_engine_holds_its_tasks_back() {
+        Engine engine = engine(step -> {}, 2);
+        assertThat(ids(RoseinferSpark.generate(rows(40).repartition(4), SPEC))).hasSize(40);
+        assertThat(engine.stats().requests().refused()).isPositive();
+    }
+
+    @Test
+    void what_a_row_gets_does_not_depend_on_the_device_s_other_rows() {
+        GenerationRequest alone = GenerationRequest.ofTokens(5).withMaxNewTokens(40);
+        Engine engine = engine(step -> {}, 100);
+        List<Integer> tokens = RoseinferSpark.generate(rows(20), SPEC)
+                .where("id = 5")
+                .select("completion.ids")
+                .first()
+                .getList(0);
+        assertThat(tokens)
+                .containsExactlyElementsOf(
+                        IntStream.of(engine.generate(alone).ids()).boxed().toList());
+    }
+}
