@@ -1,7 +1,6 @@
 package io.roseinfer.spark;
 
-import java.util.ArrayList;
-import java.util.List;
+import org.apache.spark.api.java.function.MapFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -29,13 +28,12 @@ final class LocalSpark {
                 .config("spark.sql.warehouse.dir", "target/spark-warehouse");
     }
 
-    /** Rows of an id and a prompt, in an order of their own in as many partitions. */
+    /** Rows of an id and a prompt, each made where it is used. */
     static Dataset<Row> prompts(SparkSession spark, int rows, int partitions) {
-        List<Row> all = new ArrayList<>();
-        for (int i = 0; i < rows; i++) {
-            all.add(RowFactory.create((long) i, prompt(i)));
-        }
-        return spark.createDataset(all, Encoders.row(PROMPTS)).repartition(partitions);
+        return spark.range(0, rows, 1, partitions)
+                .map(
+                        (MapFunction<Long, Row>) id -> RowFactory.create(id, prompt(id.intValue())),
+                        Encoders.row(PROMPTS));
     }
 
     /** Prompts of one to seven words, every one another. */
