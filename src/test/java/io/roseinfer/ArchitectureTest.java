@@ -253,6 +253,16 @@ class ArchitectureTest {
         onlyIn(ROOT + ".cli..", "picocli..", "me.tongfei..");
     }
 
+    /** Its sources are of a jar of their own, which the default build does not make. */
+    @Test
+    void nobody_knows_spark() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(ROOT + ".spark..", "org.apache.spark..", "org.apache.hadoop..", "scala..")
+                .check(classes);
+    }
+
     @Test
     void blocks_and_the_scheduler_are_integers_only() {
         noClasses()

@@ -4,6 +4,7 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.batch.BatchCluster;
 import io.roseinfer.batch.BatchInput;
 import io.roseinfer.batch.BatchJob;
 import io.roseinfer.batch.BatchModel;
@@ -11,6 +12,7 @@ import io.roseinfer.batch.BatchOptions;
 import io.roseinfer.batch.BatchOutput;
 import io.roseinfer.batch.BatchTotals;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
+import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SchedulerFlags;
@@ -28,6 +30,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import me.tongfei.progressbar.ProgressBar;
 import picocli.CommandLine.Command;
@@ -53,6 +56,24 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     private static final long CHOICES = 64;
 
     private static final int MOST_FEEDERS = 4;
+
+    /** The flags that a cluster heeds. */
+    private static final Set<String> WITH_SPARK = Set.of(
+            "--spark",
+            "--input",
+            "--output",
+            "--resume",
+            "--seed",
+            "--served-model-name",
+            "--generation-config",
+            "--hf-model-id",
+            "--device",
+            "--dtype",
+            "--threads",
+            "--offline",
+            "--batch-invariant",
+            "--max-batch-size",
+            "--kv-blocks");
 
     @Option(
             names = {"-i", "--input"},
@@ -103,6 +124,13 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
             description = "On Ctrl-C or SIGTERM, how long lines in flight may go on.")
     private int drainSeconds = 30;
 
+    @Option(
+            names = "--spark",
+            paramLabel = "<MASTER>",
+            description = "Work it off on this Spark cluster, into a folder --output: local[2], yarn, spark://host:port, …",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> spark = Optional.empty();
+
     @Mixin
     private ModelFlags model = new ModelFlags();
 
@@ -114,6 +142,9 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
 
     @Override
     public int run(CommandSpec spec, Terminal terminal) {
+        if (spark.isPresent()) {
+            return runOnSpark(spec, spark.get(), terminal);
+        }
         Path from = Path.of(input.equals(STANDARD) ? "/dev/stdin" : input);
         Path to = Path.of(output.equals(STANDARD) ? "/dev/stdout" : output);
         requireTwoFiles(from, to);
@@ -135,6 +166,24 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
                 return run(job, engine, requests, terminal);
             }
         }
+    }
+
+    private int runOnSpark(CommandSpec spec, String master, Terminal terminal) {
+        GivenFlags.tellOthersWithoutEffect(
+                spec, WITH_SPARK, "with --spark each executor has an engine, and so has a window, of its own", terminal);
+        long startNanos = terminal.clock().nanos();
+        BatchTotals totals = BatchCluster.named("spark")
+                .run(new BatchCluster.Job(
+                        master,
+                        input,
+                        output,
+                        resume,
+                        model.settings(terminal).withEngine(scheduler.engineOptions(seed, terminal)),
+                        servedModelName.orElse(model.model()),
+                        generationConfig.ofModel(),
+                        seed));
+        terminal.note(summary(totals, terminal.clock().nanos() - startNanos));
+        return 0;
     }
 
     private static void requireTwoFiles(Path from, Path to) {

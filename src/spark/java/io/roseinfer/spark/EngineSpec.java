@@ -27,7 +27,7 @@ public record EngineSpec(
         boolean offline)
         implements Serializable {
     /** Rows in a decode step where nothing else is said. */
-    public static final int DEFAULT_BATCH_SIZE = 32;
+    public static final int DEFAULT_BATCH_SIZE = 64;
 
     public EngineSpec {
         Objects.requireNonNull(model, "model");

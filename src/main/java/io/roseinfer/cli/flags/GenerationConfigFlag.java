@@ -25,6 +25,11 @@ public final class GenerationConfigFlag {
 
     /** The defaults in force. */
     public SamplingDefaults of(LoadedModel model) {
-        return source == Source.AUTO ? model.samplingDefaults() : SamplingDefaults.NONE;
+        return ofModel() ? model.samplingDefaults() : SamplingDefaults.NONE;
+    }
+
+    /** Whether the model's count. */
+    public boolean ofModel() {
+        return source == Source.AUTO;
     }
 }

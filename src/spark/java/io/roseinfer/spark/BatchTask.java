@@ -1,0 +1,75 @@
+package io.roseinfer.spark;
+
+import io.roseinfer.batch.BatchModel;
+import io.roseinfer.sampling.SamplingDefaults;
+import io.roseinfer.server.api.ServedModel;
+import java.io.IOException;
+import java.io.Serializable;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.TaskContext;
+import org.apache.spark.api.java.function.FlatMapFunction;
+import org.apache.spark.sql.Row;
+import org.apache.spark.util.SerializableConfiguration;
+
+/**
+ * The work of one task of a batch: a partition's lines to a file of answers.
+ *
+ * @param folder where that is
+ * @param run names the run's files
+ * @param conf of the file system
+ * @param created the date of all answers, in milliseconds since 1970
+ */
+record BatchTask(
+        String folder,
+        String run,
+        SerializableConfiguration conf,
+        EngineSpec engine,
+        String servedName,
+        boolean modelDefaults,
+        long seed,
+        long created)
+        implements FlatMapFunction<Iterator<Row>, BatchTask.Counts> {
+    private static final int ROWS_AHEAD = 2;
+
+    /** What came of a partition. */
+    record Counts(long answered, long refused, long promptTokens, long completionTokens) implements Serializable {
+        static final Counts NONE = new Counts(0, 0, 0, 0);
+
+        Counts plus(Counts other) {
+            return new Counts(
+                    answered + other.answered,
+                    refused + other.refused,
+                    promptTokens + other.promptTokens,
+                    completionTokens + other.completionTokens);
+        }
+    }
+
+    @Override
+    public Iterator<Counts> call(Iterator<Row> rows) throws IOException {
+        JavaVersion.require();
+        if (!rows.hasNext()) {
+            return Collections.emptyIterator();
+        }
+        TaskWatch task = TaskWatch.current();
+        OpenEngine open = ExecutorEngines.get(engine, task.gpus());
+        ServedModel served = ServedModel.named(servedName)
+                .withChat(open.chat())
+                .withDefaults(modelDefaults ? open.defaults() : SamplingDefaults.NONE);
+        BatchModel model = new BatchModel(
+                served, open.engine().spec(), open.engine().tokenizer(), seed, Instant.ofEpochMilli(created));
+        InFlight<BatchLines.Call> inFlight =
+                new InFlight<>(open.engine(), ROWS_AHEAD * engine.maxBatchSize(), task::check);
+        task.guard(inFlight);
+        TaskContext context = TaskContext.get();
+        try (PartFile part = PartFile.create(
+                new Path(folder), run, context.partitionId(), context.taskAttemptId(), conf.value())) {
+            Counts counts = new BatchLines(model, inFlight, part).answer(rows);
+            part.commit();
+            return List.of(counts).iterator();
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package io.roseinfer.spark;
+
+import io.roseinfer.Settings;
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.batch.BatchCluster;
+import io.roseinfer.batch.BatchLine;
+import io.roseinfer.batch.BatchTotals;
+import io.roseinfer.spark.BatchTask.Counts;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.util.SerializableConfiguration;
+
+/**
+ * {@code roseinfer batch --spark}: a file of requests to a folder of answers, on Spark. Lines go to partitions by their keys, and each task
+ * renames its file when all its lines are in it ({@link PartFile}): so every key is answered once, whichever executors are killed. A run
+ * that resumes leaves out the keys that are in the folder.
+ */
+public final class SparkBatch implements BatchCluster {
+    /** Lines by the key of their answer, with their number from 1. */
+    static final StructType LINES = new StructType()
+            .add("key", DataTypes.StringType, false)
+            .add("number", DataTypes.LongType, false)
+            .add("line", DataTypes.StringType, false);
+
+    /** Partitions for each task that can run at once, so that no long one is left alone at the end. */
+    private static final int PARTITIONS_PER_SLOT = 4;
+
+    /** Most lines of a partition, which is what a killed executor's task has to do again. */
+    private static final long PARTITION_LINES = 20_000;
+
+    /** The files of answers in the folder. */
+    private static final String PARTS = "part-*";
+
+    /** What an answer's id has in front of its key. */
+    private static final String ID = "batch_req_";
+
+    /** Made by the service loader. */
+    public SparkBatch() {}
+
+    @Override
+    public String name() {
+        return "spark";
+    }
+
+    @Override
+    public BatchTotals run(Job job) {
+        JavaVersion.require();
+        if (job.input().equals("-") || job.output().equals("-") || job.input().endsWith(".zst") || job.output().endsWith(".zst")) {
+            throw new BadInput("--spark reads a file that is not compressed and writes a folder; --input is "
+                    + Quoted.name(job.input()) + " and --output " + Quoted.name(job.output()));
+        }
+        SparkSession spark = SparkSession.builder()
+                .master(job.master())
+                .appName("roseinfer batch")
+                .config("spark.ui.showConsoleProgress", false)
+                .getOrCreate();
+        try {
+            return run(job, spark);
+        } catch (RoseException known) {
+            throw known;
+        } catch (IOException e) {
+            throw new BadInput("the batch's files cannot be used: " + e.getMessage(), e);
+        } catch (Exception e) {
+            // Spark throws checked exceptions that it does not declare.
+            throw reason(e);
+        } finally {
+            spark.stop();
+        }
+    }
+
+    /** The failure that made tasks fail, if it is known. */
+    private static RoseException reason(Exception e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof RoseException known) {
+                return known;
+            }
+        }
+        return new EngineStopped("Spark gave the batch up, and --resume goes on with it: " + e.getMessage(), e);
+    }
+
+    private static BatchTotals run(Job job, SparkSession spark) throws IOException {
+        Configuration conf = spark.sparkContext().hadoopConfiguration();
+        Path input = new Path(job.input());
+        long created = input.getFileSystem(conf).getFileStatus(input).getModificationTime();
+        Path folder = new Path(job.output());
+        FileSystem files = folder.getFileSystem(conf);
+        if (files.exists(folder) && !job.resume()) {
+            throw new BadInput("--output " + Quoted.name(job.output())
+                    + " is there already; with --resume the batch goes on with it, otherwise give another folder");
+        }
+        boolean unused = files.mkdirs(folder);
+        PartFile.clean(files, folder);
+
+        Dataset<Row> lines = lines(job.input(), spark).cache();
+        long count = lines.count();
+        BatchTask task = new BatchTask(
+                folder.toString(),
+                UUID.randomUUID().toString().substring(0, 8),
+                new SerializableConfiguration(conf),
+                engine(job.settings()),
+                job.servedName(),
+                job.modelDefaults(),
+                job.seed(),
+                created);
+        Counts counts = lines
+                .join(written(folder, files, spark), "key", "left_anti")
+                .repartition(partitions(count, spark), lines.col("key"))
+                .sortWithinPartitions("key", "number")
+                .javaRDD()
+                .mapPartitions(task)
+                .collect()
+                .stream()
+                .reduce(Counts.NONE, Counts::plus);
+        return new BatchTotals(
+                count,
+                count - counts.answered() - counts.refused(),
+                counts.answered(),
+                counts.refused(),
+                counts.promptTokens(),
+                counts.completionTokens());
+    }
+
+    private static int partitions(long lines, SparkSession spark) {
+        long slots = spark.sparkContext().defaultParallelism();
+        return (int) Math.max(PARTITIONS_PER_SLOT * slots, lines / PARTITION_LINES + 1);
+    }
+
+    private static Dataset<Row> lines(String input, SparkSession spark) {
+        JavaRDD<Row> rows = JavaSparkContext.fromSparkContext(spark.sparkContext())
+                .textFile(input)
+                .zipWithIndex()
+                .filter(line -> !line._1().isBlank())
+                .map(line -> row(line._1(), line._2() + 1));
+        return spark.createDataset(rows.rdd(), Encoders.row(LINES));
+    }
+
+    private static Row row(String line, long number) {
+        String key = BatchLine.parse(line.getBytes(StandardCharsets.UTF_8), number)
+                .key()
+                .toString();
+        return RowFactory.create(key, number, line);
+    }
+
+    /** The keys that the folder has answers to. */
+    private static Dataset<Row> written(Path folder, FileSystem files, SparkSession spark) throws IOException {
+        return files.globStatus(new Path(folder, PARTS)).length == 0
+                ? spark.emptyDataFrame().selectExpr("'' AS key")
+                : spark.read()
+                        .option("pathGlobFilter", PARTS)
+                        .text(folder.toString())
+                        .selectExpr("substring(get_json_object(value, '$.id'), " + (ID.length() + 1) + ") AS key");
+    }
+
+    private static EngineSpec engine(Settings settings) {
+        String device = settings.device().name().toLowerCase(Locale.ROOT);
+        String gpus = settings.placement().gpus().stream()
+                .map(gpu -> "cuda:" + gpu)
+                .collect(Collectors.joining(","));
+        return new EngineSpec(
+                settings.model(),
+                gpus.isEmpty() ? device : gpus,
+                settings.precision().name().toLowerCase(Locale.ROOT),
+                settings.threads(),
+                settings.engine().scheduler().maxBatchSize(),
+                settings.engine().kvBlocks(),
+                settings.cuda().batchInvariant(),
+                settings.offline());
+    }
+}

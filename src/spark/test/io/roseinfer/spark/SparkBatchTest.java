@@ -1,0 +1,166 @@
+package io.roseinfer.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.LoadedModel;
+import io.roseinfer.Roseinfer;
+import io.roseinfer.Settings;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.batch.BatchCluster;
+import io.roseinfer.batch.BatchInput;
+import io.roseinfer.batch.BatchJob;
+import io.roseinfer.batch.BatchModel;
+import io.roseinfer.batch.BatchOptions;
+import io.roseinfer.batch.BatchOutput;
+import io.roseinfer.batch.BatchTotals;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.hub.download.DownloadListener;
+import io.roseinfer.server.api.ServedModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files of requests on Spark, held against what the command answers without it. */
+@Timeout(600)
+class SparkBatchTest {
+    private static final long SEED = 5;
+    private static final Settings SETTINGS =
+            Settings.of("builtin:tiny").withDevice(Settings.Device.CPU).withThreads(1);
+
+    @TempDir
+    Path folder;
+
+    private Path input;
+    private Path output;
+
+    @BeforeEach
+    void name() {
+        input = folder.resolve("in.jsonl");
+        output = folder.resolve("out");
+    }
+
+    @AfterAll
+    static void closeEngines() {
+        RoseinferSpark.closeEngines();
+    }
+
+    private static String request(int i) {
+        return """
+                {"custom_id": "r%d", "method": "POST", "url": "/v1/completions", "body": {"model": "builtin:tiny", "prompt": "%s",\
+                 "max_tokens": 6, "temperature": 1, "n": %d}}""".formatted(i, LocalSpark.prompt(i), 1 + i % 2);
+    }
+
+    /** Requests, and every kind of line that is none. */
+    private static List<String> lines(int requests) {
+        List<String> lines = new ArrayList<>();
+        for (int i = 0; i < requests; i++) {
+            lines.add(request(i));
+        }
+        lines.add(3, "");
+        lines.add(5, "no JSON");
+        lines.add(7, request(1));
+        lines.add(9, "{\"custom_id\": \"get\", \"method\": \"GET\"}");
+        lines.add(request(requests).replace("\"max_tokens\": 6", "\"max_tokens\": 0"));
+        return lines;
+    }
+
+    private BatchTotals run(boolean resume) {
+        BatchCluster spark = BatchCluster.named("spark");
+        return spark.run(new BatchCluster.Job(
+                "local[2]", input.toString(), output.toString(), resume, SETTINGS, "builtin:tiny", true, SEED));
+    }
+
+    private List<String> answers() throws IOException {
+        List<String> answers = new ArrayList<>();
+        for (Path part : parts()) {
+            answers.addAll(Files.readAllLines(part));
+        }
+        return answers.stream().sorted().toList();
+    }
+
+    private List<Path> parts() throws IOException {
+        try (Stream<Path> files = Files.list(output)) {
+            return files.filter(file -> file.getFileName().toString().startsWith("part-"))
+                    .toList();
+        }
+    }
+
+    /** What one engine answers in one process. */
+    private List<String> oracle() throws IOException {
+        Path alone = folder.resolve("alone.jsonl");
+        try (BatchInput in = BatchInput.open(input);
+                BatchOutput out = BatchOutput.create(alone, Clock.system());
+                LoadedModel loaded = Roseinfer.load(SETTINGS, DownloadListener.SILENT);
+                Engine engine = loaded.serve(SETTINGS.engine())) {
+            ServedModel served = ServedModel.named("builtin:tiny")
+                    .withChat(loaded.chat())
+                    .withDefaults(loaded.samplingDefaults());
+            BatchModel model = new BatchModel(
+                    served,
+                    loaded.spec(),
+                    loaded.tokenizer(),
+                    SEED,
+                    Files.getLastModifiedTime(input).toInstant());
+            BatchTotals unused =
+                    new BatchJob(engine, model, in, out, new BatchOptions(8, false, 1)).run(soFar -> {});
+        }
+        return Files.readAllLines(alone).stream().sorted().toList();
+    }
+
+    @Test
+    void a_batch_is_answered_byte_for_byte_as_without_a_cluster() throws IOException {
+        Files.write(input, lines(30));
+        BatchTotals totals = run(false);
+        assertThat(answers()).isEqualTo(oracle()).hasSize(34);
+        assertThat(totals.lines()).isEqualTo(34);
+        assertThat(totals.answered()).isEqualTo(30);
+        assertThat(totals.refused()).isEqualTo(4);
+        assertThat(totals.completionTokens()).isPositive();
+    }
+
+    /** As a killed driver leaves it: some partitions, and an attempt that was not done. */
+    @Test
+    void a_batch_goes_on_with_the_partitions_that_are_there() throws IOException {
+        Files.write(input, lines(30));
+        run(false);
+        List<String> whole = answers();
+        List<Path> parts = parts();
+        assertThat(parts).hasSizeGreaterThan(4);
+        for (Path lost : parts.subList(0, 3)) {
+            Files.move(lost, output.resolve("_attempt-7-" + lost.getFileName()));
+        }
+        int left = answers().size();
+        BatchTotals rest = run(true);
+        assertThat(answers()).isEqualTo(whole);
+        assertThat(rest.skipped()).isEqualTo(left).isLessThan(whole.size());
+        assertThat(rest.answered() + rest.refused()).isEqualTo(whole.size() - left);
+        try (Stream<Path> files = Files.list(output)) {
+            assertThat(files.map(file -> file.getFileName().toString())).noneMatch(name -> name.startsWith("_attempt"));
+        }
+        assertThat(run(true).skipped()).isEqualTo(whole.size());
+    }
+
+    @Test
+    void an_output_that_is_there_is_not_mixed_with_another_batch() throws IOException {
+        Files.write(input, lines(12));
+        Files.createDirectory(output);
+        assertThatThrownBy(() -> run(false))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("is there already; with --resume the batch goes on with it");
+    }
+
+    @Test
+    void an_input_that_is_not_there_is_said_in_one_line() {
+        assertThatThrownBy(() -> run(false)).isInstanceOf(BadInput.class).hasMessageContaining("in.jsonl");
+    }
+}
