@@ -32,7 +32,8 @@ public final class SparkStories {
     }
 
     private static void tell(SparkSession spark) {
-        // Prompts, and what tells one from another: the seed of a row is made of it, so that every run tells the same stories.
+        // Prompts, and what tells one from another: the seed of a row is made of it, so that every run tells the same
+        // stories.
         Dataset<Row> prompts = spark.sql("SELECT array('a girl', 'a dog', 'a robot') AS heroes")
                 .select(explode(col("heroes")).as("hero"))
                 .crossJoin(spark.range(4).withColumnRenamed("id", "take"))
@@ -53,7 +54,8 @@ public final class SparkStories {
         for (Row row : stories.orderBy("story")
                 .select("story", "prompt", "completion.text")
                 .takeAsList(3)) {
-            System.out.println(row.getString(0) + ": " + row.getString(1) + row.getString(2).replace('\n', ' '));
+            System.out.println(row.getString(0) + ": " + row.getString(1)
+                    + row.getString(2).replace('\n', ' '));
         }
         Row all = stories.agg(
                         sum(size(col("completion.ids"))).as("tokens"),

@@ -62,7 +62,8 @@ public interface BatchCluster {
                 .filter(cluster -> cluster.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new BadInput("--" + name + " needs roseinfer-" + name
-                        + ".jar and the cluster's own jars on the class path, where they are not; src/site/markdown/" + name
+                        + ".jar and the cluster's own jars on the class path, where they are not; src/site/markdown/"
+                        + name
                         + ".md says how to add them"));
     }
 }

@@ -127,7 +127,8 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--spark",
             paramLabel = "<MASTER>",
-            description = "Work it off on this Spark cluster, into a folder --output: local[2], yarn, spark://host:port, …",
+            description =
+                    "Work it off on this Spark cluster, into a folder --output: local[2], yarn, spark://host:port, …",
             showDefaultValue = Visibility.NEVER)
     private Optional<String> spark = Optional.empty();
 
@@ -170,7 +171,10 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
 
     private int runOnSpark(CommandSpec spec, String master, Terminal terminal) {
         GivenFlags.tellOthersWithoutEffect(
-                spec, WITH_SPARK, "with --spark each executor has an engine, and so has a window, of its own", terminal);
+                spec,
+                WITH_SPARK,
+                "with --spark each executor has an engine, and so has a window, of its own",
+                terminal);
         long startNanos = terminal.clock().nanos();
         BatchTotals totals = BatchCluster.named("spark")
                 .run(new BatchCluster.Job(

@@ -33,8 +33,6 @@ record BatchTask(
         long seed,
         long created)
         implements FlatMapFunction<Iterator<Row>, BatchTask.Counts> {
-    private static final int ROWS_AHEAD = 2;
-
     /** What came of a partition. */
     record Counts(long answered, long refused, long promptTokens, long completionTokens) implements Serializable {
         static final Counts NONE = new Counts(0, 0, 0, 0);
@@ -61,12 +59,11 @@ record BatchTask(
                 .withDefaults(modelDefaults ? open.defaults() : SamplingDefaults.NONE);
         BatchModel model = new BatchModel(
                 served, open.engine().spec(), open.engine().tokenizer(), seed, Instant.ofEpochMilli(created));
-        InFlight<BatchLines.Call> inFlight =
-                new InFlight<>(open.engine(), ROWS_AHEAD * engine.maxBatchSize(), task::check);
+        InFlight<BatchLines.Call> inFlight = new InFlight<>(open.engine(), open.room(), task::check);
         task.guard(inFlight);
         TaskContext context = TaskContext.get();
-        try (PartFile part = PartFile.create(
-                new Path(folder), run, context.partitionId(), context.taskAttemptId(), conf.value())) {
+        try (PartFile part =
+                PartFile.create(new Path(folder), run, context.partitionId(), context.taskAttemptId(), conf.value())) {
             Counts counts = new BatchLines(model, inFlight, part).answer(rows);
             part.commit();
             return List.of(counts).iterator();

@@ -1,11 +1,9 @@
 package io.roseinfer.spark;
 
 import io.roseinfer.engine.Engine;
-import io.roseinfer.sampling.SamplingDefaults;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -57,8 +55,9 @@ final class ExecutorEngines {
 
     /** Takes an engine that somebody else has opened. */
     static void put(EngineSpec spec, Engine engine) {
-        OpenEngine before =
-                OPEN.put(key(spec, List.of()), new OpenEngine(engine, Optional.empty(), SamplingDefaults.NONE));
+        OpenEngine before = OPEN.put(
+                key(spec, List.of()),
+                OpenEngine.of(engine, EngineSettings.of(spec, List.of()).engine()));
         if (before != null) {
             before.engine().close();
         }
@@ -74,6 +73,6 @@ final class ExecutorEngines {
             Optional.ofNullable(OPEN.remove(key))
                     .ifPresent(open -> open.engine().close());
         }
-        executorGpus = Objects.requireNonNull(Optional.empty());
+        executorGpus = Optional.empty();
     }
 }

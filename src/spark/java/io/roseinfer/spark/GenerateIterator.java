@@ -1,7 +1,6 @@
 package io.roseinfer.spark;
 
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.engine.Engine;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -14,9 +13,6 @@ import org.apache.spark.sql.types.StructType;
  * it submits as many as there is room for.
  */
 final class GenerateIterator implements Iterator<Row> {
-    /** Rows in flight for each row of a decode step, where the spec leaves it open. */
-    private static final int ROWS_AHEAD = 2;
-
     private final Iterator<Row> input;
     private final RowRequests requests;
     private final RowResults results;
@@ -32,16 +28,11 @@ final class GenerateIterator implements Iterator<Row> {
     /** Generates for the rows of the task that runs on this thread. */
     static GenerateIterator open(Iterator<Row> input, StructType schema, GenerateSpec spec) {
         TaskWatch task = TaskWatch.current();
-        Engine engine = ExecutorEngines.get(spec.engine(), task.gpus()).engine();
-        InFlight<Row> inFlight = new InFlight<>(engine, capacity(spec), task::check);
+        OpenEngine open = ExecutorEngines.get(spec.engine(), task.gpus());
+        Room room = spec.maxInFlight() > 0 ? new Room(spec.maxInFlight()) : open.room();
+        InFlight<Row> inFlight = new InFlight<>(open.engine(), room, task::check);
         task.guard(inFlight);
         return new GenerateIterator(input, new RowRequests(schema, spec), new RowResults(spec), inFlight);
-    }
-
-    private static int capacity(GenerateSpec spec) {
-        return spec.maxInFlight() > 0
-                ? spec.maxInFlight()
-                : ROWS_AHEAD * spec.engine().maxBatchSize();
     }
 
     @Override

@@ -72,7 +72,7 @@ final class GenerateSchema {
         GenerationRequest unused = GenerationRequest.ofTokens(0).withMaxNewTokens(spec.maxNewTokens());
         if (spec.maxInFlight() < 0) {
             throw new BadInput(
-                    "max_in_flight is " + spec.maxInFlight() + "; it must be positive, or 0 for twice the decode rows");
+                    "max_in_flight is " + spec.maxInFlight() + "; it must be positive, or 0 to share them among tasks");
         }
         EngineSettings.of(spec.engine(), List.of());
     }

@@ -11,7 +11,8 @@ import java.util.Objects;
  * @param maxNewTokens most tokens to generate for a row
  * @param sampling how tokens are chosen
  * @param seed with a row's key, the seed of its random draws
- * @param maxInFlight rows that a task keeps in the engine; 0 takes twice the rows of a decode step, so that a last task fills them alone
+ * @param maxInFlight rows that a task keeps in the engine; 0 shares three times the rows of a decode step
+ *     among the tasks of an executor, so that a last task fills them alone
  */
 public record GenerateSpec(
         EngineSpec engine, Columns columns, int maxNewTokens, Sampling sampling, long seed, int maxInFlight)

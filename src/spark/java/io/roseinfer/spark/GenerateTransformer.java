@@ -55,8 +55,8 @@ public final class GenerateTransformer extends UidTransformer implements Default
     private final FloatParam topP =
             new FloatParam(this, "topP", "keep the fewest most likely tokens whose probability reaches p");
     private final LongParam seed = new LongParam(this, "seed", "with a row's key, the seed of its random draws");
-    private final IntParam maxInFlight = new IntParam(
-            this, "maxInFlight", "rows that a task keeps in the engine; 0 is twice the rows of a decode step");
+    private final IntParam maxInFlight =
+            new IntParam(this, "maxInFlight", "rows that a task keeps in the engine; 0 shares them among tasks");
 
     /** A transformer that needs only a model. */
     public GenerateTransformer() {

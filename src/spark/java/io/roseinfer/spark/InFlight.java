@@ -61,7 +61,7 @@ final class InFlight<T> implements AutoCloseable {
     }
 
     private final Engine engine;
-    private final int capacity;
+    private final Room room;
     private final Runnable check;
     private final Set<TokenStream> open = ConcurrentHashMap.newKeySet();
     /** Rows that have ended, the newest on top. */
@@ -77,17 +77,17 @@ final class InFlight<T> implements AutoCloseable {
     /**
      * No rows yet.
      *
-     * @param capacity most rows at once
+     * @param room for rows, its own or shared with others
      * @param check called before each wait and after each waking; throws if the task is to stop
      */
-    InFlight(Engine engine, int capacity, Runnable check) {
+    InFlight(Engine engine, Room room, Runnable check) {
         this.engine = engine;
-        this.capacity = capacity;
+        this.room = room;
         this.check = check;
     }
 
     boolean isFull() {
-        return rows >= capacity;
+        return rows > 0 && room.isFull();
     }
 
     boolean isEmpty() {
@@ -101,7 +101,14 @@ final class InFlight<T> implements AutoCloseable {
      */
     void submit(T row, List<GenerationRequest> requests) {
         start(new Entry<>(row, requests));
-        rows++;
+        count(1);
+    }
+
+    private synchronized void count(int more) {
+        if (!closed) {
+            rows += more;
+            room.take(more);
+        }
     }
 
     private void start(Entry<T> entry) {
@@ -186,7 +193,7 @@ final class InFlight<T> implements AutoCloseable {
             entry.streams.forEach(open::remove);
             Optional<Ended<T>> result = result(entry);
             if (result.isPresent()) {
-                rows--;
+                count(-1);
                 return result.get();
             }
             start(entry);
@@ -259,8 +266,15 @@ final class InFlight<T> implements AutoCloseable {
     /** Ends all rows, which returns their KV blocks. */
     @Override
     public void close() {
-        closed = true;
+        leaveRoom();
         open.forEach(TokenStream::close);
         wake();
+    }
+
+    private synchronized void leaveRoom() {
+        if (!closed) {
+            closed = true;
+            room.take(-rows);
+        }
     }
 }

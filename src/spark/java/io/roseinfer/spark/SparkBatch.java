@@ -63,7 +63,10 @@ public final class SparkBatch implements BatchCluster {
     @Override
     public BatchTotals run(Job job) {
         JavaVersion.require();
-        if (job.input().equals("-") || job.output().equals("-") || job.input().endsWith(".zst") || job.output().endsWith(".zst")) {
+        if (job.input().equals("-")
+                || job.output().equals("-")
+                || job.input().endsWith(".zst")
+                || job.output().endsWith(".zst")) {
             throw new BadInput("--spark reads a file that is not compressed and writes a folder; --input is "
                     + Quoted.name(job.input()) + " and --output " + Quoted.name(job.output()));
         }
@@ -171,9 +174,8 @@ public final class SparkBatch implements BatchCluster {
 
     private static EngineSpec engine(Settings settings) {
         String device = settings.device().name().toLowerCase(Locale.ROOT);
-        String gpus = settings.placement().gpus().stream()
-                .map(gpu -> "cuda:" + gpu)
-                .collect(Collectors.joining(","));
+        String gpus =
+                settings.placement().gpus().stream().map(gpu -> "cuda:" + gpu).collect(Collectors.joining(","));
         return new EngineSpec(
                 settings.model(),
                 gpus.isEmpty() ? device : gpus,

@@ -102,17 +102,15 @@ class SparkBatchTest {
                 BatchOutput out = BatchOutput.create(alone, Clock.system());
                 LoadedModel loaded = Roseinfer.load(SETTINGS, DownloadListener.SILENT);
                 Engine engine = loaded.serve(SETTINGS.engine())) {
-            ServedModel served = ServedModel.named("builtin:tiny")
-                    .withChat(loaded.chat())
-                    .withDefaults(loaded.samplingDefaults());
+            ServedModel served =
+                    ServedModel.named("builtin:tiny").withChat(loaded.chat()).withDefaults(loaded.samplingDefaults());
             BatchModel model = new BatchModel(
                     served,
                     loaded.spec(),
                     loaded.tokenizer(),
                     SEED,
                     Files.getLastModifiedTime(input).toInstant());
-            BatchTotals unused =
-                    new BatchJob(engine, model, in, out, new BatchOptions(8, false, 1)).run(soFar -> {});
+            BatchTotals unused = new BatchJob(engine, model, in, out, new BatchOptions(8, false, 1)).run(soFar -> {});
         }
         return Files.readAllLines(alone).stream().sorted().toList();
     }

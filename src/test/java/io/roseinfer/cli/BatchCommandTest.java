@@ -94,6 +94,22 @@ class BatchCommandTest {
     }
 
     @Test
+    void a_cluster_whose_jar_is_not_there_is_told_in_one_line() throws IOException {
+        Outcome outcome = run(input(1), folder.resolve("out"), "--spark=local[2]");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("--spark needs roseinfer-spark.jar and the cluster's own jars on the class path")
+                .hasLineCount(1);
+        assertThat(folder.resolve("out")).doesNotExist();
+    }
+
+    @Test
+    void flags_that_a_cluster_does_not_heed_are_named() throws IOException {
+        Outcome outcome = run(input(1), folder.resolve("out"), "--spark=local[2]", "--ordered", "--seed=3");
+        assertThat(outcome.err()).contains("--ordered has no effect").doesNotContain("--seed has");
+    }
+
+    @Test
     void input_and_output_are_two_files_by_whatever_name() throws IOException {
         Path from = input(1);
         Path link = Files.createSymbolicLink(folder.resolve("link"), from);
