@@ -15,7 +15,11 @@ import org.apache.spark.sql.SparkSession;
 public final class SparkStories {
     private SparkStories() {}
 
-    /** @param args the master, local[2] if there is none */
+    /**
+     * Tells the stories on a cluster.
+     *
+     * @param args the master, {@code local[2]} if there is none
+     */
     public static void main(String... args) {
         SparkSession spark = SparkSession.builder()
                 .master(args.length > 0 ? args[0] : "local[2]")

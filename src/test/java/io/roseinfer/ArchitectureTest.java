@@ -253,7 +253,7 @@ class ArchitectureTest {
         onlyIn(ROOT + ".cli..", "picocli..", "me.tongfei..");
     }
 
-    /** Its sources are of a jar of their own, which the default build does not make. */
+    /** Spark's part is a jar of its own, which the default build does not make. */
     @Test
     void nobody_knows_spark() {
         noClasses()

@@ -6,21 +6,21 @@ import java.util.Objects;
 import java.util.ServiceLoader;
 
 /**
- * Works batches off on many machines. Who can is in a jar of its own, which names it as a service: so nothing here knows the cluster, and who
- * has none downloads nothing of it.
+ * Runs batches on many machines. An implementation is in a jar of its own and is found as a service, so nothing here depends on the cluster,
+ * and nobody without one downloads its jars.
  */
 public interface BatchCluster {
     /**
      * A batch for a cluster.
      *
-     * @param master the cluster, as it is called there
+     * @param master the address of the cluster, in its own terms
      * @param input a file that all machines see, as {@link BatchInput} reads it, not compressed
-     * @param output a folder that all machines see, of files of answers
-     * @param resume whether the folder may be there, and lines that it answers are skipped
-     * @param settings the model, and what engines of it are opened with
-     * @param servedName what requests may call the model
-     * @param modelDefaults whether what the model's authors recommend counts where a request says nothing
-     * @param seed of requests that have none, together with their key
+     * @param output a folder that all machines see, for files of answers
+     * @param resume whether the folder may exist; lines that it has answers to are skipped
+     * @param settings the model and the engine of each machine
+     * @param servedName the name that requests may give the model
+     * @param modelDefaults whether requests that set no sampling parameters get those that the model's authors recommend
+     * @param seed with a request's key, the seed of a request that has none
      */
     record Job(
             String master,
@@ -40,11 +40,11 @@ public interface BatchCluster {
         }
     }
 
-    /** What the flag is called that names its master. */
+    /** The name of the flag that gives the master, without its dashes. */
     String name();
 
     /**
-     * Works a batch off.
+     * Runs a batch.
      *
      * @throws BadInput if a file cannot be read or written
      * @throws io.roseinfer.base.RoseException if the cluster gives up
@@ -52,7 +52,7 @@ public interface BatchCluster {
     BatchTotals run(Job job);
 
     /**
-     * The cluster of a name.
+     * The cluster of a flag.
      *
      * @throws BadInput if no jar on the class path has one
      */

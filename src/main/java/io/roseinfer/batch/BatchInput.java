@@ -32,7 +32,11 @@ public final class BatchInput implements AutoCloseable {
      * @throws BadInput if it cannot be read
      */
     public static BatchInput open(Path path) {
-        return open(path, HttpLimits.defaults().bodyBytes());
+        return open(path, mostLineBytes());
+    }
+
+    private static int mostLineBytes() {
+        return HttpLimits.defaults().bodyBytes();
     }
 
     static BatchInput open(Path path, int mostBytes) {
@@ -68,7 +72,8 @@ public final class BatchInput implements AutoCloseable {
         }
     }
 
-    private static boolean isBlank(byte[] line) {
+    /** Whether a line is skipped: it has nothing but spaces, tabs and a carriage return. */
+    public static boolean isBlank(byte[] line) {
         for (byte one : line) {
             if (one != ' ' && one != '\t' && one != '\r') {
                 return false;
@@ -79,16 +84,28 @@ public final class BatchInput implements AutoCloseable {
 
     /** The line. */
     BatchLine line() {
-        if (lines.isTooLong()) {
-            return new BatchLine.Bad(
-                    lineKey(),
-                    Optional.empty(),
-                    ApiError.of(
-                            413,
-                            "BadRequestError",
-                            "the line is longer than " + mostBytes + " bytes; at most that is read"));
-        }
-        return BatchLine.parse(lines.line(), lines.number());
+        return lines.isTooLong() ? tooLong(lines.number(), mostBytes) : BatchLine.parse(lines.line(), lines.number());
+    }
+
+    /**
+     * A line as {@link #open(Path)} would give it, of a file that somebody else splits.
+     *
+     * @param line without the newline
+     * @param number of the line in the file, from 1
+     */
+    public static BatchLine line(byte[] line, long number) {
+        int most = mostLineBytes();
+        return line.length > most ? tooLong(number, most) : BatchLine.parse(line, number);
+    }
+
+    private static BatchLine tooLong(long number, int mostBytes) {
+        return new BatchLine.Bad(
+                RequestKey.ofLine(number),
+                Optional.empty(),
+                ApiError.of(
+                        413,
+                        "BadRequestError",
+                        "the line is longer than " + mostBytes + " bytes; at most that is read"));
     }
 
     /** The key that the line has if it has no custom id of its own. */

@@ -57,7 +57,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
 
     private static final int MOST_FEEDERS = 4;
 
-    /** The flags that a cluster heeds. */
+    /** The flags that have an effect on a cluster. */
     private static final Set<String> WITH_SPARK = Set.of(
             "--spark",
             "--input",
@@ -127,8 +127,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--spark",
             paramLabel = "<MASTER>",
-            description =
-                    "Work it off on this Spark cluster, into a folder --output: local[2], yarn, spark://host:port, …",
+            description = "Run it on this Spark cluster, into a folder --output: local[2], yarn, spark://host:port, …",
             showDefaultValue = Visibility.NEVER)
     private Optional<String> spark = Optional.empty();
 
@@ -171,10 +170,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
 
     private int runOnSpark(CommandSpec spec, String master, Terminal terminal) {
         GivenFlags.tellOthersWithoutEffect(
-                spec,
-                WITH_SPARK,
-                "with --spark each executor has an engine, and so has a window, of its own",
-                terminal);
+                spec, WITH_SPARK, "with --spark each executor has an engine and a window of its own", terminal);
         long startNanos = terminal.clock().nanos();
         BatchTotals totals = BatchCluster.named("spark")
                 .run(new BatchCluster.Job(

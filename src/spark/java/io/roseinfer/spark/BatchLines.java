@@ -1,6 +1,7 @@
 package io.roseinfer.spark;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.batch.BatchInput;
 import io.roseinfer.batch.BatchLine;
 import io.roseinfer.batch.BatchModel;
 import io.roseinfer.batch.RequestKey;
@@ -10,13 +11,12 @@ import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.api.CompletionCall;
 import io.roseinfer.spark.BatchTask.Counts;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.Row;
 
-/** The lines of a partition, sorted by their keys, and their answers in the order in which they come. */
+/** Answers the lines of a partition, which are sorted by their keys, in the order in which they end. */
 final class BatchLines {
     /** A line in the engine. */
     record Call(BatchLine.Request line, CompletionCall call) {}
@@ -52,10 +52,10 @@ final class BatchLines {
         return counts;
     }
 
-    /** A line whose custom id another had before it is refused, as the command does without a cluster. */
+    /** Parses a line. One whose custom id an earlier line has is refused, as it is without a cluster. */
     private BatchLine line(Row row) {
         long number = row.getLong(1);
-        BatchLine line = BatchLine.parse(row.getString(2).getBytes(StandardCharsets.UTF_8), number);
+        BatchLine line = BatchInput.line(row.getAs(2), number);
         boolean repeated = keyBefore.equals(row.getString(0));
         keyBefore = row.getString(0);
         return repeated

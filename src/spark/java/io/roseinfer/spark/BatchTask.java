@@ -16,10 +16,10 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.util.SerializableConfiguration;
 
 /**
- * The work of one task of a batch: a partition's lines to a file of answers.
+ * The work of one task of a batch: it answers a partition's lines into a file.
  *
- * @param folder where that is
- * @param run names the run's files
+ * @param folder the folder of that file
+ * @param run part of the names of all files of this run
  * @param conf of the file system
  * @param created the date of all answers, in milliseconds since 1970
  */
@@ -33,7 +33,7 @@ record BatchTask(
         long seed,
         long created)
         implements FlatMapFunction<Iterator<Row>, BatchTask.Counts> {
-    /** What came of a partition. */
+    /** Lines and tokens of a partition. */
     record Counts(long answered, long refused, long promptTokens, long completionTokens) implements Serializable {
         static final Counts NONE = new Counts(0, 0, 0, 0);
 

@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** A spec, and the GPUs that Spark has given, as the library's settings. */
+/** Makes the library's settings of a spec and of the GPUs that Spark has given. */
 final class EngineSettings {
     private static final Pattern GPUS = Pattern.compile("cuda:\\d{1,3}(,cuda:\\d{1,3})*");
 
@@ -41,7 +41,7 @@ final class EngineSettings {
                 .withEngine(options(spec));
     }
 
-    /** Nobody reads a row's tokens before its last, so they are delivered together. */
+    /** Options by which a row's tokens are delivered together: nobody reads the first before the last. */
     private static EngineOptions options(EngineSpec spec) {
         return EngineOptions.defaults()
                 .withScheduler(SchedulerOptions.builder()

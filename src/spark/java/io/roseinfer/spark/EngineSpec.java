@@ -4,13 +4,13 @@ import java.io.Serializable;
 import java.util.Objects;
 
 /**
- * What an engine is opened with in each executor; tasks with equal specs share one.
+ * The settings of the engine in each executor; tasks with equal specs share one.
  *
  * @param model a directory that every executor sees, a hub id, {@code builtin:tiny} or {@code random:NAME}
  * @param device {@code auto}, {@code cpu}, {@code cuda}, {@code cuda:1} or {@code cuda:0,cuda:1}, or {@code sim}; on {@code auto} and {@code cuda} the
  *     GPUs are those that Spark has given the executor, if it has
  * @param dtype how weights are held, {@code auto} or a type as {@code --dtype} takes it
- * @param threads of the processor; 0 takes one per core, which is too many where executors share a machine
+ * @param threads CPU threads; 0 takes one per core, which is too many where executors share a machine
  * @param maxBatchSize most rows in a decode step
  * @param kvBlocks KV blocks in the pool; 0 lets the device choose
  * @param batchInvariant whether a GPU's results are the same to the bit whatever else runs, as the processor's always are
@@ -26,7 +26,7 @@ public record EngineSpec(
         boolean batchInvariant,
         boolean offline)
         implements Serializable {
-    /** Rows in a decode step where nothing else is said. */
+    /** Most rows in a decode step by default. */
     public static final int DEFAULT_BATCH_SIZE = 64;
 
     public EngineSpec {

@@ -1,22 +1,28 @@
 package io.roseinfer.spark;
 
+import io.roseinfer.base.Printable;
+import io.roseinfer.base.RoseException;
 import io.roseinfer.engine.Engine;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The engines of this JVM, one for each spec and set of GPUs. All tasks of an executor feed the same, so that the tail of one partition
- * is filled by the others. A plugin or the JVM's end closes them.
+ * The engines of this JVM, one for each spec and set of GPUs. All tasks of an executor feed the same one, so the tail of one partition is
+ * filled by the others. They are closed by the plugin, or when the JVM ends.
  */
 final class ExecutorEngines {
     private record Key(EngineSpec spec, List<Integer> gpus) {}
 
-    private static final Map<Key, OpenEngine> OPEN = new ConcurrentHashMap<>();
+    /** Engines that are open or being opened. */
+    private static final Map<Key, CompletableFuture<OpenEngine>> ENGINES = new ConcurrentHashMap<>();
 
-    /** The GPUs that Spark gave the executor, as the plugin heard; without a plugin each task knows its own. */
+    /** The GPUs that Spark gave the executor, as it tells the plugin; without a plugin each task knows its own. */
     private static volatile Optional<List<Integer>> executorGpus = Optional.empty();
 
     static {
@@ -34,45 +40,99 @@ final class ExecutorEngines {
     }
 
     /**
-     * The engine of a spec; opened by the first who asks, while others who ask for the same wait. One that has failed is replaced.
+     * The engine of a spec. The first caller opens it while others wait; if that fails, it fails for all of them, and the next call tries
+     * again. An engine that has failed is replaced.
      *
      * @param taskGpus the GPUs that Spark gave the task
      */
     static OpenEngine get(EngineSpec spec, List<Integer> taskGpus) {
         Key key = key(spec, taskGpus);
-        OpenEngine open = openUnlessThere(key);
-        if (open.hasFailed()) {
-            OPEN.remove(key, open);
-            open.engine().close();
-            open = openUnlessThere(key);
+        while (true) {
+            CompletableFuture<OpenEngine> mine = new CompletableFuture<>();
+            CompletableFuture<OpenEngine> there = ENGINES.putIfAbsent(key, mine);
+            if (there == null) {
+                return open(key, mine);
+            }
+            OpenEngine open = opened(there);
+            if (!open.hasFailed()) {
+                return open;
+            }
+            if (ENGINES.remove(key, there)) {
+                open.engine().close();
+            }
         }
-        return open;
     }
 
-    private static OpenEngine openUnlessThere(Key key) {
-        return OPEN.computeIfAbsent(key, it -> OpenEngine.open(EngineSettings.of(it.spec(), it.gpus())));
+    /**
+     * Opens an engine before there are tasks. If that fails, it is only logged: the first task fails for the same reason, which tells the
+     * driver, while an executor that does not start tells nobody.
+     */
+    static void openEarly(EngineSpec spec) {
+        try {
+            OpenEngine unused = get(spec, List.of());
+        } catch (RoseException e) {
+            System.getLogger("io.roseinfer").log(Level.WARNING, Printable.line(e.getMessage()));
+        }
     }
 
-    /** Takes an engine that somebody else has opened. */
+    private static OpenEngine open(Key key, CompletableFuture<OpenEngine> opening) {
+        try {
+            OpenEngine open = OpenEngine.open(EngineSettings.of(key.spec(), key.gpus()));
+            opening.complete(open);
+            return open;
+        } catch (RuntimeException | Error e) {
+            ENGINES.remove(key, opening);
+            opening.completeExceptionally(e);
+            throw e;
+        }
+    }
+
+    /** Waits until another task has opened the engine. */
+    private static OpenEngine opened(CompletableFuture<OpenEngine> opening) {
+        try {
+            return opening.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof RuntimeException failure) {
+                throw failure;
+            }
+            throw e;
+        }
+    }
+
+    /** Takes an engine that the caller has opened, in place of the one that the spec had. */
     static void put(EngineSpec spec, Engine engine) {
-        OpenEngine before = OPEN.put(
-                key(spec, List.of()),
-                OpenEngine.of(engine, EngineSettings.of(spec, List.of()).engine()));
+        OpenEngine open =
+                OpenEngine.of(engine, EngineSettings.of(spec, List.of()).engine());
+        CompletableFuture<OpenEngine> before =
+                ENGINES.put(key(spec, List.of()), CompletableFuture.completedFuture(open));
         if (before != null) {
-            before.engine().close();
+            close(before);
         }
     }
 
+    /** Those that are open. */
     static List<Engine> all() {
-        return OPEN.values().stream().map(OpenEngine::engine).toList();
+        return ENGINES.values().stream()
+                .filter(opening -> opening.isDone() && !opening.isCompletedExceptionally())
+                .map(opening -> opening.join().engine())
+                .toList();
     }
 
-    /** Closes the engines; what they still generate ends, and its tasks fail. */
+    /** Closes the engines: the tasks that wait for rows of them fail. One that is being opened is closed once it is open. */
     static void closeAll() {
-        for (Key key : new ArrayList<>(OPEN.keySet())) {
-            Optional.ofNullable(OPEN.remove(key))
-                    .ifPresent(open -> open.engine().close());
+        List<CompletableFuture<OpenEngine>> closing = new ArrayList<>();
+        for (Key key : List.copyOf(ENGINES.keySet())) {
+            Optional.ofNullable(ENGINES.remove(key)).ifPresent(closing::add);
         }
+        closing.forEach(ExecutorEngines::close);
         executorGpus = Optional.empty();
+    }
+
+    private static void close(CompletableFuture<OpenEngine> opening) {
+        CompletableFuture<Void> closed =
+                opening.thenAccept(open -> open.engine().close());
+        if (opening.isDone() && !opening.isCompletedExceptionally()) {
+            closed.join();
+        }
     }
 }

@@ -9,8 +9,8 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A partition's rows with what was generated for them, in the order in which they end. It keeps the engine full: before it hands out a row
- * it submits as many as there is room for.
+ * A partition's rows with their completions, in the order in which they end. It keeps the engine full: before it hands out a row it
+ * submits as many as there is room for.
  */
 final class GenerateIterator implements Iterator<Row> {
     private final Iterator<Row> input;

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
-/** The columns of a generation, and what is checked of it before any job runs. */
+/** The columns of the input and of the result, checked before any job runs. */
 final class GenerateSchema {
     private static final DataType IDS = DataTypes.createArrayType(DataTypes.IntegerType, false);
 
@@ -45,7 +45,7 @@ final class GenerateSchema {
     /**
      * The columns of a result: those of the input, then the new ones.
      *
-     * @throws BadInput if the input lacks a column, has one of another type or one that the result would have twice, or if a number of the
+     * @throws BadInput if the input lacks a column, has one of a wrong type, or has one by the name of a new one, or if a number of the
      *     spec is out of its range
      */
     static StructType result(StructType input, GenerateSpec spec) {
@@ -66,7 +66,7 @@ final class GenerateSchema {
         return columns.metrics().isEmpty() ? result : with(result, "metrics", columns.metrics(), METRICS);
     }
 
-    /** What the engine would refuse of every row, by the checks of the engine itself. */
+    /** Refuses numbers for which the engine would refuse every row, by the engine's own checks. */
     private static void checkNumbers(GenerateSpec spec) {
         sampling(spec);
         GenerationRequest unused = GenerationRequest.ofTokens(0).withMaxNewTokens(spec.maxNewTokens());
@@ -91,7 +91,7 @@ final class GenerateSchema {
         }
     }
 
-    /** Where a column is; Spark's names are the same in upper and lower case. */
+    /** The position of a column; Spark's names are not case-sensitive. */
     static int index(StructType schema, String role, String name) {
         String[] names = schema.fieldNames();
         List<Integer> found = Stream.iterate(0, i -> i < names.length, i -> i + 1)

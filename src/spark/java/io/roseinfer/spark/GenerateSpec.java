@@ -7,17 +7,17 @@ import java.util.Objects;
  * What to generate for each row of a data frame.
  *
  * @param engine which model, where
- * @param columns what is read, and what the new columns are called
+ * @param columns the names of the columns that are read and of the new ones
  * @param maxNewTokens most tokens to generate for a row
  * @param sampling how tokens are chosen
  * @param seed with a row's key, the seed of its random draws
- * @param maxInFlight rows that a task keeps in the engine; 0 shares three times the rows of a decode step
- *     among the tasks of an executor, so that a last task fills them alone
+ * @param maxInFlight most rows that a task keeps in the engine; 0 has the tasks of an executor share three times the rows of a
+ *     decode step, so that the last task can have all of them
  */
 public record GenerateSpec(
         EngineSpec engine, Columns columns, int maxNewTokens, Sampling sampling, long seed, int maxInFlight)
         implements Serializable {
-    /** Tokens of a row where nothing else is said. */
+    /** Most tokens of a row by default. */
     public static final int DEFAULT_NEW_TOKENS = 64;
 
     /**
@@ -27,7 +27,7 @@ public record GenerateSpec(
      * @param output what was generated
      * @param error why a row has no output; null if it has
      * @param metrics how long it took; empty leaves that column out
-     * @param key what tells a row from all others, text or an integer; empty takes the prompt, so that equal prompts draw alike
+     * @param key identifies a row, text or an integer; empty takes the prompt, so that equal prompts draw alike
      */
     public record Columns(String input, String output, String error, String metrics, String key)
             implements Serializable {
@@ -73,7 +73,7 @@ public record GenerateSpec(
      * @param topP keeps the smallest set of most likely tokens whose probability reaches p
      */
     public record Sampling(float temperature, int topK, float topP) implements Serializable {
-        /** The most likely token always. */
+        /** Always the most likely token. */
         public static Sampling greedy() {
             return new Sampling(0, 0, 1);
         }

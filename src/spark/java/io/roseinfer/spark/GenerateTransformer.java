@@ -43,12 +43,13 @@ public final class GenerateTransformer extends UidTransformer implements Default
     private final BooleanParam offline = new BooleanParam(this, "offline", "whether to download nothing");
     private final Param<String> inputCol =
             new Param<>(this, "inputCol", "the prompt: a string, or token ids as array<int>");
-    private final Param<String> outputCol = new Param<>(this, "outputCol", "what was generated");
+    private final Param<String> outputCol =
+            new Param<>(this, "outputCol", "the completion: text, ids, finish_reason, usage and ttft_ns");
     private final Param<String> errorCol = new Param<>(this, "errorCol", "why a row has no output");
     private final Param<String> metricsCol =
             new Param<>(this, "metricsCol", "how long a row took; empty leaves the column out");
     private final Param<String> keyCol =
-            new Param<>(this, "keyCol", "what tells a row from all others, for its seed; empty takes the prompt");
+            new Param<>(this, "keyCol", "identifies a row, for its seed; empty takes the prompt");
     private final IntParam maxNewTokens = new IntParam(this, "maxNewTokens", "most tokens to generate for a row");
     private final FloatParam temperature = new FloatParam(this, "temperature", "0 is greedy");
     private final IntParam topK = new IntParam(this, "topK", "keep the k most likely tokens; 0 keeps all");
@@ -63,7 +64,7 @@ public final class GenerateTransformer extends UidTransformer implements Default
         this(Identifiable$.MODULE$.randomUID("generate"));
     }
 
-    /** As Spark makes it when it loads one. */
+    /** The constructor by which Spark loads one. */
     public GenerateTransformer(String uid) {
         super(uid);
         JavaVersion.require();
@@ -93,12 +94,12 @@ public final class GenerateTransformer extends UidTransformer implements Default
         return read().load(path);
     }
 
-    /** How Spark reads it, alone or as a stage. */
+    /** The reader by which Spark loads one, alone or as a stage. */
     public static MLReader<GenerateTransformer> read() {
         return new DefaultParamsReader<>();
     }
 
-    /** What the parameters say. */
+    /** The parameters, as {@link RoseinferSpark} takes them. */
     public GenerateSpec spec() {
         EngineSpec engine = new EngineSpec(
                 getOrDefault(modelRef),
@@ -127,7 +128,7 @@ public final class GenerateTransformer extends UidTransformer implements Default
         return RoseinferSpark.generate(rows, spec());
     }
 
-    /** @throws io.roseinfer.base.RoseException.BadInput if the columns or the parameters cannot be */
+    /** @throws io.roseinfer.base.RoseException.BadInput if a column is missing or of a wrong type, or a parameter is out of its range */
     @Override
     public StructType transformSchema(StructType schema) {
         return GenerateSchema.result(schema, spec());

@@ -25,17 +25,17 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows that one task has in the engine, handed back in the order in which they end. One thread at a time submits and takes; any other
- * may close or wake.
+ * The rows that one task has in the engine, handed back in the order in which they end. One thread submits and takes; any other may close
+ * or wake.
  *
- * <p>The engine's thread links a row that has ended into a stack, so it neither waits nor allocates.
+ * <p>The engine's thread pushes a row that has ended on a lock-free stack, so it neither waits nor allocates.
  */
 final class InFlight<T> implements AutoCloseable {
-    /** How often a row is begun that fails by no fault of its own. */
-    private static final int TRIES = 3;
+    /** Attempts at a row that a device or a replica has failed. */
+    private static final int MAX_ATTEMPTS = 3;
 
-    /** Between two tries to submit to a full engine, whose other tasks end rows meanwhile. */
-    private static final long FULL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** The time between two attempts to submit to a full engine. */
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /**
      * A row that has ended.
@@ -49,9 +49,9 @@ final class InFlight<T> implements AutoCloseable {
         private final List<GenerationRequest> requests;
         private final AtomicInteger running = new AtomicInteger();
         private List<TokenStream> streams = List.of();
-        private int tries;
+        private int attempts;
 
-        /** The one that ended before it, while both are in the stack. */
+        /** The entry that ended before this one, while both are on the stack. */
         private @Nullable Entry<T> below;
 
         private Entry(T row, List<GenerationRequest> requests) {
@@ -64,10 +64,11 @@ final class InFlight<T> implements AutoCloseable {
     private final Room room;
     private final Runnable check;
     private final Set<TokenStream> open = ConcurrentHashMap.newKeySet();
-    /** Rows that have ended, the newest on top. */
+
+    /** Rows that have ended and that the reader has not seen, the newest on top. */
     private final AtomicReference<@Nullable Entry<T>> stack = new AtomicReference<>();
 
-    /** The same, the oldest first, once the reader has seen them. */
+    /** Rows that the reader has taken off the stack, the oldest first. */
     private final Deque<Entry<T>> ended = new ArrayDeque<>();
 
     private int rows;
@@ -77,7 +78,7 @@ final class InFlight<T> implements AutoCloseable {
     /**
      * No rows yet.
      *
-     * @param room for rows, its own or shared with others
+     * @param room of this task, or of all tasks of the engine
      * @param check called before each wait and after each waking; throws if the task is to stop
      */
     InFlight(Engine engine, Room room, Runnable check) {
@@ -112,7 +113,7 @@ final class InFlight<T> implements AutoCloseable {
     }
 
     private void start(Entry<T> entry) {
-        entry.tries++;
+        entry.attempts++;
         List<TokenStream> streams = new ArrayList<>();
         try {
             for (GenerationRequest request : entry.requests) {
@@ -123,7 +124,7 @@ final class InFlight<T> implements AutoCloseable {
             throw e;
         }
         entry.streams = streams;
-        // One more than there are streams, so that it has not ended before all of them are listened to.
+        // One more than there are streams: a row cannot end before the last of them has its listener.
         entry.running.set(streams.size() + 1);
         streams.forEach(stream -> listen(stream, entry));
         oneLess(entry);
@@ -155,7 +156,7 @@ final class InFlight<T> implements AutoCloseable {
                 }
                 return stream;
             } catch (Overloaded full) {
-                LockSupport.parkNanos(this, FULL_NANOS);
+                LockSupport.parkNanos(this, RETRY_NANOS);
             }
         }
     }
@@ -174,7 +175,7 @@ final class InFlight<T> implements AutoCloseable {
         wake();
     }
 
-    /** Has the thread that waits look again. */
+    /** Makes the waiting thread check again whether it is to stop. */
     void wake() {
         Thread thread = waiting;
         if (thread != null) {
@@ -234,7 +235,7 @@ final class InFlight<T> implements AutoCloseable {
         check.run();
     }
 
-    /** Empty if the row is to be begun again. */
+    /** Empty if the row is to be submitted again. */
     private Optional<Ended<T>> result(Entry<T> entry) {
         try {
             List<Completion> completions = new ArrayList<>();
@@ -245,7 +246,7 @@ final class InFlight<T> implements AutoCloseable {
         } catch (EngineStopped dead) {
             throw dead;
         } catch (DeviceFailure | ReplicaStopped failure) {
-            if (entry.tries < TRIES) {
+            if (entry.attempts < MAX_ATTEMPTS) {
                 return Optional.empty();
             }
             return Optional.of(new Ended<>(entry.row, List.of(), Optional.of(failure)));
@@ -254,11 +255,12 @@ final class InFlight<T> implements AutoCloseable {
         }
     }
 
-    /** Nobody but the engine's end cancels a row that is waited for. */
+    /** Refuses a completion that was cut short: a row that is waited for is cancelled by the closing of the engine alone. */
     private Completion whole(Completion completion) {
         if (completion.finishReason() == FinishReason.CANCELLED) {
             check();
-            throw new EngineStopped("the engine was closed while it generated for a row");
+            throw new EngineStopped(
+                    "the engine was closed while it had rows of this task; the next attempt opens another");
         }
         return completion;
     }

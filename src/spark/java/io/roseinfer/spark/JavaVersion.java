@@ -1,8 +1,8 @@
 package io.roseinfer.spark;
 
 /**
- * The Java that roseinfer needs. Spark also runs on older ones, where the engine's classes cannot be loaded; the classes that Spark sees
- * first are compiled for those, mention no class of the engine that the verifier would load, and ask here before they do anything.
+ * Checks the version of Java. Spark also runs on older ones, which cannot load the engine's classes; the classes that Spark loads first are
+ * compiled for those, mention no class of the engine that the verifier would load, and call this before all else.
  */
 final class JavaVersion {
     private static final int LEAST = 25;

@@ -15,14 +15,14 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * An engine with what else its model says.
+ * An engine, and what its model has beside the weights.
  *
  * @param room for the rows of all tasks
- * @param chat how the model wants conversations written
- * @param defaults how its authors want tokens chosen where nobody says otherwise
+ * @param chat the model's chat template
+ * @param defaults sampling that the model's authors recommend
  */
 record OpenEngine(Engine engine, Room room, Optional<ChatTemplate> chat, SamplingDefaults defaults) {
-    /** Rows for each row of a decode step: those in it, those that the next one needs, and those being read and handed on. */
+    /** Places for each row of a decode step: one runs, one waits to follow it, and one is being read or handed on. */
     private static final int ROWS_AHEAD = 3;
 
     /** Loads a model, warms it up and serves it; closing the engine frees everything. */
@@ -40,7 +40,7 @@ record OpenEngine(Engine engine, Room room, Optional<ChatTemplate> chat, Samplin
         }
     }
 
-    /** An engine of which nothing else is known. */
+    /** An engine without a chat template or recommendations. */
     static OpenEngine of(Engine engine, EngineOptions options) {
         return new OpenEngine(engine, room(engine, options), Optional.empty(), SamplingDefaults.NONE);
     }
@@ -49,7 +49,7 @@ record OpenEngine(Engine engine, Room room, Optional<ChatTemplate> chat, Samplin
         return new Room(ROWS_AHEAD * options.scheduler().maxBatchSize() * engine.replicas());
     }
 
-    /** Whether none of its replicas serves any more. */
+    /** Whether all of its replicas have failed. */
     boolean hasFailed() {
         return IntStream.range(0, engine.replicas())
                 .allMatch(replica -> engine.failure(replica).isPresent());

@@ -8,12 +8,12 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The answers of one partition, seen by nobody until they are all there. An attempt writes to a file of its own and renames it at its end to
- * the one of the partition, so attempts that are killed leave nothing that counts, and of two that finish one counts. The job commits
- * nothing: what a driver that was killed leaves is whole partitions.
+ * The answers of one partition, which appear all at once. Each attempt writes a hidden file of its own and renames it to the partition's name
+ * when it is complete. So an attempt that is killed leaves nothing that counts, of two that finish one counts, and a driver that is killed
+ * leaves whole partitions.
  */
 final class PartFile implements AutoCloseable {
-    /** What names begin with that no reader of folders takes for data. */
+    /** Begins the names of hidden files: Spark and Hadoop read no file whose name begins with an underscore. */
     private static final String HIDDEN = "_attempt-";
 
     private final FileSystem files;
@@ -30,7 +30,7 @@ final class PartFile implements AutoCloseable {
     }
 
     /**
-     * Begins a partition's file.
+     * Begins an attempt at a partition's file.
      *
      * @param run a name that no other run has
      * @param taskAttempt a number that no other attempt of the run has
@@ -44,7 +44,7 @@ final class PartFile implements AutoCloseable {
                 new Path(folder, name));
     }
 
-    /** Removes what attempts have left that were killed. */
+    /** Deletes the files of attempts that were killed. */
     static void clean(FileSystem files, Path folder) throws IOException {
         for (var left : files.globStatus(new Path(folder, HIDDEN + "*"))) {
             boolean unused = files.delete(left.getPath(), false);
@@ -55,7 +55,7 @@ final class PartFile implements AutoCloseable {
         out.write(line);
     }
 
-    /** Makes it the partition's file, unless another attempt was sooner. */
+    /** Renames the attempt to the partition's file, unless another attempt has done so before. */
     void commit() throws IOException {
         out.close();
         closed = true;
@@ -64,7 +64,7 @@ final class PartFile implements AutoCloseable {
         }
     }
 
-    /** Removes what was not committed. */
+    /** Deletes the attempt if it was not committed. */
     @Override
     public void close() throws IOException {
         if (!closed) {

@@ -3,9 +3,9 @@ package io.roseinfer.spark;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Rows that may be in an engine, shared by its tasks. A task without a row may always have one, and every other place goes to who asks first:
- * so the task that came first has nearly all of them, and when its rows run out the others fill the engine. Tasks with a share each would
- * end together, and the engine would run empty before the next ones begin.
+ * The places for rows in an engine, which its tasks share. A task without a row may always have one; every other place goes to the task that
+ * asks first. So the first task has nearly all of them, and when its rows run out the next fills the engine. Tasks with equal shares would
+ * end together, and the engine would run empty before others begin.
  */
 final class Room {
     private final int size;

@@ -4,7 +4,6 @@ import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineStats;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
@@ -15,8 +14,8 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 
 /**
- * The owner of an executor's engines, by {@code spark.plugins=io.roseinfer.spark.RoseinferPlugin}: it hears which GPUs the executor has, opens the
- * engine that {@code spark.roseinfer.model} names before the first task, publishes counters among Spark's metrics, and closes
+ * Owns an executor's engines, with {@code spark.plugins=io.roseinfer.spark.RoseinferPlugin}: it learns which GPUs the executor has, opens the
+ * engine that {@code spark.roseinfer.model} names before the first task, publishes counters among Spark's metrics, and closes the
  * engines when the executor ends. Without it the first task opens them, on the GPUs of that task.
  *
  * <p>With {@code spark.roseinfer.model} go {@code spark.roseinfer.device}, {@code dtype}, {@code threads}, {@code maxBatchSize},
@@ -47,7 +46,7 @@ public final class RoseinferPlugin implements SparkPlugin {
                 JavaVersion.require();
                 ExecutorEngines.giveGpus(TaskWatch.gpus(plugin.resources().get("gpu")));
                 publish(plugin.metricRegistry());
-                spec(plugin.conf()).ifPresent(spec -> ExecutorEngines.get(spec, List.of()));
+                spec(plugin.conf()).ifPresent(ExecutorEngines::openEarly);
             }
 
             @Override

@@ -18,10 +18,12 @@ public final class RoseinferSpark {
     private RoseinferSpark() {}
 
     /**
-     * The same rows with two or three more columns: what was generated, why not, and how long it took. Nothing runs until the result is
-     * used. Within a partition rows are in the order in which they end.
+     * The same rows with two or three more columns: the completion, the error of a row that has none, and how long it took. Nothing runs
+     * until the result is used. The rows of a partition come in the order in which they end.
      *
-     * @throws io.roseinfer.base.RoseException.BadInput if the columns or the numbers of the spec cannot be
+     * <p>A model that cannot be loaded ends the job at the first task that finds it so.
+     *
+     * @throws io.roseinfer.base.RoseException.BadInput if a column is missing or of a wrong type, or a number of the spec is out of its range
      */
     public static Dataset<Row> generate(Dataset<?> rows, GenerateSpec spec) {
         JavaVersion.require();
@@ -29,6 +31,7 @@ public final class RoseinferSpark {
         Objects.requireNonNull(spec, "spec");
         Dataset<Row> input = rows.toDF();
         StructType result = GenerateSchema.result(input.schema(), spec);
+        DeterministicFailures.watchOnce(input.sparkSession().sparkContext());
         return input.mapPartitions(new GenerateRows(input.schema(), spec), Encoders.row(result));
     }
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.StructType;
 import org.jspecify.annotations.Nullable;
 
-/** Rows as requests. A row's seed is a hash of the user's and of its key, so it is the same in any partition and any attempt. */
+/** Makes requests of rows. A row's seed is a hash of the spec's seed and the row's key, so it is the same in any partition and any attempt. */
 final class RowRequests {
     private static final int NO_KEY = -1;
 

@@ -6,17 +6,19 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.batch.BatchCluster;
-import io.roseinfer.batch.BatchLine;
+import io.roseinfer.batch.BatchInput;
 import io.roseinfer.batch.BatchTotals;
 import io.roseinfer.spark.BatchTask.Counts;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
@@ -29,27 +31,27 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.util.SerializableConfiguration;
 
 /**
- * {@code roseinfer batch --spark}: a file of requests to a folder of answers, on Spark. Lines go to partitions by their keys, and each task
- * renames its file when all its lines are in it ({@link PartFile}): so every key is answered once, whichever executors are killed. A run
- * that resumes leaves out the keys that are in the folder.
+ * {@code roseinfer batch --spark}: answers a file of requests into a folder, on Spark. Lines are partitioned by their keys, and each task
+ * renames its file when all its lines are in it ({@link PartFile}), so every key is answered once, whichever executors are killed. A run
+ * that resumes leaves out the keys that the folder has.
  */
 public final class SparkBatch implements BatchCluster {
-    /** Lines by the key of their answer, with their number from 1. */
+    /** A line, the key of its answer, and its number from 1. */
     static final StructType LINES = new StructType()
             .add("key", DataTypes.StringType, false)
             .add("number", DataTypes.LongType, false)
-            .add("line", DataTypes.StringType, false);
+            .add("line", DataTypes.BinaryType, false);
 
-    /** Partitions for each task that can run at once, so that no long one is left alone at the end. */
+    /** Partitions for each task that can run at once, so that the last ones are short. */
     private static final int PARTITIONS_PER_SLOT = 4;
 
-    /** Most lines of a partition, which is what a killed executor's task has to do again. */
+    /** Most lines of a partition: that many a task does again if its executor is killed. */
     private static final long PARTITION_LINES = 20_000;
 
     /** The files of answers in the folder. */
     private static final String PARTS = "part-*";
 
-    /** What an answer's id has in front of its key. */
+    /** The id of an answer in front of its key. */
     private static final String ID = "batch_req_";
 
     /** Made by the service loader. */
@@ -70,11 +72,8 @@ public final class SparkBatch implements BatchCluster {
             throw new BadInput("--spark reads a file that is not compressed and writes a folder; --input is "
                     + Quoted.name(job.input()) + " and --output " + Quoted.name(job.output()));
         }
-        SparkSession spark = SparkSession.builder()
-                .master(job.master())
-                .appName("roseinfer batch")
-                .config("spark.ui.showConsoleProgress", false)
-                .getOrCreate();
+        SparkSession spark = session(job.master());
+        DeterministicFailures failures = DeterministicFailures.watch(spark.sparkContext());
         try {
             return run(job, spark);
         } catch (RoseException known) {
@@ -83,20 +82,38 @@ public final class SparkBatch implements BatchCluster {
             throw new BadInput("the batch's files cannot be used: " + e.getMessage(), e);
         } catch (Exception e) {
             // Spark throws checked exceptions that it does not declare.
-            throw reason(e);
+            throw failures.reason().orElseGet(() -> reason(e));
         } finally {
             spark.stop();
         }
     }
 
-    /** The failure that made tasks fail, if it is known. */
+    private static SparkSession session(String master) {
+        try {
+            return SparkSession.builder()
+                    .master(master)
+                    .appName("roseinfer batch")
+                    .config("spark.ui.showConsoleProgress", false)
+                    .getOrCreate();
+        } catch (Exception e) {
+            throw new BadInput(
+                    "--spark is " + Quoted.name(master) + ", on which Spark does not start: " + summary(e), e);
+        }
+    }
+
+    /** The failure that made tasks fail, if it is one of ours. */
     private static RoseException reason(Exception e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
             if (cause instanceof RoseException known) {
                 return known;
             }
         }
-        return new EngineStopped("Spark gave the batch up, and --resume goes on with it: " + e.getMessage(), e);
+        return new EngineStopped("Spark has given up; --resume goes on with the batch: " + summary(e), e);
+    }
+
+    /** A message without the stack traces that Spark appends to it. */
+    private static String summary(Exception e) {
+        return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
     }
 
     private static BatchTotals run(Job job, SparkSession spark) throws IOException {
@@ -146,23 +163,25 @@ public final class SparkBatch implements BatchCluster {
         return (int) Math.max(PARTITIONS_PER_SLOT * slots, lines / PARTITION_LINES + 1);
     }
 
+    /** The input's lines as bytes, ended by nothing but a newline: what is no UTF-8 is refused as it is without a cluster. */
     private static Dataset<Row> lines(String input, SparkSession spark) {
+        Configuration conf = new Configuration(spark.sparkContext().hadoopConfiguration());
+        conf.set("textinputformat.record.delimiter", "\n");
         JavaRDD<Row> rows = JavaSparkContext.fromSparkContext(spark.sparkContext())
-                .textFile(input)
+                .newAPIHadoopFile(input, TextInputFormat.class, LongWritable.class, Text.class, conf)
+                .map(record -> record._2().copyBytes())
                 .zipWithIndex()
-                .filter(line -> !line._1().isBlank())
+                .filter(line -> !BatchInput.isBlank(line._1()))
                 .map(line -> row(line._1(), line._2() + 1));
         return spark.createDataset(rows.rdd(), Encoders.row(LINES));
     }
 
-    private static Row row(String line, long number) {
-        String key = BatchLine.parse(line.getBytes(StandardCharsets.UTF_8), number)
-                .key()
-                .toString();
+    private static Row row(byte[] line, long number) {
+        String key = BatchInput.line(line, number).key().toString();
         return RowFactory.create(key, number, line);
     }
 
-    /** The keys that the folder has answers to. */
+    /** The keys of the answers that the folder has. */
     private static Dataset<Row> written(Path folder, FileSystem files, SparkSession spark) throws IOException {
         return files.globStatus(new Path(folder, PARTS)).length == 0
                 ? spark.emptyDataFrame().selectExpr("'' AS key")

@@ -9,7 +9,7 @@ import org.apache.spark.TaskKilledException;
 import org.apache.spark.resource.ResourceInformation;
 import org.jspecify.annotations.Nullable;
 
-/** What Spark says of the task that runs on this thread: its GPUs, and whether it is to stop. */
+/** The task that runs on this thread, as Spark knows it: its GPUs, and whether it is to stop. */
 final class TaskWatch {
     private static final String GPU = "gpu";
 
@@ -23,12 +23,12 @@ final class TaskWatch {
         return new TaskWatch(TaskContext.get());
     }
 
-    /** The GPUs that Spark gave the task; none if it gives no resources. */
+    /** The indices of the GPUs that Spark gave the task; none if it gives no resources. */
     List<Integer> gpus() {
         return gpus(task.resourcesJMap().get(GPU));
     }
 
-    /** Addresses of GPUs as indices. */
+    /** The indices of GPUs from their addresses. */
     static List<Integer> gpus(@Nullable ResourceInformation resource) {
         return resource == null
                 ? List.of()
@@ -53,7 +53,7 @@ final class TaskWatch {
         }
     }
 
-    /** Ends what is in flight when the task does, however that comes, and wakes its thread if it is to end. */
+    /** Closes the rows in flight when the task ends, however it ends, and wakes its thread when it is to stop. */
     void guard(InFlight<?> rows) {
         task.addTaskCompletionListener(ended -> {
             rows.close();

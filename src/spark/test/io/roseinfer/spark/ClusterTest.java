@@ -17,6 +17,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -105,29 +106,59 @@ class ClusterTest {
         return ids;
     }
 
-    /** The process that runs it, and its engines by their threads. */
-    private static String census() {
-        long engines = Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().equals("roseinfer-engine"))
-                .count();
-        return ProcessHandle.current().pid() + " has " + engines;
+    /**
+     * Counts the engines of the process that a partition is generated in, by their threads. It reports that and waits for an end of the
+     * connection, so that one executor cannot take all partitions before the other is there.
+     *
+     * @param port of this machine, where reports are read; a report that nobody reads any more is not waited for
+     */
+    private record Census(int port) implements MapPartitionsFunction<Row, String>, Serializable {
+        @Override
+        public Iterator<String> call(Iterator<Row> rows) {
+            rows.forEachRemaining(row -> {});
+            String report = ProcessHandle.current().pid() + " has " + engines();
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                new DataOutputStream(socket.getOutputStream()).writeUTF(report);
+                int unused = socket.getInputStream().read();
+            } catch (IOException closed) {
+                // Both executors have reported.
+            }
+            return List.of(report).iterator();
+        }
+
+        private static long engines() {
+            return Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> thread.getName().equals("roseinfer-engine"))
+                    .count();
+        }
     }
 
     @Test
-    void each_executor_has_one_engine_for_all_its_tasks() {
-        while (spark.sparkContext().statusTracker().getExecutorInfos().length < 3) {
-            Thread.onSpinWait();
+    void each_executor_has_one_engine_for_all_its_tasks() throws Exception {
+        Set<String> reports = new HashSet<>();
+        try (ExecutorService beside = Executors.newSingleThreadExecutor()) {
+            Future<List<String>> job;
+            try (ServerSocket server = new ServerSocket(0, PARTITIONS, InetAddress.getLoopbackAddress())) {
+                Census census = new Census(server.getLocalPort());
+                job = beside.submit(() -> RoseinferSpark.generate(LocalSpark.prompts(spark, ROWS, PARTITIONS), SPEC)
+                        .mapPartitions(census, Encoders.STRING())
+                        .collectAsList());
+                List<Socket> waiting = new ArrayList<>();
+                while (reports.size() < 2) {
+                    Socket socket = server.accept();
+                    waiting.add(socket);
+                    reports.add(new DataInputStream(socket.getInputStream()).readUTF());
+                }
+                for (Socket socket : waiting) {
+                    socket.close();
+                }
+            }
+            reports.addAll(job.get());
         }
-        MapPartitionsFunction<Row, String> census = rows -> {
-            rows.forEachRemaining(row -> {});
-            return List.of(census()).iterator();
-        };
-        Set<String> seen = new HashSet<>(RoseinferSpark.generate(LocalSpark.prompts(spark, ROWS, PARTITIONS), SPEC)
-                .mapPartitions(census, Encoders.STRING())
-                .collectAsList());
-        assertThat(seen).hasSize(2).allMatch(line -> line.endsWith(" has 1"));
-        assertThat(seen)
-                .noneMatch(line -> line.startsWith(ProcessHandle.current().pid() + " "));
+        assertThat(reports)
+                .hasSize(2)
+                .allMatch(report -> report.endsWith(" has 1"))
+                .noneMatch(report -> report.startsWith(ProcessHandle.current().pid() + " "));
     }
 
     /**

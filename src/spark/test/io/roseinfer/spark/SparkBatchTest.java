@@ -8,6 +8,7 @@ import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.batch.BatchCluster;
 import io.roseinfer.batch.BatchInput;
 import io.roseinfer.batch.BatchJob;
@@ -19,8 +20,10 @@ import io.roseinfer.engine.Engine;
 import io.roseinfer.hub.download.DownloadListener;
 import io.roseinfer.server.api.ServedModel;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -75,9 +78,13 @@ class SparkBatchTest {
     }
 
     private BatchTotals run(boolean resume) {
+        return run("local[2]", SETTINGS, resume);
+    }
+
+    private BatchTotals run(String master, Settings settings, boolean resume) {
         BatchCluster spark = BatchCluster.named("spark");
         return spark.run(new BatchCluster.Job(
-                "local[2]", input.toString(), output.toString(), resume, SETTINGS, "builtin:tiny", true, SEED));
+                master, input.toString(), output.toString(), resume, settings, "builtin:tiny", true, SEED));
     }
 
     private List<String> answers() throws IOException {
@@ -117,12 +124,16 @@ class SparkBatchTest {
 
     @Test
     void a_batch_is_answered_byte_for_byte_as_without_a_cluster() throws IOException {
-        Files.write(input, lines(30));
+        Files.write(input, lines(28));
+        // Bytes that are no UTF-8; and lines that a carriage return does not end.
+        String odd = request(29).replace("lived", "l\u00fcved") + "\r\n \r\n"
+                + request(30).replace(", ", ",\r") + "\n" + request(31) + "\r\n";
+        Files.write(input, odd.getBytes(StandardCharsets.ISO_8859_1), StandardOpenOption.APPEND);
         BatchTotals totals = run(false);
-        assertThat(answers()).isEqualTo(oracle()).hasSize(34);
-        assertThat(totals.lines()).isEqualTo(34);
+        assertThat(answers()).isEqualTo(oracle()).hasSize(35);
+        assertThat(totals.lines()).isEqualTo(35);
         assertThat(totals.answered()).isEqualTo(30);
-        assertThat(totals.refused()).isEqualTo(4);
+        assertThat(totals.refused()).isEqualTo(5);
         assertThat(totals.completionTokens()).isPositive();
     }
 
@@ -160,5 +171,26 @@ class SparkBatchTest {
     @Test
     void an_input_that_is_not_there_is_said_in_one_line() {
         assertThatThrownBy(() -> run(false)).isInstanceOf(BadInput.class).hasMessageContaining("in.jsonl");
+    }
+
+    @Test
+    void a_model_that_is_not_there_is_said_in_one_line_and_not_tried_again() throws IOException {
+        Files.write(input, lines(12));
+        Settings nowhere = Settings.of("/nowhere/model").withDevice(Settings.Device.CPU);
+        assertThatThrownBy(() -> run("local[2, 100000]", nowhere, false))
+                .isInstanceOf(BadModel.class)
+                .hasMessageStartingWith("model \"/nowhere/model\": no such directory")
+                .hasMessageNotContaining("\n");
+        assertThat(parts()).isEmpty();
+    }
+
+    @Test
+    void a_master_that_is_none_is_said_in_one_line() throws IOException {
+        Files.write(input, lines(12));
+        assertThatThrownBy(() -> run("nonsense", SETTINGS, false))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("--spark is \"nonsense\", on which Spark does not start: ")
+                .hasMessageNotContaining("\n");
+        assertThat(output).doesNotExist();
     }
 }

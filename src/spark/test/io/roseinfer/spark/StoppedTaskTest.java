@@ -210,7 +210,7 @@ class StoppedTaskTest {
     }
 
     @Test
-    void a_closed_engine_fails_the_task_rather_than_to_cut_its_rows_short() {
+    void a_closed_engine_fails_the_task_and_does_not_cut_its_rows_short() {
         CountDownLatch inStep = new CountDownLatch(1);
         Semaphore steps = new Semaphore(3);
         Engine closed = engine(
@@ -270,7 +270,7 @@ class StoppedTaskTest {
     }
 
     @Test
-    void what_a_row_gets_does_not_depend_on_the_device_s_other_rows() {
+    void a_row_gets_the_tokens_that_it_gets_alone() {
         GenerationRequest alone = GenerationRequest.ofTokens(5).withMaxNewTokens(40);
         Engine engine = engine(step -> {}, 100);
         List<Integer> tokens = RoseinferSpark.generate(rows(20), SPEC)

@@ -28,7 +28,7 @@ public final class GenerationConfigFlag {
         return ofModel() ? model.samplingDefaults() : SamplingDefaults.NONE;
     }
 
-    /** Whether the model's count. */
+    /** Whether the model's recommendations are in force. */
     public boolean ofModel() {
         return source == Source.AUTO;
     }

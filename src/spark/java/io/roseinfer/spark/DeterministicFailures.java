@@ -1,0 +1,60 @@
+package io.roseinfer.spark;
+
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
+import java.util.Collections;
+import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
+import org.apache.spark.ExceptionFailure;
+import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Cancels a stage when one of its tasks fails for a reason that every attempt would meet again: a model that is not there or not supported, or
+ * settings that do not fit it. Spark would try the task four times, and tell the reason in the middle of a stack trace.
+ */
+final class DeterministicFailures extends SparkListener {
+    private static final Set<SparkContext> WATCHED =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+    private final SparkContext context;
+    private volatile @Nullable RoseException reason;
+
+    private DeterministicFailures(SparkContext context) {
+        this.context = context;
+    }
+
+    /** Watches all jobs of an application from now on. */
+    static DeterministicFailures watch(SparkContext context) {
+        DeterministicFailures watch = new DeterministicFailures(context);
+        context.addSparkListener(watch);
+        return watch;
+    }
+
+    /** Watches all jobs of an application, unless an earlier call does. */
+    static void watchOnce(SparkContext context) {
+        if (WATCHED.add(context)) {
+            watch(context);
+        }
+    }
+
+    /** Why a stage was cancelled, if one was. */
+    Optional<RoseException> reason() {
+        return Optional.ofNullable(reason);
+    }
+
+    @Override
+    public void onTaskEnd(SparkListenerTaskEnd end) {
+        if (end.reason() instanceof ExceptionFailure failure
+                && failure.exception().isDefined()
+                && failure.exception().get() instanceof RoseException seen
+                && (seen instanceof BadInput || seen instanceof BadModel)) {
+            reason = seen;
+            context.cancelStage(end.stageId(), seen.getMessage());
+        }
+    }
+}
