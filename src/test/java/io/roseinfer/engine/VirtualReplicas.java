@@ -2,9 +2,12 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.RoseException.ReplicaStopped;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.kv.PublishedPrefixes;
+import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
@@ -14,8 +17,11 @@ import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * The real loops, schedulers, pools and policies on virtual time: a step takes 2 ms and 20 µs for each of its tokens, and the replica
@@ -31,22 +37,56 @@ final class VirtualReplicas {
     /** What a run was like. */
     record Outcome(double hitRate, long medianNanos, long p99Nanos, long lastNanos) {}
 
+    /** What requests wait for the first token, and between two. */
+    record Latencies(long ttftP99Nanos, long itlP99Nanos, long itlMaxNanos) {}
+
     /** A request and when it comes. */
     record Arrival(long nanos, int[] prompt, int newTokens) {}
 
     /** One replica and its clock. */
     private static final class Lane implements StepObserver, EngineLoop.Owner {
         private final EngineLoop loop;
+        private final SharedQueue shared;
         private final boolean publishes;
+        private final Set<LiveRequest> givenBack = new HashSet<>();
         private long nanos;
         private long stepNanos;
+        private long deathNanos = Long.MAX_VALUE;
+        private boolean dead;
 
         Lane(int index, EngineOptions options, SharedQueue shared, boolean publishes) {
+            this.shared = shared;
             this.publishes = publishes;
-            SimOptions sim = SimOptions.defaults().withReadBack(false).withOnStep(step -> nanos += stepNanos);
+            SimOptions sim = SimOptions.defaults().withReadBack(false).withOnStep(this::onStep);
             SimRunner runner = new SimRunner(spec(), EngineLimits.runnerLimits(options, spec()), sim);
             this.loop =
                     new EngineLoop(index, runner, runner.kv(), options, () -> nanos, Observers.of(this), shared, this);
+        }
+
+        private void onStep(long step) {
+            nanos += stepNanos;
+            if (nanos >= deathNanos) {
+                throw new DeviceFailure("the device is lost", false);
+            }
+        }
+
+        /** As a replica ends whose loop has failed. */
+        private void die() {
+            dead = true;
+            shared.takersChanged(-1);
+            loop.endAll(Ending.failed(new ReplicaStopped("engine " + loop.load().index() + " stopped")), () -> {});
+        }
+
+        @Override
+        public boolean takesBack() {
+            return dead;
+        }
+
+        @Override
+        public void takeBack(LiveRequest request) {
+            Require.that(request.giveBack(), "a request that nobody knows has ended");
+            givenBack.add(request);
+            shared.addBack(request);
         }
 
         @Override
@@ -66,7 +106,7 @@ final class VirtualReplicas {
     private final RoutingPolicy routing;
     private final SharedQueue shared = new SharedQueue(request -> {});
     private final List<Lane> lanes = new ArrayList<>();
-    private final List<ReplicaLoad> loads;
+    private List<ReplicaLoad> loads;
     private final List<LiveRequest> requests = new ArrayList<>();
 
     /** Replicas with nothing to do, each with a pool of so many tokens. */
@@ -87,6 +127,12 @@ final class VirtualReplicas {
         loads = lanes.stream().map(lane -> lane.loop.load()).toList();
     }
 
+    /** Has a replica's device fail in its first step that ends at a time or later. */
+    VirtualReplicas withDeath(int replica, long nanos) {
+        lanes.get(replica).deathNanos = nanos;
+        return this;
+    }
+
     private static ModelSpec spec() {
         return SpecBuilder.named("virtual")
                 .vocabulary(VOCABULARY)
@@ -97,6 +143,12 @@ final class VirtualReplicas {
 
     /** Serves everything, in the order of arrival. */
     Outcome run(List<Arrival> arrivals) {
+        serve(arrivals);
+        return outcome(arrivals);
+    }
+
+    /** The same, with what came of it left in {@link #requests}. */
+    void serve(List<Arrival> arrivals) {
         int next = 0;
         Optional<Lane> behind = behind();
         while (next < arrivals.size() || behind.isPresent()) {
@@ -104,30 +156,43 @@ final class VirtualReplicas {
                     && (behind.isEmpty() || arrivals.get(next).nanos() <= behind.get().nanos)) {
                 submit(arrivals.get(next++));
             } else {
-                behind.orElseThrow().loop.doWork();
+                turn(behind.orElseThrow());
             }
             behind = behind();
         }
-        return outcome(arrivals);
+    }
+
+    private void turn(Lane lane) {
+        try {
+            lane.loop.doWork();
+        } catch (DeviceFailure failure) {
+            lane.die();
+            loads = loads.stream().filter(load -> load != lane.loop.load()).toList();
+            advanceIdle(lane.nanos);
+        }
     }
 
     /** The replica with work whose clock is behind the others. */
     private Optional<Lane> behind() {
         Lane behind = null;
         for (Lane lane : lanes) {
-            if (lane.loop.hasWork() && (behind == null || lane.nanos < behind.nanos)) {
+            if (!lane.dead && lane.loop.hasWork() && (behind == null || lane.nanos < behind.nanos)) {
                 behind = lane;
             }
         }
         return Optional.ofNullable(behind);
     }
 
-    private void submit(Arrival arrival) {
+    private void advanceIdle(long toNanos) {
         for (Lane lane : lanes) {
             if (!lane.loop.hasWork()) {
-                lane.nanos = Math.max(lane.nanos, arrival.nanos());
+                lane.nanos = Math.max(lane.nanos, toNanos);
             }
         }
+    }
+
+    private void submit(Arrival arrival) {
+        advanceIdle(arrival.nanos());
         GenerationRequest wanted = GenerationRequest.ofTokens(arrival.prompt())
                 .withMaxNewTokens(arrival.newTokens())
                 .withIgnoreEndOfText(true);
@@ -163,7 +228,38 @@ final class VirtualReplicas {
             last = Math.max(last, request.timeline().finishedNanos());
         }
         Arrays.sort(ttft);
-        return new Outcome((double) cached / prompts, ttft[ttft.length / 2], ttft[(int) (ttft.length * 0.99)], last);
+        return new Outcome((double) cached / prompts, ttft[ttft.length / 2], p99(ttft), last);
+    }
+
+    /** All requests in the order of arrival. */
+    List<LiveRequest> requests() {
+        return List.copyOf(requests);
+    }
+
+    /** Whether a replica had the request when it died: it failed with it, or another served it from its beginning. */
+    boolean wasOnTheDead(LiveRequest request) {
+        return request.ending().orElseThrow().failure().isPresent()
+                || lanes.stream().anyMatch(lane -> lane.givenBack.contains(request));
+    }
+
+    /** The waits of requests that have all their tokens. */
+    static Latencies latencies(List<LiveRequest> requests) {
+        List<RequestTimeline> timelines =
+                requests.stream().map(LiveRequest::timeline).toList();
+        long[] ttft = timelines.stream()
+                .mapToLong(times -> times.tokenNanos()[0] - times.submittedNanos())
+                .sorted()
+                .toArray();
+        long[] itl = timelines.stream()
+                .map(RequestTimeline::tokenNanos)
+                .flatMapToLong(nanos -> IntStream.range(1, nanos.length).mapToLong(i -> nanos[i] - nanos[i - 1]))
+                .sorted()
+                .toArray();
+        return new Latencies(p99(ttft), p99(itl), itl[itl.length - 1]);
+    }
+
+    private static long p99(long[] sorted) {
+        return sorted[(int) (sorted.length * 0.99)];
     }
 
     /**
