@@ -256,6 +256,9 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
 
     private static StepProfiler profiler(LoadedModel loaded, Terminal terminal) {
         if (loaded.runner() instanceof StepProfiler.Source source) {
+            if (loaded.replicas() > 1) {
+                terminal.note("--profile-ops times the operators of engine 0, one of " + loaded.replicas());
+            }
             return source.profile(terminal.clock());
         }
         throw new BadInput("--profile-ops: " + loaded.device()

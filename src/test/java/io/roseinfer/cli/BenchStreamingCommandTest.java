@@ -245,4 +245,22 @@ class BenchStreamingCommandTest {
         assertThat(SimBench.read(file).at("/runs/0/profile/1/step_us/count").asInt())
                 .isGreaterThanOrEqualTo(15);
     }
+
+    @Test
+    void bench_profileOpsOfSeveralEngines_saysThatItIsOfTheFirst() {
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "--device",
+                "cpu",
+                "--threads",
+                "2",
+                "--replicas",
+                "2",
+                "--num-requests",
+                "4",
+                "--profile-ops");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.err()).contains("--profile-ops times the operators of engine 0, one of 2");
+        assertThat(outcome.out()).contains("=== operators:");
+    }
 }

@@ -9,6 +9,10 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import tools.jackson.core.JsonGenerator;
 
 /**
@@ -21,14 +25,16 @@ import tools.jackson.core.JsonGenerator;
  *                              plan, pack, device and apply, which fill it without a gap. Args of a step: step, prefill_tokens,
  *                              decode_rows, waiting, active, free_blocks, cached_tokens, preemptions, as
  *                              {@link io.roseinfer.metrics.StepRecord.Fact} defines them
- *   thread "engine 2"          only where a device takes two steps at a time: those that overlap the ones above
+ *   thread "engine, lane 2"    only where a device takes two steps at a time: those that overlap the ones above
  *   counters                   waiting, active (requests) and free blocks, one value per step
  *   thread "request 0" …       one per accepted request, by its index in the workload: tokenize (from the submit call until
  *                              its prompt was token ids), queue (until its batch was handed to the scheduler), prefill (until
  *                              its first token) and decode (until the engine was done with it); together they are its latency.
- *                              Args of prefill: prompt_tokens, cached_tokens; of decode: completion_tokens, finish_reason
- * dropped_steps                steps at the start of a run that the engine no longer remembered, all runs together
+ *                              Args of prefill: prompt_tokens, cached_tokens; of decode: completion_tokens, finish_reason, engine
+ * dropped_steps                steps at the start of a run that an engine no longer remembered, all runs together
  * </pre>
+ *
+ * <p>Several engines have threads and counters of their own: "engine 0", "engine 1", "engine 1: active".
  */
 public final class TimelineTrace {
     /** Request i has thread id i plus this; the engine's threads come before. */
@@ -68,14 +74,27 @@ public final class TimelineTrace {
         out.writeEndObject();
     }
 
-    /** Steps before the first one that was kept. */
+    /** Steps before the first one that was kept, of all engines together. */
     public static long droppedSteps(RunResult run) {
-        return run.steps().isEmpty() ? 0 : run.steps().getFirst().get(Fact.STEP);
+        return byEngine(run.steps()).values().stream()
+                .mapToLong(steps -> steps.getFirst().get(Fact.STEP))
+                .sum();
+    }
+
+    private static SortedMap<Long, List<StepRecord>> byEngine(List<StepRecord> steps) {
+        return steps.stream()
+                .collect(Collectors.groupingBy(step -> step.get(Fact.ENGINE), TreeMap::new, Collectors.toList()));
     }
 
     private void run(int process, RunResult run) {
         name(process, 0, "process_name", "run " + process);
-        steps(process, run.steps());
+        SortedMap<Long, List<StepRecord>> engines = byEngine(run.steps());
+        int threads = 0;
+        for (Map.Entry<Long, List<StepRecord>> engine : engines.entrySet()) {
+            String name = engines.size() == 1 ? "engine" : "engine " + engine.getKey();
+            threads += steps(process, threads + 1, name, engine.getValue());
+            counters(process, engines.size() == 1 ? "" : name + ": ", engine.getValue());
+        }
         run.requests().forEach(request -> request(process, request));
     }
 
@@ -91,8 +110,12 @@ public final class TimelineTrace {
         out.writeEndObject();
     }
 
-    /** Slices of a thread must nest, so a step that begins before another has ended goes to a thread of its own. */
-    private void steps(int process, List<StepRecord> steps) {
+    /**
+     * Writes an engine's steps. Slices of a thread must nest, so a step that begins before another has ended goes to a thread of its own.
+     *
+     * @return how many threads they have, from the first on
+     */
+    private int steps(int process, int firstThread, String engine, List<StepRecord> steps) {
         List<Long> laneEnds = new ArrayList<>();
         for (StepRecord step : steps) {
             int lane = 0;
@@ -101,11 +124,21 @@ public final class TimelineTrace {
             }
             if (lane == laneEnds.size()) {
                 laneEnds.add(step.endNanos());
-                name(process, lane + 1, "thread_name", lane == 0 ? "engine" : "engine " + (lane + 1));
+                name(process, firstThread + lane, "thread_name", lane == 0 ? engine : engine + ", lane " + (lane + 1));
             } else {
                 laneEnds.set(lane, step.endNanos());
             }
-            step(process, lane + 1, step);
+            step(process, firstThread + lane, step);
+        }
+        return laneEnds.size();
+    }
+
+    private void counters(int process, String prefix, List<StepRecord> steps) {
+        for (StepRecord step : steps) {
+            long nanos = step.plannedNanos();
+            counter(process, prefix + "waiting", nanos, step.get(Fact.WAITING));
+            counter(process, prefix + "active", nanos, step.get(Fact.ACTIVE));
+            counter(process, prefix + "free blocks", nanos, step.get(Fact.FREE_BLOCKS));
         }
     }
 
@@ -124,9 +157,6 @@ public final class TimelineTrace {
         slice(process, thread, "pack", "phase", planned, packed);
         slice(process, thread, "device", "phase", packed, awaited);
         slice(process, thread, "apply", "phase", awaited, step.endNanos());
-        counter(process, "waiting", planned, step.get(Fact.WAITING));
-        counter(process, "active", planned, step.get(Fact.ACTIVE));
-        counter(process, "free blocks", planned, step.get(Fact.FREE_BLOCKS));
     }
 
     private static String kind(StepRecord step) {
@@ -153,6 +183,7 @@ public final class TimelineTrace {
         out.writeObjectPropertyStart("args");
         out.writeNumberProperty("completion_tokens", stamps.tokens());
         out.writeStringProperty("finish_reason", request.finishReason().text());
+        out.writeNumberProperty("engine", timeline.engine());
         out.writeEndObject();
         out.writeEndObject();
     }

@@ -195,6 +195,28 @@ class TimelineTraceTest {
         assertThat(slices(trace, "step")).extracting(Slice::name).containsExactly("prefill", "decode", "decode");
     }
 
+    private static StepRecord of(int engine, StepRecord step) {
+        step.set(Fact.ENGINE, engine);
+        return step;
+    }
+
+    @Test
+    void write_severalEngines_haveThreadsAndCountersOfTheirOwn() throws IOException {
+        RunResult run = withSteps(
+                of(0, step(2, 0, 4, 0)), of(1, step(3, 10, 0, 1)), of(0, step(3, 11, 0, 1)), of(1, step(4, 50, 0, 1)));
+        JsonNode trace = trace(List.of(run));
+        assertThat(slices(trace, "step")).extracting(Slice::thread).containsExactly(1L, 2L, 3L, 3L);
+        assertThat(events(trace, "M"))
+                .extracting(
+                        event -> event.get("tid") + " " + event.at("/args/name").stringValue())
+                .containsExactly("0 run 1", "1 engine 0", "2 engine 0, lane 2", "3 engine 1");
+        assertThat(events(trace, "C"))
+                .extracting(event -> event.get("name").stringValue())
+                .filteredOn(name -> name.endsWith("active"))
+                .containsExactly("engine 0: active", "engine 0: active", "engine 1: active", "engine 1: active");
+        assertThat(TimelineTrace.droppedSteps(run)).isEqualTo(2 + 3);
+    }
+
     @Test
     void write_severalRuns_areProcessesOfTheirOwn() throws IOException {
         RunResult run = withSteps(step(0, 0, 4, 0));
