@@ -2,6 +2,7 @@ package io.roseinfer.spark;
 
 import io.roseinfer.Settings;
 import io.roseinfer.Settings.Device;
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
@@ -37,7 +38,8 @@ final class EngineSettings {
                         cuda.graphs(),
                         cuda.pagedAttention(),
                         cuda.profilerRanges(),
-                        spec.batchInvariant()))
+                        spec.batchInvariant(),
+                        KvPrecision.AUTO))
                 .withEngine(options(spec));
     }
 

@@ -1,6 +1,7 @@
 package io.roseinfer.spark;
 
 import io.roseinfer.Settings;
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
@@ -192,6 +193,9 @@ public final class SparkBatch implements BatchCluster {
     }
 
     private static EngineSpec engine(Settings settings) {
+        if (settings.cuda().keys() != KvPrecision.AUTO) {
+            throw new BadInput("--kv-cache-dtype is not passed on to the executors of --spark; leave one of them out");
+        }
         String device = settings.device().name().toLowerCase(Locale.ROOT);
         String gpus =
                 settings.placement().gpus().stream().map(gpu -> "cuda:" + gpu).collect(Collectors.joining(","));

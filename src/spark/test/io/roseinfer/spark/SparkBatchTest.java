@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
@@ -192,5 +193,14 @@ class SparkBatchTest {
                 .hasMessageStartingWith("--spark is \"nonsense\", on which Spark does not start: ")
                 .hasMessageNotContaining("\n");
         assertThat(output).doesNotExist();
+    }
+
+    @Test
+    void a_type_of_keys_that_executors_are_not_told_of_is_refused() throws IOException {
+        Files.write(input, lines(12));
+        Settings narrow = SETTINGS.withCuda(new Settings.Cuda(0, true, true, false, false, KvPrecision.FP8));
+        assertThatThrownBy(() -> run("local[2]", narrow, false))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("--kv-cache-dtype is not passed on to the executors of --spark; leave one of them out");
     }
 }
