@@ -9,8 +9,12 @@ import java.lang.management.ManagementFactory;
  * @param cpuNanos processor time of all threads; 0 where the platform does not say
  * @param collections garbage collections
  * @param collectionMillis how long they took in all
+ * @param compileMillis what the JVM's compilers took, on threads of their own that compete for the processors
  */
-public record ClientCost(long cpuNanos, long collections, long collectionMillis) {
+public record ClientCost(long cpuNanos, long collections, long collectionMillis, long compileMillis) {
+    /** Nothing, as of a run on simulated time. */
+    public static final ClientCost NONE = new ClientCost(0, 0, 0, 0);
+
     /** Since the process began. */
     static ClientCost now() {
         long cpu = ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean os
@@ -22,13 +26,14 @@ public record ClientCost(long cpuNanos, long collections, long collectionMillis)
             count += Math.max(0, collector.getCollectionCount());
             millis += Math.max(0, collector.getCollectionTime());
         }
-        return new ClientCost(cpu, count, millis);
+        return new ClientCost(cpu, count, millis, Compilers.millis());
     }
 
     ClientCost minus(ClientCost before) {
         return new ClientCost(
                 cpuNanos - before.cpuNanos,
                 collections - before.collections,
-                collectionMillis - before.collectionMillis);
+                collectionMillis - before.collectionMillis,
+                compileMillis - before.compileMillis);
     }
 }

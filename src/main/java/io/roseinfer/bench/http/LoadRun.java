@@ -56,21 +56,23 @@ public final class LoadRun {
             slots.release();
             running.countDown();
         };
-        // What a warm-up and preparing have left: otherwise a collection in the run copies it, and requests that are
-        // due wait for that.
+        // What a warm-up and preparing have left, garbage and hot code: otherwise it is copied and compiled in the run,
+        // and requests that are due wait for that.
         System.gc();
+        Compilers.awaitStill(clock);
         ClientCost before = ClientCost.now();
         long startNanos = clock.nanos();
         sendAll(calls, load.isScheduled(), startNanos, ended);
         awaitAll(running);
         long endNanos = clock.nanos();
+        ClientCost cost = ClientCost.now().minus(before);
         target.join(calls);
         return new LoadResult(
                 startNanos,
                 endNanos,
                 load.isScheduled(),
                 calls.stream().map(CallResult::of).toList(),
-                ClientCost.now().minus(before),
+                cost,
                 target.openedLate(),
                 target.steps().stream()
                         .filter(step -> step.get(Fact.START_NANOS) >= startNanos)

@@ -33,7 +33,7 @@ final class RecordedRunReader {
                 Math.max(1, Math.round(root.path("duration").asDouble() * 1e9)),
                 own.path("load").path("scheduled").asBoolean(false),
                 own.path("requests").valueStream().map(RecordedRunReader::call).toList(),
-                new ClientCost(0, 0, 0),
+                ClientCost.NONE,
                 0,
                 steps(own.path("steps")));
         return new RecordedRun(

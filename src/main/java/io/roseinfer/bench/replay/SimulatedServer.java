@@ -190,7 +190,7 @@ public final class SimulatedServer {
                     Math.max(1, endNanos),
                     load.isScheduled(),
                     requests.stream().map(Request::result).toList(),
-                    new ClientCost(0, 0, 0),
+                    ClientCost.NONE,
                     0,
                     steps);
         }

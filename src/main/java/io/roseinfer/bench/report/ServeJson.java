@@ -44,7 +44,7 @@ import tools.jackson.databind.node.ObjectNode;
  *   load                       {scheduled_rate, achieved_rate}, requests/s, infinite as "inf"; scheduled: whether requests had times
  *   dispatch_lag_ms, client_queue_ms, ttft_intended_ms, e2el_intended_ms
  *                              {count, p50, p95, p99, mean, max}; lag and queue of all requests, the others of the completed
- *   client                     {cpu_s, gc_count, gc_ms, connections_opened_late}, of the process in the window
+ *   client                     {cpu_s, gc_count, gc_ms, compile_ms, connections_opened_late}, of the process in the window
  *   floor                      {token_events_s, dispatch_lag_ms, ttft_ms} against a server that only writes; null on simulated time
  *   data                       what a reader of traces clipped or left out, by name; empty without a trace
  *   requests[]                 all of them; stamps are ns since the start
@@ -223,6 +223,7 @@ public final class ServeJson {
                 .put("cpu_s", run.cost().cpuNanos() / NANOS_PER_SECOND)
                 .put("gc_count", run.cost().collections())
                 .put("gc_ms", run.cost().collectionMillis())
+                .put("compile_ms", run.cost().compileMillis())
                 .put("connections_opened_late", run.openedLate());
     }
 

@@ -73,11 +73,12 @@ public final class ServeReport {
                     "%-40s %.2f of %.2f\n", "Request rate achieved (req/s):", run.achievedRate(), run.scheduledRate());
         }
         out.format(
-                "%-40s %.2f cores, %d collections in %d ms\n",
+                "%-40s %.2f cores, %d collections in %d ms, compilers %d ms\n",
                 "Client process:",
                 run.cost().cpuNanos() / 1e9 / run.seconds(),
                 run.cost().collections(),
-                run.cost().collectionMillis());
+                run.cost().collectionMillis(),
+                run.cost().compileMillis());
         floor.ifPresent(measured -> floor(out, measured));
         attribution(out, Attribution.of(run));
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));

@@ -39,7 +39,7 @@ class VerdictTest {
                 requests * 10L * MILLI,
                 true,
                 IntStream.range(0, requests).mapToObj(call).toList(),
-                new ClientCost(0, 0, 0),
+                ClientCost.NONE,
                 0,
                 List.of());
     }

@@ -61,7 +61,7 @@ class AttributionTest {
             List.of(step(7, 10, 20, 16), step(8, 31, 10, 0), step(9, 42, 30, 64), step(10, 73, 17, 0));
 
     private static LoadResult run(ServerStamps stamps) {
-        return new LoadResult(0, 100 * MILLI, true, List.of(call(stamps)), new ClientCost(0, 0, 0), 0, STEPS);
+        return new LoadResult(0, 100 * MILLI, true, List.of(call(stamps)), ClientCost.NONE, 0, STEPS);
     }
 
     @Test
@@ -124,7 +124,7 @@ class AttributionTest {
             other.set(Fact.ENGINE, 1);
             all.add(other);
         }
-        LoadResult both = new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), new ClientCost(0, 0, 0), 0, all);
+        LoadResult both = new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, 0, all);
         assertThat(Attribution.of(both)).isEqualTo(Attribution.of(run(ALL)));
     }
 
@@ -153,7 +153,7 @@ class AttributionTest {
                 new CallResult.Usage(1, 1, 2),
                 Optional.empty(),
                 Optional.empty());
-        LoadResult run = new LoadResult(0, 1, true, List.of(silent), new ClientCost(0, 0, 0), 0, List.of());
+        LoadResult run = new LoadResult(0, 1, true, List.of(silent), ClientCost.NONE, 0, List.of());
         assertThat(Attribution.of(run).firstToken().samples()).isZero();
         assertThat(Attribution.of(run).longest()).isEmpty();
     }

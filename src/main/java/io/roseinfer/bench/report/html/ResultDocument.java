@@ -53,6 +53,7 @@ final class ResultDocument {
         fact(facts, "Dispatch lag p99 (ms)", own.path("dispatch_lag_ms").path("p99"));
         fact(facts, "Client CPU (s)", own.path("client").path("cpu_s"));
         fact(facts, "Client collections", own.path("client").path("gc_count"));
+        fact(facts, "Client's compilers (ms)", own.path("client").path("compile_ms"));
         fact(facts, "Client's floor: token events/s", own.path("floor").path("token_events_s"));
         fact(
                 facts,
