@@ -1,0 +1,104 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** {@code tools/examples/studies}: the real script, whose commands run here, on the simulated device instead of the CPU. */
+@Timeout(180)
+class StudiesTest {
+    private static final Path SCRIPT = Path.of("tools/examples/studies");
+    private static final Pattern USAGE = Pattern.compile("NAME is one of ([\\w, -]+)\"");
+
+    /** Writes each call's arguments, a line each, and an empty line behind them. */
+    private static final String RECORDER = "#!/bin/sh\nprintf '%s\\n' \"$@\" '' >> calls\n";
+
+    @TempDir
+    private Path folder;
+
+    private Checkout checkout;
+
+    @BeforeEach
+    void makeCheckout() throws IOException {
+        checkout = new Checkout(folder.resolve("checkout"));
+        checkout.copy("tools/examples");
+        checkout.executable("tools/roseinfer", RECORDER);
+    }
+
+    static List<String> names() throws IOException {
+        Matcher usage = USAGE.matcher(Files.readString(SCRIPT));
+        assertThat(usage.find()).isTrue();
+        return List.of(usage.group(1).split(", "));
+    }
+
+    /** The arguments of every command that a study calls. */
+    private List<List<String>> calls(String name) throws IOException, InterruptedException {
+        Checkout.Outcome outcome =
+                checkout.run(Map.of(), checkout.path(SCRIPT.toString()).toString(), name);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        List<List<String>> calls = new ArrayList<>();
+        List<String> call = new ArrayList<>();
+        for (String line : Files.readAllLines(checkout.path("calls"))) {
+            if (line.isEmpty()) {
+                calls.add(List.copyOf(call));
+                call.clear();
+            } else {
+                call.add(line);
+            }
+        }
+        return calls;
+    }
+
+    /** The same command without the machine: on simulated time, or on the simulated device. */
+    private static String[] simulated(List<String> call) {
+        List<String> arguments = new ArrayList<>(call);
+        int backend = call.indexOf("--backend");
+        if (backend >= 0) {
+            arguments.set(backend + 1, "sim");
+            arguments.addAll(List.of("--step-costs", "step:2,token:0.1"));
+        } else if (call.getFirst().equals("bench")) {
+            arguments.addAll(List.of("--device", "sim"));
+        }
+        return arguments.toArray(String[]::new);
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void every_study_ends_with_its_page(String name) throws IOException, InterruptedException {
+        for (List<String> call : calls(name)) {
+            CliRunner.parse(call.toArray(String[]::new));
+            Outcome outcome = CliRunner.run(simulated(call));
+            assertThat(outcome.code()).as(outcome.err()).isIn(0, 9);
+            assertThat(outcome.out()).isNotEmpty();
+        }
+        assertThat(checkout.path("target/" + name + ".html")).content().startsWith("<!DOCTYPE html>");
+    }
+
+    @Test
+    void every_study_is_in_the_examples_list() throws IOException {
+        assertThat(Files.readString(Path.of("tools/examples/README.md")))
+                .contains(names().stream().map(name -> "| `" + name + "` |").toList());
+    }
+
+    @Test
+    void a_name_that_there_is_not_is_told_those_that_there_are() throws IOException, InterruptedException {
+        Checkout.Outcome outcome =
+                checkout.run(Map.of(), checkout.path(SCRIPT.toString()).toString(), "other");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains(names());
+    }
+}
