@@ -12,6 +12,7 @@ import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.Shapes;
@@ -99,6 +100,9 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
     @Mixin
     private JsonFlag json = new JsonFlag();
 
+    @Mixin
+    private PageFlags pages = new PageFlags();
+
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         List<ModelPoint> points = new ArrayList<>(prefill.values());
@@ -108,6 +112,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
         }
         WarmUp warmUp = new WarmUp(warmupRuns, Math.round(warmupMillis * NANOS_PER_MILLI));
         Optional<ResultFile> results = json.file();
+        pages.check();
         ModelBenchmark.Settings settings =
                 new ModelBenchmark.Settings(points, context, decodeSteps, warmUp, repeatRuns);
         EngineOptions base = EngineOptions.defaults().withBlockSize(blockSize);
@@ -127,6 +132,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
                     terminal.print(ModelReport.row(timing));
                     file.add(timing);
                 });
+                pages.write("model", () -> ModelReport.json(flags, environment, file.parts()));
             }
         }
         return 0;

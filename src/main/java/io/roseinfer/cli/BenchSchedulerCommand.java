@@ -16,6 +16,7 @@ import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SamplingFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
@@ -64,7 +65,9 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             "--decode-first",
             "--chunked-prefill",
             "--no-prefix-cache",
-            "--json");
+            "--json",
+            "--report",
+            "--csv");
 
     @Mixin
     private ModelFlags model = new ModelFlags();
@@ -124,9 +127,13 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     @Mixin
     private JsonFlag json = new JsonFlag();
 
+    @Mixin
+    private PageFlags pages = new PageFlags();
+
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         Optional<ResultFile> results = json.file();
+        pages.check();
         EngineOptions options = scheduler.engineOptions(sampling.seed(), terminal);
         backend.ifPresent(model::alsoNamed);
         if (model.isSimulated() && mode.isEmpty()) {
@@ -148,6 +155,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
         try (GrowingFile<StepCost> file = new GrowingFile<>(
                 results, (to, costs) -> to.write(StepCostReport.json(settings, environment, costs)))) {
             cost.run(options, terminal, file::add);
+            pages.write("scheduler", () -> StepCostReport.json(settings, environment, file.parts()));
         }
     }
 
@@ -165,6 +173,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
                 List<SchedulerRun> runs = benchmark(loaded, requests.apply(loaded.spec()), options, terminal)
                         .run(drive, warmupRuns, repeatRuns, listener(file, terminal));
                 terminal.print(SchedulerReport.text(drive, warmupRuns, runs) + WarmUpLine.of(loaded));
+                pages.write("scheduler", () -> SchedulerReport.json(settings, environment, drive, runs));
             }
         }
     }

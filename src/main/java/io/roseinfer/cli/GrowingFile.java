@@ -30,6 +30,11 @@ final class GrowingFile<T> implements AutoCloseable {
         write(false);
     }
 
+    /** All parts so far. */
+    List<T> parts() {
+        return List.copyOf(parts);
+    }
+
     /** Writes the pipe, if there is a part to tell of. */
     @Override
     public void close() {

@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ReportCommandTest {
     @TempDir
@@ -24,6 +26,34 @@ class ReportCommandTest {
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.out()).isEqualTo(page + "\n");
         assertThat(page).content().startsWith("<!DOCTYPE html>").contains("4 requests");
+    }
+
+    /** What each benchmark without a load writes: the page at its end is the page of its results file. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "model --model=random:gpt2 --prefill=32,4x8 --decode=1,3 --repeat-runs=3 | Steps of the model: model | 2 | 5",
+                "scheduler --model=random:gpt2 --mode=online --num-requests=3 --max-new-tokens=4 | The scheduler driven by hand, online: scheduler | 2 | 10",
+                "scheduler --running=1,8 --waiting=0,10 --steps=20 | Cost of a scheduling step: scheduler | 1 | 5"
+            })
+    void a_benchmark_without_a_load_has_a_page_and_a_table(String flags, String title, int charts, int csvLines)
+            throws IOException {
+        String name = flags.substring(0, flags.indexOf(' '));
+        Path json = directory.resolve(name + ".json");
+        Path page = directory.resolve("page.html");
+        Path csv = directory.resolve("points.csv");
+        Outcome outcome = CliRunner.run(
+                ("bench " + flags + " --device=sim --json=" + json + " --report=" + page + " --csv=" + csv).split(" "));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(page).content().contains("<h2>" + title + "</h2>").doesNotContain("Definitions");
+        assertThat(Files.readString(page).split("<figure>", -1)).hasSize(charts + 1);
+        assertThat(csv).content().hasLineCount(csvLines);
+        Path again = directory.resolve("again.html");
+        assertThat(CliRunner.run("report", json.toString(), "-o", again.toString())
+                        .code())
+                .isZero();
+        assertThat(again).hasSameTextualContentAs(page);
     }
 
     @Test

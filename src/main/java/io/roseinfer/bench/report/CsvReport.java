@@ -20,6 +20,8 @@ import tools.jackson.databind.JsonNode;
  * bench streaming        the same, of every run; run is its number
  * bench sweep            a line for each point: the varied flags, the figures, failed, invalid (why, or empty)
  * bench ab               a line for each arm of each pair: pair, seed, arm, and the figures
+ * bench model            a line for each point; of an object with parts a column for each, as in step_ms_median
+ * bench scheduler        the same of the cost of a step; with a mode a line for each request of each run
  * </pre>
  */
 public final class CsvReport {
@@ -48,7 +50,15 @@ public final class CsvReport {
                     number++;
                 }
             }
-            default -> csv.streamed(document);
+            default -> {
+                if (document.path("points").isArray()) {
+                    document.path("points").forEach(csv::flat);
+                } else if (document.has("mode")) {
+                    csv.driven(document);
+                } else {
+                    csv.streamed(document);
+                }
+            }
         }
         return csv.text();
     }
@@ -79,6 +89,34 @@ public final class CsvReport {
         row.put("ttft_ms", any ? millis(first - sent) : "");
         row.put("tpot_ms", any && tokens > 1 ? millis((last - first) / (tokens - 1)) : "");
         row.put("e2el_ms", any ? millis(end - sent) : "");
+    }
+
+    private void flat(JsonNode point) {
+        Map<String, String> row = new LinkedHashMap<>();
+        point.forEachEntry((name, value) -> {
+            if (value.isObject()) {
+                value.forEachEntry((part, number) -> row.put(name + "_" + part, number.asString("")));
+            } else if (!value.isArray()) {
+                row.put(name, value.asString(""));
+            }
+        });
+        rows.add(row);
+    }
+
+    private void driven(JsonNode document) {
+        int number = 1;
+        for (JsonNode run : document.path("runs")) {
+            for (JsonNode request : run.path("requests")) {
+                Map<String, String> row = new LinkedHashMap<>();
+                row.put("run", Integer.toString(number));
+                row.put("prompt_tokens", request.path("prompt_tokens").asString(""));
+                row.put("tokens", request.path("completion_tokens").asString(""));
+                row.put("ttft_ms", millis(request.path("ttft_ns").asDouble()));
+                row.put("latency_ms", millis(request.path("latency_ns").asDouble()));
+                rows.add(row);
+            }
+            number++;
+        }
     }
 
     private void streamed(JsonNode document) {

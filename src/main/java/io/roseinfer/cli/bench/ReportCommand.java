@@ -26,7 +26,7 @@ public final class ReportCommand implements Command {
             paramLabel = "FILE",
             arity = "1..*",
             showDefaultValue = Visibility.NEVER,
-            description = "What bench serve --json or bench streaming --json has written; several are shown together.")
+            description = "What a benchmark has written by --json; several are shown together.")
     private List<Path> files = List.of();
 
     @Option(

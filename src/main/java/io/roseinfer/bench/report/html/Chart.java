@@ -26,7 +26,22 @@ final class Chart {
      * @param x ascending
      * @param y as many
      */
-    record Series(String name, int style, List<Double> x, List<Double> y) {}
+    record Series(String name, int style, List<Double> x, List<Double> y) {
+        /** More points cannot be told apart. */
+        private static final int QUANTILES = 200;
+
+        /** A distribution: to each value the percentage of samples that are at most as large. */
+        static Series quantiles(String name, int style, double... sorted) {
+            List<Double> x = new ArrayList<>();
+            List<Double> y = new ArrayList<>();
+            int points = Math.min(QUANTILES, sorted.length);
+            for (int k = 0; k <= points && points > 0; k++) {
+                x.add(sorted[(int) Math.round((double) k / points * (sorted.length - 1))]);
+                y.add(100.0 * k / points);
+            }
+            return new Series(name, style, x, y);
+        }
+    }
 
     /**
      * A point that is drawn as one.

@@ -23,15 +23,13 @@ import tools.jackson.databind.JsonNode;
 
 /** One page of one or more runs: whether they count, what they measured, how it came about, and what the words mean. */
 public final class HtmlReport {
-    /** Points of a distribution; more cannot be told apart. */
-    private static final int QUANTILES = 200;
-
     private static final int STYLES = 6;
 
     private static final Map<String, String> DEFINITIONS = definitions();
 
     private final List<ShownRun> runs = new ArrayList<>();
     private final StringBuilder studies = new StringBuilder();
+    private final StringBuilder steps = new StringBuilder();
 
     private HtmlReport() {}
 
@@ -41,6 +39,10 @@ public final class HtmlReport {
             case "sweep" -> studies.append(new SweepSection(name, document).markup());
             case "ab" -> studies.append(new AbSection(name, document).markup());
             default -> {
+                if (StepSection.shows(document)) {
+                    steps.append(StepSection.markup(name, document));
+                    return;
+                }
                 runs.addAll(ResultDocument.of(name, document));
                 studies.append(replay(name, document.path("roseinfer").path("replay_of")));
                 studies.append(PartsSection.markup(name, document.path("roseinfer")));
@@ -149,10 +151,13 @@ public final class HtmlReport {
         if (!runs.isEmpty()) {
             runs(out);
         }
-        out.append("<h2>Definitions</h2>\n<dl>");
-        DEFINITIONS.forEach((word, meaning) ->
-                out.append("<dt>" + Markup.text(word) + "</dt><dd>" + Markup.text(meaning) + "</dd>"));
-        out.append("</dl>\n");
+        out.append(steps);
+        if (!runs.isEmpty() || !studies.isEmpty()) {
+            out.append("<h2>Definitions</h2>\n<dl>");
+            DEFINITIONS.forEach((word, meaning) ->
+                    out.append("<dt>" + Markup.text(word) + "</dt><dd>" + Markup.text(meaning) + "</dd>"));
+            out.append("</dl>\n");
+        }
         if (!runs.isEmpty()) {
             out.append("<h2>Where it was measured</h2>\n");
             runs.forEach(run -> about(out, run));
@@ -261,14 +266,7 @@ public final class HtmlReport {
         for (int i = 0; i < runs.size(); i++) {
             double[] sorted = metric.apply(runs.get(i));
             if (sorted.length > 0) {
-                List<Double> x = new ArrayList<>();
-                List<Double> y = new ArrayList<>();
-                int points = Math.min(QUANTILES, sorted.length);
-                for (int k = 0; k <= points; k++) {
-                    x.add(sorted[(int) Math.round((double) k / points * (sorted.length - 1))]);
-                    y.add(100.0 * k / points);
-                }
-                series.add(new Chart.Series(runs.get(i).name(), i % STYLES, x, y));
+                series.add(Chart.Series.quantiles(runs.get(i).name(), i % STYLES, sorted));
             }
         }
         return series.isEmpty() ? "" : new Chart(title, "ms", "% of samples at most", series, true).svg();
@@ -323,10 +321,6 @@ public final class HtmlReport {
     }
 
     private static void about(StringBuilder out, ShownRun run) {
-        out.append("<h3>" + Markup.text(run.name()) + "</h3><dl>");
-        run.about()
-                .forEach((name, value) -> out.append(
-                        "<dt>" + Markup.text(name) + "</dt><dd><code>" + Markup.text(value) + "</code></dd>"));
-        out.append("</dl>\n");
+        out.append("<h3>" + Markup.text(run.name()) + "</h3>").append(Markup.list(run.about()));
     }
 }

@@ -28,7 +28,7 @@ final class ResultDocument {
             return streamed(name, root);
         }
         throw new BadInput(
-                "there are no runs with requests; a report shows what bench serve, sweep, ab, replay and streaming write by --json");
+                "there are neither runs with requests nor points; a report shows what the benchmarks write by --json");
     }
 
     private static ShownRun served(String name, JsonNode root) {
@@ -129,7 +129,8 @@ final class ResultDocument {
         return runs;
     }
 
-    private static void about(Map<String, String> about, JsonNode node) {
+    /** Adds the machine and the settings. */
+    static void about(Map<String, String> about, JsonNode node) {
         node.path("environment").forEachEntry((key, value) -> {
             if (!value.isNull()) {
                 about.put(key, value.asString());
