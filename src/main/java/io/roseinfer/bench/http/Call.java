@@ -33,12 +33,24 @@ final class Call {
 
     Optional<JsonNode> rawStamps = Optional.empty();
 
-    /** For each event with a choice: its time, its ids, the usage so far, and whether it has text. */
+    /** What an event with a choice says of tokens that are neither listed nor counted in it. */
+    enum Content {
+        /** It has text, so at least one token. */
+        TEXT,
+        /** It has none: a token whose text comes with the next, or a server that only shows that it is alive. */
+        EMPTY,
+        /** It has none and names the role, as chat does before the first token. */
+        ROLE,
+        /** It ends the stream. */
+        END
+    }
+
+    /** For each event with a choice: its time, its ids, the usage so far, and what else it says. */
     long[] eventNanos;
 
     int[] eventIds;
     int[] eventUsage;
-    boolean[] eventText;
+    Content[] eventContent;
     int events;
 
     Call(int id, OfferedRequest request) {
@@ -48,7 +60,7 @@ final class Call {
         eventNanos = new long[room];
         eventIds = new int[room];
         eventUsage = new int[room];
-        eventText = new boolean[room];
+        eventContent = new Content[room];
     }
 
     /** Takes in an event of the answer. */
@@ -63,31 +75,41 @@ final class Call {
         }
         if (event.hasChoice) {
             lastChoiceNanos = nanos;
-            boolean onlyEnd = event.hasFinish && !event.hasText && event.ids <= 0;
-            if (!onlyEnd || event.completionTokens >= 0) {
-                add(nanos, event.ids, event.completionTokens, event.hasText || !event.hasFinish);
+            Content content = content(event);
+            if (content != Content.END || event.ids > 0 || event.completionTokens >= 0) {
+                add(nanos, event.ids, event.completionTokens, content);
             }
         }
+    }
+
+    private static Content content(CompletionEvent event) {
+        if (event.hasText) {
+            return Content.TEXT;
+        }
+        if (event.hasFinish) {
+            return Content.END;
+        }
+        return event.hasRole ? Content.ROLE : Content.EMPTY;
     }
 
     /** Takes in tokens whose number is known. */
     void addTokens(long nanos, int count) {
         lastChoiceNanos = nanos;
-        add(nanos, count, CompletionEvent.UNKNOWN, true);
+        add(nanos, count, CompletionEvent.UNKNOWN, Content.TEXT);
     }
 
-    private void add(long nanos, int ids, int usage, boolean text) {
+    private void add(long nanos, int ids, int usage, Content content) {
         if (events == eventNanos.length) {
             int room = 2 * events;
             eventNanos = Arrays.copyOf(eventNanos, room);
             eventIds = Arrays.copyOf(eventIds, room);
             eventUsage = Arrays.copyOf(eventUsage, room);
-            eventText = Arrays.copyOf(eventText, room);
+            eventContent = Arrays.copyOf(eventContent, room);
         }
         eventNanos[events] = nanos;
         eventIds[events] = ids;
         eventUsage[events] = usage;
-        eventText[events] = text;
+        eventContent[events] = content;
         events++;
     }
 

@@ -4,6 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.function.IntPredicate;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
@@ -40,13 +42,19 @@ public record CallResult(
      */
     public record Times(long dueNanos, long readyNanos, long sentNanos, long lastChoiceNanos, long endNanos) {}
 
+    /** Which events may be those with a token, the likeliest first; the final usage says which are. */
+    private static final List<Set<Call.Content>> ONE_TOKEN_EACH = List.of(
+            Set.of(Call.Content.TEXT),
+            Set.of(Call.Content.TEXT, Call.Content.EMPTY),
+            Set.of(Call.Content.TEXT, Call.Content.EMPTY, Call.Content.ROLE));
+
     /** How it is known which event brought how many tokens. */
     public enum Counted {
         /** Events list the token ids. */
         IDS,
         /** Events say how many tokens there have been so far. */
         RUNNING_USAGE,
-        /** There are as many events as tokens by the final usage, so each has one. */
+        /** There are as many events with text, or with and without, as tokens by the final usage, so each has one. */
         TOTAL,
         /** Nobody knows; the total alone may be known. */
         NOT
@@ -96,12 +104,14 @@ public record CallResult(
         if (n > 0 && Arrays.stream(usage).allMatch(count -> count >= 0)) {
             return counted(call, Counted.RUNNING_USAGE, i -> Math.max(0, usage[i] - (i > 0 ? usage[i - 1] : 0)));
         }
-        int texts = (int) IntStream.range(0, n).filter(i -> call.eventText[i]).count();
-        if (call.completionTokens == texts) {
-            return counted(call, Counted.TOTAL, i -> call.eventText[i] ? 1 : 0);
+        for (Set<Call.Content> tokens : ONE_TOKEN_EACH) {
+            IntPredicate isToken = i -> tokens.contains(call.eventContent[i]);
+            if (call.completionTokens == IntStream.range(0, n).filter(isToken).count()) {
+                return counted(call, Counted.TOTAL, i -> isToken.test(i) ? 1 : 0);
+            }
         }
         List<Long> nanos = IntStream.range(0, n)
-                .filter(i -> call.eventText[i])
+                .filter(i -> call.eventContent[i] == Call.Content.TEXT)
                 .mapToObj(i -> call.eventNanos[i])
                 .toList();
         return new Arrived(Counted.NOT, nanos, List.of());

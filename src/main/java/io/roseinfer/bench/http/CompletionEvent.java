@@ -17,10 +17,11 @@ final class CompletionEvent {
 
     private static final JsonMapper MAPPER = new JsonMapper();
 
-    /** Whether the event has a choice, and whether that has text and a reason for the end. */
+    /** Whether the event has a choice, and whether that has text, a role and a reason for the end. */
     boolean hasChoice;
 
     boolean hasText;
+    boolean hasRole;
     boolean hasFinish;
     /** Token ids of the choices, or {@link #UNKNOWN}. */
     int ids;
@@ -39,6 +40,7 @@ final class CompletionEvent {
     void read(byte[] json, int length) {
         hasChoice = false;
         hasText = false;
+        hasRole = false;
         hasFinish = false;
         ids = UNKNOWN;
         promptTokens = UNKNOWN;
@@ -46,6 +48,8 @@ final class CompletionEvent {
         totalTokens = UNKNOWN;
         stamps = Optional.empty();
         error = "";
+        boolean isError = false;
+        String message = "";
         try (JsonParser in = MAPPER.createParser(json, 0, length)) {
             if (in.nextToken() != JsonToken.START_OBJECT) {
                 error = "an event is no JSON object";
@@ -58,13 +62,29 @@ final class CompletionEvent {
                     case "choices" -> choices(in, value);
                     case "usage" -> usage(in, value);
                     case "error" -> error(in, value);
+                    case "object" ->
+                        isError = value == JsonToken.VALUE_STRING
+                                && in.getString().equals("error");
+                    case "message" -> message = text(in, value);
                     case "stamps" -> stamps = Optional.of(in.readValueAsTree());
                     default -> skip(in);
                 }
             }
+            if (isError && error.isEmpty()) {
+                error = "the server says " + Quoted.name(message);
+            }
         } catch (JacksonException e) {
             error = "an event is no JSON: " + e.getOriginalMessage();
         }
+    }
+
+    /** The value if it is text; empty otherwise. */
+    private static String text(JsonParser in, JsonToken value) {
+        if (value == JsonToken.VALUE_STRING) {
+            return in.getString();
+        }
+        skip(in);
+        return "";
     }
 
     private static void skip(JsonParser in) {
@@ -105,6 +125,7 @@ final class CompletionEvent {
             if (name.equals("content") || name.equals("reasoning") || name.equals("reasoning_content")) {
                 hasText |= token == JsonToken.VALUE_STRING && in.getStringLength() > 0;
             }
+            hasRole |= name.equals("role") && token == JsonToken.VALUE_STRING;
             skip(in);
         }
     }

@@ -4,7 +4,6 @@ import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 
 /**
  * Whether a run's numbers count.
@@ -40,7 +39,7 @@ public record Verdict(List<String> reasons, List<String> notes) {
         List<String> notes = new ArrayList<>();
         List<CallResult> completed = run.completed();
         if (completed.isEmpty()) {
-            reasons.add("no request was answered to its end");
+            reasons.add("no request was answered to its end" + firstError(run.calls()));
         }
         lateness(run, mostLagMillis, reasons);
         List<String> wrong = completed.stream()
@@ -80,9 +79,7 @@ public record Verdict(List<String> reasons, List<String> notes) {
         List<CallResult> failed =
                 run.calls().stream().filter(call -> !call.isComplete()).toList();
         if (!failed.isEmpty()) {
-            Optional<String> first = failed.getFirst().error();
-            notes.add(failed.size() + " of " + run.calls().size() + " requests failed, the first one because "
-                    + first.orElse(""));
+            notes.add(failed.size() + " of " + run.calls().size() + " requests failed" + firstError(failed));
         }
         long held = run.calls().stream().filter(call -> call.heldNanos() > 0).count();
         if (held > 0) {
@@ -99,5 +96,14 @@ public record Verdict(List<String> reasons, List<String> notes) {
         if (run.openedLate() > 0) {
             notes.add(run.openedLate() + " connections were opened while requests were due; that time is in their lag");
         }
+    }
+
+    /** Why the first of them failed, to follow upon what came of it. */
+    private static String firstError(List<CallResult> calls) {
+        return calls.stream()
+                .flatMap(call -> call.error().stream())
+                .findFirst()
+                .map(why -> ", the first one because " + why)
+                .orElse("");
     }
 }

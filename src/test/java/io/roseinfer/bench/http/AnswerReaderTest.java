@@ -133,6 +133,67 @@ class AnswerReaderTest {
         assertThat(call.tokens()).isEqualTo(1);
     }
 
+    private static String delta(String content) {
+        return "data: {\"choices\":[{\"index\":0,\"delta\":{" + content + "},\"finish_reason\":null}]}\n\n";
+    }
+
+    /** A chat server that lists no ids: the role first, signs of life between, usage behind the end. */
+    private static CallResult chat(int tokens) {
+        Recorded answer =
+                new Recorded().raw(5, Recorded.HEAD).events(5, delta("\"role\":\"assistant\",\"content\":\"\""));
+        for (int token = 0; token < 8; token++) {
+            answer.events(40 + 10 * token, delta("\"content\":\"t\"")).events(45 + 10 * token, delta(""));
+        }
+        return answer.events(118, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}]}\n\n")
+                .usage(119, 5, tokens)
+                .done(119)
+                .read(Recorded.call(5, tokens), Integer.MAX_VALUE);
+    }
+
+    @Test
+    void neither_a_role_nor_an_empty_event_is_a_token_where_usage_counts_those_with_text() {
+        CallResult call = chat(8);
+        assertThat(call.arrivals().counted()).isEqualTo(Counted.TOTAL);
+        assertThat(call.ttftNanos()).hasValue(40e6);
+        assertThat(call.tpotNanos()).hasValue(10e6);
+        assertThat(call.gapNanos()).hasSize(7).containsOnly(10e6);
+        assertThat(call.latencyNanos()).isEqualTo(118e6);
+        assertThat(UsageCheck.contradiction(call, true)).isEmpty();
+    }
+
+    /** Tokens whose text comes with the next: every empty event is one, and still the role is none. */
+    @Test
+    void an_empty_event_is_a_token_where_usage_counts_it() {
+        CallResult call = chat(16);
+        assertThat(call.arrivals().counted()).isEqualTo(Counted.TOTAL);
+        assertThat(call.ttftNanos()).hasValue(40e6);
+        assertThat(call.gapNanos()).hasSize(15).containsOnly(5e6);
+    }
+
+    @Test
+    void the_first_text_is_the_first_token_where_nobody_knows_how_many_an_event_has() {
+        CallResult call = chat(33);
+        assertThat(call.arrivals().counted()).isEqualTo(Counted.NOT);
+        assertThat(call.ttftNanos()).hasValue(40e6);
+        assertThat(call.tokens()).isEqualTo(33);
+        assertThat(call.gapNanos()).isEmpty();
+    }
+
+    @Test
+    void chunks_with_extensions_and_a_trailer_are_read() {
+        String event = "data: {\"choices\":[{\"text\":\"a\",\"token_ids\":[1]}]}\n\n";
+        CallResult call = new Recorded()
+                .raw(1, "HTTP/1.1 100 Continue\r\n\r\n" + Recorded.HEAD)
+                .raw(5, "00" + Integer.toHexString(event.length()) + ";part=\"1\"; last\r\n" + event + "\r\n")
+                .usage(6, 5, 1)
+                .events(7, "data: [DONE]\n\n")
+                .raw(8, "0;end\r\nDigest: x\r\n\r\n")
+                .read();
+        assertThat(call.error()).isEmpty();
+        assertThat(call.ttftNanos()).hasValue(5e6);
+        assertThat(call.times().endNanos()).isEqualTo(Recorded.SENT + 8 * Recorded.MILLI);
+    }
+
     @Test
     void comments_and_line_ends_of_any_kind_are_read_over() {
         CallResult call = new Recorded()
@@ -194,12 +255,18 @@ class AnswerReaderTest {
         assertThat(call.error()).hasValue("the stream ended without [DONE]");
     }
 
-    @Test
-    void an_error_in_the_stream_fails_the_request() {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"error\":{\"message\":\"out of blocks\",\"code\":500}}",
+                "{\"error\":\"out of blocks\"}",
+                "{\"object\":\"error\",\"message\":\"out of blocks\",\"type\":\"x\",\"code\":500}"
+            })
+    void an_error_in_the_stream_fails_the_request(String error) {
         CallResult call = new Recorded()
                 .raw(1, Recorded.HEAD)
                 .ids(5, 1)
-                .events(6, "data: {\"error\":{\"message\":\"out of blocks\",\"code\":500}}\n\n")
+                .events(6, "data: " + error + "\n\n")
                 .done(7)
                 .read();
         assertThat(call.error()).hasValue("the server says \"out of blocks\"");

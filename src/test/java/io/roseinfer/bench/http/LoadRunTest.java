@@ -130,6 +130,45 @@ class LoadRunTest {
         }
     }
 
+    /** The others' connections go on as well: what a refusal says has a length, so the next answer begins behind it. */
+    @Test
+    void a_request_that_is_refused_fails_and_the_next_is_answered_on_its_connection() throws IOException {
+        FakeServer.Script tokens = FakeServer.tokens(4, 7, 4);
+        String refusal = "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: application/json\r\n"
+                + "Content-Length: 36\r\n\r\n{\"error\":{\"message\":\"too many now\"}}";
+        FakeServer.Script refusing = (number, out) -> {
+            if (number % 2 == 0) {
+                out.write(refusal.getBytes(StandardCharsets.US_ASCII));
+                return true;
+            }
+            return tokens.answer(number, out);
+        };
+        try (FakeServer server = new FakeServer(refusing)) {
+            LoadResult result = run(server, load(20, 7, 4), 1);
+            assertThat(result.completed())
+                    .hasSize(10)
+                    .allSatisfy(call -> assertThat(call.tokens()).isEqualTo(4));
+            assertThat(result.openedLate()).isZero();
+            assertThat(Verdict.of(result, 1e6, true).notes())
+                    .singleElement()
+                    .asString()
+                    .contains("10 of 20 requests failed", "status 429", "too many now");
+        }
+    }
+
+    @Test
+    void a_run_of_which_nothing_came_says_why() throws IOException {
+        FakeServer.Script endless = (number, out) -> {
+            out.write((Recorded.HEAD + "0\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+            return true;
+        };
+        try (FakeServer server = new FakeServer(endless)) {
+            assertThat(Verdict.of(run(server, load(3, 7, 4), 1), 1e6, true).reasons())
+                    .containsExactly("no request was answered to its end, the first one because the stream ended"
+                            + " without [DONE]");
+        }
+    }
+
     @Test
     void a_prompt_larger_than_the_socket_s_buffer_is_sent_whole() throws IOException {
         try (FakeServer server = new FakeServer(FakeServer.tokens(1, 3_000_000, 1))) {
