@@ -81,6 +81,7 @@ public final class FakeServer implements AutoCloseable {
         try {
             while (true) {
                 Socket socket = listening.accept();
+                socket.setTcpNoDelay(true);
                 Thread.ofVirtual().start(() -> serve(socket));
             }
         } catch (IOException closed) {
