@@ -1,6 +1,6 @@
 // Attention for everything the special kernels leave out: any head size (a multiple of 16, at most 256), any block size, f32,
-// f16 and bf16, keys and values of the same type or fp8, decode and prefill alike, heads of keys and values shared by several of queries or not, the whole context or the
-// last `window` tokens of it.
+// f16 and bf16, keys and values of the same type or fp8, decode and prefill alike, heads of keys and values shared by several of
+// queries or not, the whole context or the last `window` tokens of it.
 //
 // One warp per (token, head), as include/attend_token.cuh says. A token's result depends on its own context alone and is summed in
 // one order, whatever the batch or the chunking.

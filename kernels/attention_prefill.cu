@@ -505,12 +505,12 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
     extern "C" __global__ void __launch_bounds__(128, 3) attention_prefill_##NAME(                                               \
         const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
         const int* blocks, T* out, int panelRows, int heads, int blockSize, int rows, int skipSingles) {                         \
-        __shared__ __align__(128) char ring[STAGES * 2 * TileLayout<T, HEAD>::TILE_BYTES];                                          \
+        __shared__ __align__(128) char ring[STAGES * 2 * TileLayout<T, HEAD>::TILE_BYTES];                                       \
         release_dependents();                                                                                                    \
         const PagedAttention<T> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                            \
                                   out,     panelRows, heads,     heads,          HEAD,        blockSize};                        \
-        if (blockSize == 16) attend<T, T, HEAD, 16, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                     \
-        else attend<T, T, HEAD, 0, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                                      \
+        if (blockSize == 16) attend<T, T, HEAD, 16, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                  \
+        else attend<T, T, HEAD, 0, false>(p, shared_address(ring), rows, skipSingles != 0, 0);                                   \
     }                                                                                                                            \
     extern "C" __global__ void __launch_bounds__(128, 8) attention_prefill_single_##NAME(                                        \
         const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
@@ -522,18 +522,18 @@ __device__ __forceinline__ void attend_single(const PagedAttention<T>& p, int st
 ATTEND(f16, f16)
 ATTEND(bf16, bf16)
 
-#define ATTEND_SHARED(T, KV, SIZE, NAME, BLOCKS)                                                                        \
+#define ATTEND_SHARED(T, KV, SIZE, NAME, BLOCKS)                                                                    \
     extern "C" __global__ void __launch_bounds__(128, BLOCKS) attention_prefill_shared_##SIZE##_##NAME(             \
-        const T* queries, const KV* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,   \
+        const T* queries, const KV* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,  \
         const int* blocks, T* out, int panelRows, int heads, int kvHeads, int blockSize, int rows, int skipSingles, \
         int window) {                                                                                               \
         extern __shared__ __align__(256) char dynamic[];                                                            \
         release_dependents();                                                                                       \
         const uint32_t ring = (shared_address(dynamic) + 255) / 256 * 256;                                          \
-        const PagedAttention<T, KV> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,               \
+        const PagedAttention<T, KV> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,           \
                                   out,     panelRows, heads,     kvHeads,        SIZE,        blockSize};           \
-        if (blockSize == 16) attend<T, KV, SIZE, 16, true>(p, ring, rows, skipSingles != 0, window);                    \
-        else attend<T, KV, SIZE, 0, true>(p, ring, rows, skipSingles != 0, window);                                     \
+        if (blockSize == 16) attend<T, KV, SIZE, 16, true>(p, ring, rows, skipSingles != 0, window);                \
+        else attend<T, KV, SIZE, 0, true>(p, ring, rows, skipSingles != 0, window);                                 \
     }
 
 ATTEND_SHARED(f16, f16, 64, f16, 3)

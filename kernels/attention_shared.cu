@@ -44,7 +44,8 @@ struct Ring {
     __device__ __forceinline__ void copy(uint32_t stage, int id, int block, int row, int chunk) const {
         const int token = block * BLOCK + row;
         const bool present = token >= start && token <= newest;
-        const KV* key = pool + ((static_cast<size_t>(id) * kvHeads + kvHead) * 2 * BLOCK + row) * HEAD + chunk * (16 / sizeof(KV));
+        const size_t place = (static_cast<size_t>(id) * kvHeads + kvHead) * 2 * BLOCK + row;
+        const KV* key = pool + place * HEAD + chunk * (16 / sizeof(KV));
         copy_async16(stage + Row::offset(row, chunk), key, present);
         copy_async16(stage + KEY_BYTES + Row::offset(row, chunk), key + BLOCK * HEAD, present);
     }

@@ -8,32 +8,32 @@ using namespace rose;
 #define OPERANDS(T) const T *weights, const T *activations, int rows, int panelRows, int columns, int panels, const float *bias
 #define RUN(T, ...) GenericTile<T>::run({weights, activations, rows, panelRows, columns, panels, bias}, __VA_ARGS__)
 
-#define GEMMS(T, NAME)                                                                                                           \
-    extern "C" __global__ void __launch_bounds__(128) gemm_qkv_##NAME##_generic(                                                 \
-        OPERANDS(T), T* queries, T* pool, const int* slots, int queryWidth, int headSize, int blockSize, float queryScale) {     \
-        RUN(T, StoreQkv<T>{queries, pool, slots, queryWidth, headSize, blockSize, queryScale});                                  \
-    }                                                                                                                            \
-    extern "C" __global__ void __launch_bounds__(128)                                                                            \
-        gemm_residual_##NAME##_generic(OPERANDS(T), float* x, T* xPanels, float2* xMoments, int xStride) {                       \
-        RUN(T, AddResidual<T, 64>{x, xPanels, xMoments, xStride, panelRows});                                                    \
-    }                                                                                                                            \
-    extern "C" __global__ void __launch_bounds__(128) gemm_activation_##NAME##_generic(OPERANDS(T), T* hidden, int kind) {       \
-        RUN(T, Activate<T>{hidden, panelRows, kind});                                                                            \
-    }                                                                                                                            \
-    extern "C" __global__ void __launch_bounds__(128) gemm_gated_##NAME##_generic(OPERANDS(T), T* hidden, int kind) {            \
-        RUN(T, Gate<T>{hidden, panelRows, kind});                                                                                \
-    }                                                                                                                            \
-    extern "C" __global__ void __launch_bounds__(128) gemm_head_##NAME##_generic(                                                \
-        OPERANDS(T), unsigned long long* best, float* logits, int vocabulary, int stride, int tiles) {                           \
-        RUN(T, BestToken<64>{best, logits, vocabulary, stride, tiles});                                                          \
+#define GEMMS(T, NAME)                                                                                                       \
+    extern "C" __global__ void __launch_bounds__(128) gemm_qkv_##NAME##_generic(                                             \
+        OPERANDS(T), T* queries, T* pool, const int* slots, int queryWidth, int headSize, int blockSize, float queryScale) { \
+        RUN(T, StoreQkv<T>{queries, pool, slots, queryWidth, headSize, blockSize, queryScale});                              \
+    }                                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(128)                                                                        \
+        gemm_residual_##NAME##_generic(OPERANDS(T), float* x, T* xPanels, float2* xMoments, int xStride) {                   \
+        RUN(T, AddResidual<T, 64>{x, xPanels, xMoments, xStride, panelRows});                                                \
+    }                                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(128) gemm_activation_##NAME##_generic(OPERANDS(T), T* hidden, int kind) {   \
+        RUN(T, Activate<T>{hidden, panelRows, kind});                                                                        \
+    }                                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(128) gemm_gated_##NAME##_generic(OPERANDS(T), T* hidden, int kind) {        \
+        RUN(T, Gate<T>{hidden, panelRows, kind});                                                                            \
+    }                                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(128) gemm_head_##NAME##_generic(                                            \
+        OPERANDS(T), unsigned long long* best, float* logits, int vocabulary, int stride, int tiles) {                       \
+        RUN(T, BestToken<64>{best, logits, vocabulary, stride, tiles});                                                      \
     }
 
-#define ROTATED(T, KV, NAME)                                                                                                       \
-    extern "C" __global__ void __launch_bounds__(128) gemm_rotated_##NAME##_generic(                                               \
-        OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* turns, int queryWidth,     \
-        int kvWidth, int headSize, int blockSize, float queryScale) {                                                              \
-        RUN(T, StoreRotated<T, KV>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth, headSize, blockSize,          \
-                                   queryScale});                                                                                   \
+#define ROTATED(T, KV, NAME)                                                                                                   \
+    extern "C" __global__ void __launch_bounds__(128) gemm_rotated_##NAME##_generic(                                           \
+        OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* turns, int queryWidth, \
+        int kvWidth, int headSize, int blockSize, float queryScale) {                                                          \
+        RUN(T, StoreRotated<T, KV>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth, headSize, blockSize,      \
+                                   queryScale});                                                                               \
     }
 
 GEMMS(float, f32)

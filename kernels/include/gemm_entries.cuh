@@ -21,33 +21,33 @@
 #endif
 
 // KV: the type that keys and values rest in.
-#define ROTATED(T, KV, TILE, NAME, BATCH, BLOCKS)                                                                                 \
-    extern "C" __global__ void BOUNDS(Tile_##TILE##_b##BATCH, BLOCKS) gemm_rotated_##NAME##_b##BATCH(                             \
-        OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* turns, int queryWidth,    \
-        int kvWidth, int headSize, int blockSize, float queryScale) {                                                             \
-        RUN(Tile_##TILE##_b##BATCH, StoreRotated<T, KV>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth,         \
-                                                        headSize, blockSize, queryScale});                                        \
+#define ROTATED(T, KV, TILE, NAME, BATCH, BLOCKS)                                                                              \
+    extern "C" __global__ void BOUNDS(Tile_##TILE##_b##BATCH, BLOCKS) gemm_rotated_##NAME##_b##BATCH(                          \
+        OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* turns, int queryWidth, \
+        int kvWidth, int headSize, int blockSize, float queryScale) {                                                          \
+        RUN(Tile_##TILE##_b##BATCH, StoreRotated<T, KV>{queries, raw, pool, slots, positions, turns, queryWidth, kvWidth,      \
+                                                        headSize, blockSize, queryScale});                                     \
     }
 
-#define GEMMS(T, NAME, BATCH, N_GROUPS, K_GROUPS, BLOCKS)                                                                        \
-    using Tile_##NAME##_b##BATCH = GemmTile<T, BATCH, N_GROUPS, K_GROUPS>;                                                       \
-    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS) gemm_qkv_##NAME##_b##BATCH(                                \
-        OPERANDS(T), T* queries, T* pool, const int* slots, int queryWidth, int headSize, int blockSize, float queryScale) {     \
-        RUN(Tile_##NAME##_b##BATCH, StoreQkv<T>{queries, pool, slots, queryWidth, headSize, blockSize, queryScale});             \
-    }                                                                                                                            \
-    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                            \
-        gemm_residual_##NAME##_b##BATCH(OPERANDS(T), float* x, T* xPanels, float2* xMoments, int xStride) {                      \
-        RUN(Tile_##NAME##_b##BATCH, AddResidual<T, 64 * N_GROUPS>{x, xPanels, xMoments, xStride, panelRows});                    \
-    }                                                                                                                            \
-    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                            \
-        gemm_activation_##NAME##_b##BATCH(OPERANDS(T), T* hidden, int kind) {                                                    \
-        RUN(Tile_##NAME##_b##BATCH, Activate<T>{hidden, panelRows, kind});                                                       \
-    }                                                                                                                            \
-    ROTATED(T, T, NAME, NAME, BATCH, BLOCKS)                                                                                     \
-    ROTATED(T, fp8, NAME, fp8_##NAME, BATCH, BLOCKS)                                                                             \
-    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                            \
-        gemm_gated_##NAME##_b##BATCH(OPERANDS(T), T* hidden, int kind) {                                                         \
-        RUN(Tile_##NAME##_b##BATCH, Gate<T>{hidden, panelRows, kind});                                                           \
+#define GEMMS(T, NAME, BATCH, N_GROUPS, K_GROUPS, BLOCKS)                                                                    \
+    using Tile_##NAME##_b##BATCH = GemmTile<T, BATCH, N_GROUPS, K_GROUPS>;                                                   \
+    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS) gemm_qkv_##NAME##_b##BATCH(                            \
+        OPERANDS(T), T* queries, T* pool, const int* slots, int queryWidth, int headSize, int blockSize, float queryScale) { \
+        RUN(Tile_##NAME##_b##BATCH, StoreQkv<T>{queries, pool, slots, queryWidth, headSize, blockSize, queryScale});         \
+    }                                                                                                                        \
+    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                        \
+        gemm_residual_##NAME##_b##BATCH(OPERANDS(T), float* x, T* xPanels, float2* xMoments, int xStride) {                  \
+        RUN(Tile_##NAME##_b##BATCH, AddResidual<T, 64 * N_GROUPS>{x, xPanels, xMoments, xStride, panelRows});                \
+    }                                                                                                                        \
+    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                        \
+        gemm_activation_##NAME##_b##BATCH(OPERANDS(T), T* hidden, int kind) {                                                \
+        RUN(Tile_##NAME##_b##BATCH, Activate<T>{hidden, panelRows, kind});                                                   \
+    }                                                                                                                        \
+    ROTATED(T, T, NAME, NAME, BATCH, BLOCKS)                                                                                 \
+    ROTATED(T, fp8, NAME, fp8_##NAME, BATCH, BLOCKS)                                                                         \
+    extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                        \
+        gemm_gated_##NAME##_b##BATCH(OPERANDS(T), T* hidden, int kind) {                                                     \
+        RUN(Tile_##NAME##_b##BATCH, Gate<T>{hidden, panelRows, kind});                                                       \
     }
 
 #define HEADS(T, NAME, BATCH, BLOCKS)                                                                  \

@@ -27,7 +27,9 @@ struct KvRow {
     }
 
     // Where a lane's row of the chunks 2i and 2i + 1 lies, of the keys of 16 tokens or of their values.
-    static __device__ __forceinline__ int key_at(int i, int lane) { return offset(lane / 16 * 8 + lane % 8, 2 * i + lane / 8 % 2); }
+    static __device__ __forceinline__ int key_at(int i, int lane) {
+        return offset(lane / 16 * 8 + lane % 8, 2 * i + lane / 8 % 2);
+    }
     static __device__ __forceinline__ int value_at(int i, int lane) { return offset(lane % 16, 2 * i + lane / 16); }
 };
 

@@ -763,7 +763,8 @@ int main(int argc, char** argv) {
     if (argc < 2) {
         std::fprintf(
             stderr,
-            "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | int8 | fp8 | edges | families | models | shallow[:i/n]]\n");
+            "usage: check DIRECTORY [SUFFIX] [quick | sampler | f32 | f16 | bf16 | int8 | fp8 | edges | families | models | "
+            "shallow[:i/n]]\n");
         return 2;
     }
     const std::string suffix = argc > 2 ? argv[2] : ".sm_90a.cubin";

@@ -391,10 +391,11 @@ public:
                  s.attention(), s.headPad(), blockSize_, s.queryScale());
             return;
         }
-        gemm(s.fp8 ? "rotated_fp8" : "rotated", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(), raw.get(), kv, in(slots_),
-             in(positions_), in(model_.table.get()), s.attention(), s.kvWidth(), s.headPad(), blockSize_, s.queryScale());
+        gemm(s.fp8 ? "rotated_fp8" : "rotated", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(),
+             raw.get(), kv, in(slots_), in(positions_), in(model_.table.get()), s.attention(), s.kvWidth(), s.headPad(), blockSize_,
+             s.queryScale());
         if (s.headNorms) {
-            kernels_("rotate_" + (s.fp8 ? "fp8_" + type() : type()), {dim3(tokens_, ceil_div(s.heads + s.keyHeads(), 4)), 128}, in(raw.get()),
+            kernels_("rotate_" + types(), {dim3(tokens_, ceil_div(s.heads + s.keyHeads(), 4)), 128}, in(raw.get()),
                      in(model_.layers[layer].headGains.get()), queries.get(), kv, in(slots_), in(positions_),
                      in(model_.table.get()), s.attention(), s.kvWidth(), s.headSize, s.headPad(), blockSize_, s.queryScale(),
                      1e-5f);
@@ -403,10 +404,9 @@ public:
     void attention(const Plan& plan, int layer) {
         const Shape& s = model_.shape;
         const uint8_t* kv = pool.get() + layer * layerBytes_;
-        const std::string types = (s.fp8 ? "fp8_" : "") + type();
         const int keyBytes = s.fp8 ? 1 : 2;
         if (plan.attention == Plan::GENERIC) {
-            kernels_("attention_generic_" + types, {dim3(tokens_, ceil_div(s.heads, 4)), 128}, in(queries.get()), kv,
+            kernels_("attention_generic_" + types(), {dim3(tokens_, ceil_div(s.heads, 4)), 128}, in(queries.get()), kv,
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
                      s.keyHeads(), s.headPad(), blockSize_, rows_, s.window);
         }
@@ -420,16 +420,16 @@ public:
             if (s.keyHeads() * rows_ * cluster <= 2 * kernels_.multiprocessors()) {  // few blocks shall not crowd
                 wanted = std::max<size_t>({wanted, shared(2), cluster > 2 ? 0 : 77ull * 1024});
             }
-            kernels_("attention_shared_" + std::to_string(head) + "_" + types,
+            kernels_("attention_shared_" + std::to_string(head) + "_" + types(),
                      {dim3(s.keyHeads() * cluster, rows_), 128, wanted, cluster},
                      in(queries.get()), kv, in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(),
                      panelRows_, s.heads, s.keyHeads(), s.window);
         }
         if (plan.attention == Plan::SHARED_PREFILL || plan.attention == Plan::SHARED_MIXED) {
-            kernels_("attention_prefill_shared_" + std::to_string(s.headPad()) + "_" + types,
-                     {dim3(s.heads, tokens_ / 64 + rows_), 128, 384u * s.headPad() * keyBytes + 256}, in(queries.get()), kv, in(rowStarts_),
-                     in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, s.keyHeads(),
-                     blockSize_, rows_, static_cast<int>(plan.attention == Plan::SHARED_MIXED), s.window);
+            kernels_("attention_prefill_shared_" + std::to_string(s.headPad()) + "_" + types(),
+                     {dim3(s.heads, tokens_ / 64 + rows_), 128, 384u * s.headPad() * keyBytes + 256}, in(queries.get()), kv,
+                     in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
+                     s.keyHeads(), blockSize_, rows_, static_cast<int>(plan.attention == Plan::SHARED_MIXED), s.window);
         }
         if (plan.attention == Plan::DECODE || plan.attention == Plan::MIXED) {
             kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), plan.decodeThreads(), plan.attentionStages * 4096u},
@@ -487,6 +487,10 @@ public:
 
 private:
     static std::string type() { return TypeName<T>::value; }
+
+    // The types of keys and activations, as kernels that read or write keys are named.
+    std::string types() const { return (model_.shape.fp8 ? "fp8_" : "") + type(); }
+
     template <class U>
     static const U* in(U* pointer) {
         return pointer;
