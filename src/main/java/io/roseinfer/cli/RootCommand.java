@@ -20,6 +20,7 @@ import picocli.CommandLine.ScopeType;
             "5:out of memory",
             "7:the engine died",
             "8:a benchmark has run and does not count",
+            "9:arm B of bench ab is worse",
             "130:interrupted",
             "141:nobody reads standard output any more",
             "143:ended by SIGTERM"

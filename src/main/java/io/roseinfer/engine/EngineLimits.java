@@ -90,7 +90,7 @@ public final class EngineLimits {
         }
         if (prompt.length >= spec.contextLength()) {
             throw new BadInput("the prompt has " + prompt.length + " tokens; the model's context is "
-                    + spec.contextLength() + " and one of them must be new, so shorten the prompt");
+                    + spec.contextLength() + " and one of it is left for the answer, so shorten the prompt");
         }
         long length = Math.min(spec.contextLength(), (long) prompt.length + maxNewTokens);
         // Keys and values of the last token are never computed.

@@ -305,7 +305,7 @@ public sealed class CompletionReader permits ChatReader {
             throw ApiError.badField(
                             promptField(),
                             "the prompt has " + ids.length + " tokens; the model's context is " + spec.contextLength()
-                                    + " and one of them must be new, so shorten the prompt")
+                                    + " and one of it is left for the answer, so shorten the prompt")
                     .withNumber("n_prompt_tokens", ids.length)
                     .withNumber("n_ctx", spec.contextLength());
         }

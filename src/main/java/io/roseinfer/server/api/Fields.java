@@ -115,7 +115,7 @@ public final class Fields {
                 return (long) value;
             }
         }
-        throw wrong(field, node, "a whole number of 64 bits");
+        throw wrong(field, node, "a whole number");
     }
 
     /** A number that another class checks the range of; what that refuses is refused in the field's name. */
