@@ -24,6 +24,7 @@ public final class FakeServer implements AutoCloseable {
     }
 
     private final ServerSocket listening;
+    private final Thread accepting;
     private final Script script;
     private final List<String> bodies = Collections.synchronizedList(new ArrayList<>());
     private final List<String> heads = Collections.synchronizedList(new ArrayList<>());
@@ -31,7 +32,7 @@ public final class FakeServer implements AutoCloseable {
     public FakeServer(Script script) throws IOException {
         this.script = script;
         this.listening = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
-        Thread.ofVirtual().start(this::accept);
+        this.accepting = Thread.ofVirtual().start(this::accept);
     }
 
     /** An answer of so many tokens, one event each, with this usage. */
@@ -131,8 +132,14 @@ public final class FakeServer implements AutoCloseable {
         return new String(body);
     }
 
+    /** Returns when nobody can connect any more: the thread that accepts is the last to hold the socket. */
     @Override
     public void close() throws IOException {
         listening.close();
+        try {
+            accepting.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }
