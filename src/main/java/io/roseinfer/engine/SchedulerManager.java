@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
@@ -42,6 +43,9 @@ final class SchedulerManager implements AutoCloseable {
     /** Longest that {@link #close} waits for the workers: devices give two steps up in less, which each may take a minute. */
     static final long STOP_LIMIT_NANOS = 150_000_000_000L;
 
+    /** How long {@link #close} waits before it looks at {@link #telling} again. Telling takes less, unless an observer is slow. */
+    private static final long TELLING_NANOS = 50_000;
+
     private final Clock clock;
     private final Observers observers;
     private final RoutingPolicy routing;
@@ -53,6 +57,10 @@ final class SchedulerManager implements AutoCloseable {
     private final Replica[] replicas;
 
     private final AtomicInteger inflight = new AtomicInteger();
+
+    /** Threads that may have claimed an ending and not told it yet: who closes waits for them, whatever threads they are. */
+    private final AtomicInteger telling = new AtomicInteger();
+
     private final AtomicInteger rotation = new AtomicInteger();
     private final AtomicReference<Mode> mode = new AtomicReference<>(Mode.SERVING);
 
@@ -222,9 +230,7 @@ final class SchedulerManager implements AutoCloseable {
 
     /** Ends a request as soon as may be: at once if no replica has it, else by that one's loop. */
     void cancel(LiveRequest request) {
-        if (request.claimEarlyEnding()) {
-            unreserve();
-            tell(request, Ending.CANCELLED);
+        if (endEarly(request, Ending.CANCELLED)) {
             if (request.hasSequence()) {
                 shared.forget(request);
             }
@@ -235,26 +241,48 @@ final class SchedulerManager implements AutoCloseable {
 
     /** Ends a request that was counted in and whose deadline has passed before a replica had it. */
     void expire(LiveRequest request) {
-        if (request.claimEarlyEnding()) {
-            unreserve();
-            tell(request, Ending.DEADLINE);
+        boolean unused = endEarly(request, Ending.DEADLINE);
+    }
+
+    private boolean endEarly(LiveRequest request, Ending ending) {
+        telling.incrementAndGet();
+        try {
+            boolean claimed = request.claimEarlyEnding();
+            if (claimed) {
+                unreserve();
+                tell(request, ending);
+            }
+            return claimed;
+        } finally {
+            telling.decrementAndGet();
         }
     }
 
     /** Ends a request that was counted in and that no loop has. */
     void end(LiveRequest request, Ending ending) {
-        if (request.claimEnding()) {
-            unreserve();
-            tell(request, ending);
+        telling.incrementAndGet();
+        try {
+            if (request.claimEnding()) {
+                unreserve();
+                tell(request, ending);
+            }
+        } finally {
+            telling.decrementAndGet();
         }
     }
 
     /** Ends a request that was counted in and that no loop has, as the engine ends. */
     void endWithEngine(LiveRequest request) {
-        if (!request.hasEnded()) {
-            hasCut = true;
+        telling.incrementAndGet();
+        try {
+            if (request.claimEnding()) {
+                hasCut = true;
+                unreserve();
+                tell(request, ownEnding());
+            }
+        } finally {
+            telling.decrementAndGet();
         }
-        end(request, ownEnding());
     }
 
     /** How requests end that end with the engine. */
@@ -370,6 +398,10 @@ final class SchedulerManager implements AutoCloseable {
         }
         // Who was handed over while a worker stopped has an ending when this returns, whoever comes to it first.
         endForCertain();
+        long startNanos = clock.nanos();
+        while (telling.get() > 0 && clock.nanos() - startNanos < STOP_LIMIT_NANOS) {
+            LockSupport.parkNanos(this, TELLING_NANOS);
+        }
     }
 
     /** Accepts nothing more and works off what there is for at most {@code grace}; {@link #close} is to follow. */

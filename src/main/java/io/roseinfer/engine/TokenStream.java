@@ -59,7 +59,12 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      */
     Optional<FinishReason> finishReason();
 
-    /** Asks the engine to end the request if it still runs, and does not wait until it has. Harmless afterwards. */
+    /**
+     * Asks the engine to end the request if it still runs, and does not wait until it has. Harmless afterwards. Tokens that were
+     * delivered stay readable, with those that the step in flight still delivers: {@link #next}, {@link #poll} and {@link #completion}
+     * go on as before, and behind the last token is the end, whose reason is {@link FinishReason#CANCELLED} unless the request had ended
+     * by itself.
+     */
     @Override
     void close();
 }

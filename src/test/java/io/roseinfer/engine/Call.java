@@ -20,7 +20,6 @@ final class Call {
     private final List<GeneratedToken> read = new ArrayList<>();
     private boolean readsAll;
     private boolean closed;
-    private boolean isBeingClosed;
 
     Call(int number, GenerationRequest request, int now) {
         this.number = number;
@@ -95,11 +94,6 @@ final class Call {
         return closed;
     }
 
-    /** Whether its caller is in the middle of closing it, and so perhaps of ending it. */
-    boolean isBeingClosed() {
-        return isBeingClosed;
-    }
-
     FinishReason reason() {
         return stream.orElseThrow().finishReason().orElseThrow();
     }
@@ -141,11 +135,9 @@ final class Call {
 
     void close(int times) {
         closed = true;
-        isBeingClosed = true;
         for (int i = 0; i < times; i++) {
             stream.orElseThrow().close();
         }
-        isBeingClosed = false;
     }
 
     void complete() {

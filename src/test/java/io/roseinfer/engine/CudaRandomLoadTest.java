@@ -15,7 +15,7 @@ class CudaRandomLoadTest {
 
     @ParameterizedTest
     @FieldSource("io.roseinfer.engine.CudaRandomLoad#SETUPS")
-    void randomLoadWithCancels_yieldsWhatRequestsYieldAlone_andHoldsNoMoreMemory(
+    void random_load_with_cancels_yields_what_requests_yield_alone_and_holds_no_more_memory(
             CudaRandomLoad.Setup setup, TestReporter out) {
         long seed = Long.getLong("roseinfer.seed", 11);
         long[] freeBytes = new long[3];

@@ -18,14 +18,14 @@ class DecodeAllocationTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void decoding_withOpenStreams_comesToAllocateNothing(boolean profiled) {
+    void decoding_with_open_streams_comes_to_allocate_nothing(boolean profiled) {
         assertThat(DecodeWindows.bytes(KernelChoice.SCALAR, profiled, Clock.system(), DecodeWindows.MOST))
                 .last()
                 .isEqualTo(0L);
     }
 
     @Test
-    void decoding_onVectorKernels_comesToAllocateNothing() throws Exception {
+    void decoding_on_vector_kernels_comes_to_allocate_nothing() throws Exception {
         List<String> windows = FreshJvm.firstThat(
                 lines -> lines.getLast().equals("0"), DecodeWindows.class, List.of(), Precision.FP32.name());
         assertThat(windows).last().isEqualTo("0");
@@ -37,7 +37,7 @@ class DecodeAllocationTest {
      */
     @ParameterizedTest
     @EnumSource(names = {"FP32", "BF16", "INT8", "INT4"})
-    void decoding_whenTheCompilerHasNoTypeProfile_comesToAllocateNothing(Precision weights) throws Exception {
+    void decoding_when_the_compiler_has_no_type_profile_comes_to_allocate_nothing(Precision weights) throws Exception {
         assertThat(FreshJvm.run(DecodeWindows.class, List.of("-XX:-UseTypeProfile"), weights.name()))
                 .last()
                 .isEqualTo("0");
@@ -45,7 +45,7 @@ class DecodeAllocationTest {
 
     /** That what is allocated would be seen. */
     @Test
-    void decoding_withAClockThatAllocates_neverDoes() {
+    void decoding_with_a_clock_that_allocates_never_does() {
         Clock system = Clock.system();
         Clock wasteful = () -> {
             sink = new byte[16];

@@ -12,6 +12,9 @@ import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.time.Duration;
@@ -21,6 +24,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -79,6 +83,63 @@ class EngineEndingsTest {
         assertThat(streams)
                 .allSatisfy(stream -> assertThat(stream.finishReason()).contains(FinishReason.CANCELLED));
         assertThat(engine.inflight()).isZero();
+    }
+
+    @Test
+    void close_returns_when_a_caller_who_is_ending_a_request_meanwhile_has_told_so() throws Exception {
+        CountDownLatch telling = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        AtomicBoolean closed = new AtomicBoolean();
+        AtomicBoolean wasClosed = new AtomicBoolean();
+        RequestObserver slow = new RequestObserver() {
+            @Override
+            public void ended(ObservedRequest request, FinishReason reason) {
+                telling.countDown();
+                awaitUninterruptibly(mayGoOn);
+                wasClosed.compareAndSet(false, closed.get());
+            }
+        };
+        EngineOptions options = Models.options().withTokenizeWorkers(1);
+        try (ModelFiles files = ModelFiles.openBuiltin("tiny")) {
+            Engine engine = Engine.open(
+                    Models.runner(options, SimOptions.defaults()),
+                    files.tokenizer(),
+                    options,
+                    Clock.system(),
+                    Observers.of(slow));
+            TokenStream stream = engine.submit(ENDLESS);
+            Thread leaving = Thread.ofPlatform().start(stream::close);
+            telling.await();
+            Thread closing = Thread.ofPlatform().start(() -> {
+                engine.close();
+                closed.set(true);
+            });
+            while (closing.isAlive() && !waitsForTellers(closing)) {
+                Thread.onSpinWait();
+            }
+            mayGoOn.countDown();
+            leaving.join();
+            closing.join();
+        }
+        assertThat(wasClosed)
+                .as("whether the engine was closed before its observer had been told")
+                .isFalse();
+    }
+
+    private static boolean waitsForTellers(Thread thread) {
+        StackTraceElement[] frames = thread.getStackTrace();
+        return IntStream.range(1, frames.length)
+                .anyMatch(i -> frames[i].getMethodName().equals("close")
+                        && frames[i].getClassName().endsWith("SchedulerManager")
+                        && frames[i - 1].getMethodName().equals("parkNanos"));
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test

@@ -284,10 +284,7 @@ final class EngineSimulation {
         }
         Require.that(afterClose, "the engine is closed and what follows has not been done");
         for (Call call : List.copyOf(calls)) {
-            Require.that(
-                    !call.isAccepted() || call.isBeingClosed() || call.hasEnded(),
-                    "the engine is closed and %s has not ended",
-                    call);
+            Require.that(!call.isAccepted() || call.hasEnded(), "the engine is closed and %s has not ended", call);
         }
     }
 

@@ -122,6 +122,31 @@ class EngineTest {
     }
 
     @Test
+    void tokens_that_were_delivered_stay_readable_when_their_stream_is_closed() throws Exception {
+        GenerationRequest request = Models.request(40, 1, 2, 3);
+        int[] whole;
+        try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
+            whole = engine.generate(request).ids();
+        }
+        Gate gate = new Gate();
+        try (Engine engine = Models.engine(Models.options(), gate.atStep(6))) {
+            TokenStream stream = engine.submit(request);
+            gate.reached.await();
+            stream.close();
+            gate.open.countDown();
+            awaitNoBlocks(engine);
+
+            List<Integer> read = new ArrayList<>();
+            stream.forEachRemaining(token -> read.add(token.id()));
+            assertThat(read).hasSizeGreaterThan(2);
+            assertThat(whole).startsWith(stream.completion().ids());
+            assertThat(stream.completion().ids())
+                    .containsExactly(read.stream().mapToInt(id -> id).toArray());
+            assertThat(stream.finishReason()).contains(FinishReason.CANCELLED);
+        }
+    }
+
+    @Test
     void a_stream_that_is_dropped_ends_its_request() {
         AtomicReference<WeakReference<TokenStream>> dropped = new AtomicReference<>();
         SimOptions slow = SimOptions.defaults().withOnStep(step -> {

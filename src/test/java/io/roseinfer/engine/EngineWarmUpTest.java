@@ -28,7 +28,7 @@ class EngineWarmUpTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void run_changesNothingThatComesAfter(int maxInFlight) {
+    void run_changes_nothing_that_comes_after(int maxInFlight) {
         SimOptions options = SimOptions.defaults().withMaxInFlight(maxInFlight);
         int[] cold = generated(Models.runner(Models.options(), options));
         SimRunner runner = Models.runner(Models.options(), options);
@@ -37,7 +37,7 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void run_smallestPool_isEnough() {
+    void run_smallest_pool_is_enough() {
         EngineOptions options = Models.options().withKvBlocks(1);
         SimRunner runner = Models.runner(options, SimOptions.defaults());
         EngineWarmUp.run(runner, options, Models.ticking(), Long.MAX_VALUE / 2, Observers.NONE);
@@ -45,7 +45,7 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void run_timeThatIsUp_beginsNoOtherWave() {
+    void run_time_that_is_up_begins_no_other_wave() {
         AtomicLong steps = new AtomicLong();
         SimOptions options = SimOptions.defaults().withOnStep(step -> steps.incrementAndGet());
         EngineWarmUp.run(
@@ -61,7 +61,7 @@ class EngineWarmUpTest {
     }
 
     @Test
-    void run_contextWithoutRoomForANewToken_servesNothing() {
+    void run_context_without_room_for_a_new_token_serves_nothing() {
         AtomicLong steps = new AtomicLong();
         ModelSpec spec = SpecBuilder.named("one").vocabulary(10).context(1).build();
         SimRunner runner = new SimRunner(

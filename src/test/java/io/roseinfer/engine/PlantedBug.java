@@ -44,7 +44,7 @@ enum PlantedBug {
 
     PLACE_KEPT_BY_A_SUBMIT_WITHOUT_MEMORY("engine.Engine", "newRequest", Edit.withoutCall("unreserve")),
 
-    CANCEL_WAITS_FOR_THE_TOKENIZER("engine.SchedulerManager", "cancel", Edit.withoutCall("claimEarlyEnding", 0)),
+    CANCEL_WAITS_FOR_THE_TOKENIZER("engine.SchedulerManager", "cancel", Edit.withoutCall("endEarly", 0)),
 
     CLOSE_FORGETS_THE_TOKENIZERS("engine.SchedulerManager", "endUnrouted", Edit.withoutCall("run")),
 

@@ -22,7 +22,7 @@ class RandomLoadTest {
             .build();
 
     @Test
-    void randomLoadWithCancels_yieldsWhatRequestsYieldAlone() {
+    void random_load_with_cancels_yields_what_requests_yield_alone() {
         long seed = Long.getLong("roseinfer.seed", 7);
         EngineOptions options = EngineOptions.defaults().withScheduler(OPTIONS).withKvBlocks(16);
         CpuOptions cpu = CpuOptions.defaults().withPrecision(Precision.FP32).withKernels(KernelChoice.VECTOR);

@@ -96,7 +96,7 @@ class StepAllocationTest {
     /** The second row shows that what is allocated would be seen. */
     @ParameterizedTest
     @CsvSource({"0, 0", "16, 32"})
-    void step_of256RowsWithOthersWaiting_allocatesNothing(int wasteBytes, long bytesPerStep) {
+    void step_of256_rows_with_others_waiting_allocates_nothing(int wasteBytes, long bytesPerStep) {
         try (Arena arena = Arena.ofConfined()) {
             RunnerLimits limits = new RunnerLimits(2 * ROWS, 1 << 16, BLOCK_SIZE, 0);
             StepInputs inputs = new StepInputs(arena, limits, Math.ceilDiv(CONTEXT, BLOCK_SIZE));

@@ -76,7 +76,7 @@ class StepRecordsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void steps_ofARun_areNumberedAndEveryPhaseTookTime(int maxInFlight) {
+    void steps_of_a_run_are_numbered_and_every_phase_took_time(int maxInFlight) {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withMaxInFlight(maxInFlight));
         assertThat(steps).isNotEmpty();
         for (int i = 0; i < steps.size(); i++) {
@@ -92,7 +92,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void steps_oneInFlight_followEachOtherWithoutOverlap() {
+    void steps_one_in_flight_follow_each_other_without_overlap() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults());
         for (int i = 1; i < steps.size(); i++) {
             assertThat(steps.get(i).get(Fact.START_NANOS))
@@ -101,7 +101,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void steps_twoInFlight_areNeverMoreThanTwoAtATime() {
+    void steps_two_in_flight_are_never_more_than_two_at_a_time() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withMaxInFlight(2));
         assertThat(steps.get(1).get(Fact.START_NANOS)).isLessThan(steps.get(0).endNanos());
         for (int i = 2; i < steps.size(); i++) {
@@ -111,7 +111,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void steps_ofARun_accountForEveryToken() {
+    void steps_of_a_run_account_for_every_token() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults());
         long cached = sum(steps, Fact.CACHED_TOKENS);
         assertThat(cached).as("two blocks of four, all but once").isEqualTo(8 * (REQUESTS - 1));
@@ -129,7 +129,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void steps_poolTooSmall_tellPreemptions() {
+    void steps_pool_too_small_tell_preemptions() {
         newTokens = 40;
         List<StepRecord> steps = run(
                 Models.options()
@@ -141,7 +141,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void steps_lostStep_isRecordedToo() {
+    void steps_lost_step_is_recorded_too() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withOnStep(step -> {
             if (step == 0) {
                 throw new DeviceFailure("step lost", true);
@@ -152,7 +152,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void completion_prefixInTheCache_tellsHowMuch() {
+    void completion_prefix_in_the_cache_tells_how_much() {
         try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
             assertThat(engine.generate(request(0)).cachedTokens()).isZero();
             assertThat(engine.generate(request(1)).cachedTokens()).isEqualTo(8);
@@ -161,7 +161,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void engine_history_isAsLongAsItsOptionsSay() {
+    void engine_history_is_as_long_as_its_options_say() {
         try (Engine engine = Models.engine(Models.options().withStepHistory(3), SimOptions.defaults())) {
             assertThat(engine.generate(Models.request(8, 1)).ids()).hasSize(8);
             assertThat(engine.steps()).hasSizeLessThanOrEqualTo(3);
@@ -170,7 +170,7 @@ class StepRecordsTest {
     }
 
     @Test
-    void flight_recording_ofAnEngine_hasItsStepsAndRequests(@TempDir Path folder) throws Exception {
+    void flight_recording_of_an_engine_has_its_steps_and_requests(@TempDir Path folder) throws Exception {
         Path file = folder.resolve("run.jfr");
         long steps;
         try (Recording recording = new Recording()) {
