@@ -36,7 +36,24 @@ public final class EngineWarmUp {
     /** A token of the prompt and one that follows; a model with a shorter context serves nobody. */
     private static final int SHORTEST_REQUEST = 2;
 
+    /** How many times longer kernels may take to compile than the engine's own code is warmed up for. */
+    private static final long KERNEL_TIMES = 8;
+
     private EngineWarmUp() {}
+
+    /**
+     * How long to serve for, now that the kernels have been warmed up. The engine's code has the same compiler: kernels that it was slow
+     * with show a busy machine, on which this takes longer, too; and while it is still at them it would get to the engine's code only after
+     * the first requests.
+     *
+     * @param leastNanos what the device asks for; 0 if its host's code needs no warming
+     * @param compiled whether the fastest kernels are compiled
+     * @param kernelNanos how long the kernels took
+     * @return 0 if it is not worth while
+     */
+    static long budgetNanos(long leastNanos, boolean compiled, long kernelNanos) {
+        return leastNanos > 0 && compiled ? Math.max(leastNanos, kernelNanos / KERNEL_TIMES) : 0;
+    }
 
     /**
      * Runs a few waves of requests, one after the other, as long as there is time; one in any case.

@@ -26,9 +26,6 @@ public final class LoadedModel implements AutoCloseable {
      */
     private static final long FASTEST_KERNEL_NANOS = 2_200_000_000L;
 
-    /** How many times longer kernels may take to compile than the engine's own code is warmed up for. */
-    private static final long KERNEL_TIMES = 8;
-
     private final Copies copies;
     private final Optional<Tokenizer> tokenizer;
     private final Optional<ChatTemplate> chat;
@@ -122,11 +119,9 @@ public final class LoadedModel implements AutoCloseable {
         for (ModelRunner runner : copies.runners()) {
             compiled &= runner.warmUp(MOST_KERNEL_NANOS, FASTEST_KERNEL_NANOS);
         }
-        long leastNanos = copies.backend().warmUpNanos();
-        if (leastNanos > 0 && compiled) {
-            // The engine's code has the same compiler, which needs longer on a busy machine.
-            long kernelNanos = clock.nanos() - startNanos;
-            long budgetNanos = Math.max(leastNanos, kernelNanos / KERNEL_TIMES);
+        long budgetNanos =
+                EngineWarmUp.budgetNanos(copies.backend().warmUpNanos(), compiled, clock.nanos() - startNanos);
+        if (budgetNanos > 0) {
             for (ModelRunner runner : copies.runners()) {
                 EngineWarmUp.run(runner, options, clock, budgetNanos, profiler);
             }

@@ -64,9 +64,8 @@ public final class Roseinfer {
      */
     public static Engine open(Settings settings) {
         Objects.requireNonNull(settings, "settings");
-        System.Logger log = System.getLogger("io.roseinfer");
-        LoadedModel model = load(settings, warningsOnly(warning -> log.log(Level.WARNING, Printable.line(warning))));
-        model.warnings().forEach(warning -> log.log(Level.WARNING, Printable.line(warning)));
+        LoadedModel model = load(settings, warningsOnly(Roseinfer::warn));
+        model.warnings().forEach(Roseinfer::warn);
         try {
             model.warmUp(Clock.system());
             return model.serve(settings.engine()).closingAfterwards(model::close);
@@ -74,6 +73,11 @@ public final class Roseinfer {
             model.close();
             throw e;
         }
+    }
+
+    /** A method of its own, since its name is the source that a log's record states. */
+    private static void warn(String warning) {
+        System.getLogger("io.roseinfer").log(Level.WARNING, Printable.line(warning));
     }
 
     private static DownloadListener warningsOnly(Consumer<String> log) {
@@ -133,12 +137,24 @@ public final class Roseinfer {
                     runners(backends, settings.placement().replicas(), files, limits),
                     settings.placement().routing());
             backends.forEach(backend -> warnings.addAll(backend.warnings()));
+            shortPool(copies.runner(), limits).ifPresent(warnings::add);
             return new LoadedModel(
                     copies, files.tokenizer(), files.chat(), files.defaults(), engine, profiler, warnings);
         } catch (RuntimeException | Error e) {
             backends.forEach(Backend::close);
             throw e;
         }
+    }
+
+    /** What to know of a pool that nobody chose and that holds less than the model could. */
+    private static Optional<String> shortPool(ModelRunner runner, RunnerLimits limits) {
+        long tokens = (long) runner.kv().blocks() * limits.blockSize();
+        int context = runner.spec().contextLength();
+        return limits.kvBlocks() > 0 || tokens >= context
+                ? Optional.empty()
+                : Optional.of("memory for the keys and values of " + tokens
+                        + " tokens is reserved, fewer than the model's context of " + context
+                        + ": longer requests are refused; --kv-blocks reserves more");
     }
 
     /** As many copies as there are to be replicas; several on a device, unless there are as many devices. */

@@ -5,8 +5,14 @@ import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.List;
 
-/** A matrix whose tensors can be read, by any number of threads at once. */
+/** A matrix whose tensors can be read, by any number of threads at once, each with a {@link Buffer} of its own. */
 public final class OpenMatrix {
+    /** Outputs that are transposed together: their floats fill a cache line of the target. */
+    private static final int ROWS = 16;
+
+    /** Inputs that are transposed together, which with {@link #ROWS} outputs stay in the nearest cache. */
+    private static final int INPUTS = 256;
+
     private final Matrix matrix;
     private final List<Tensor> tensors;
 
@@ -20,8 +26,7 @@ public final class OpenMatrix {
      * Copies the weights of some outputs, widened to float: that of input k and output {@code from + c} to
      * {@code target[k·stride + c]}.
      */
-    public void copyTo(int from, int count, float[] target, int stride) {
-        float[] row = new float[matrix.layout() == Layout.OUT_IN ? matrix.inputs() : 0];
+    public void copyTo(int from, int count, float[] target, int stride, Buffer buffer) {
         int start = 0;
         for (int i = 0; i < tensors.size(); i++) {
             Outputs part = matrix.parts().get(i);
@@ -31,9 +36,9 @@ public final class OpenMatrix {
                 int together = Math.min(part.together(output - start), end - output);
                 int stored = part.stored(output - start);
                 if (matrix.layout() == Layout.OUT_IN) {
-                    transpose(tensors.get(i), stored, together, target, output - from, stride, row);
+                    transpose(tensors.get(i), stored, together, target, output - from, stride, buffer);
                 } else {
-                    gather(tensors.get(i), stored, together, target, output - from, stride);
+                    gather(tensors.get(i), stored, together, target, output - from, stride, buffer);
                 }
                 output += together;
             }
@@ -64,20 +69,44 @@ public final class OpenMatrix {
         }
     }
 
-    private void gather(Tensor tensor, int stored, int count, float[] target, int column, int stride) {
+    private void gather(Tensor tensor, int stored, int count, float[] target, int column, int stride, Buffer buffer) {
         long outputs = tensor.dimension(1);
-        for (int k = 0; k < matrix.inputs(); k++) {
-            tensor.copyTo(k * outputs + stored, target, k * stride + column, count);
+        for (int c = 0; c < count; c += INPUTS) {
+            int together = Math.min(INPUTS, count - c);
+            for (int k = 0; k < matrix.inputs(); k++) {
+                tensor.copyTo(k * outputs + stored + c, target, k * stride + column + c, together, buffer.bits);
+            }
         }
     }
 
-    private void transpose(Tensor tensor, int stored, int count, float[] target, int column, int stride, float[] row) {
+    private void transpose(
+            Tensor tensor, int stored, int count, float[] target, int column, int stride, Buffer buffer) {
         int inputs = matrix.inputs();
-        for (int c = 0; c < count; c++) {
-            tensor.copyTo(((long) stored + c) * inputs, row, 0, inputs);
-            for (int k = 0; k < inputs; k++) {
-                target[k * stride + column + c] = row[k];
+        for (int c = 0; c < count; c += ROWS) {
+            int rows = Math.min(ROWS, count - c);
+            for (int k = 0; k < inputs; k += INPUTS) {
+                int length = Math.min(INPUTS, inputs - k);
+                for (int row = 0; row < rows; row++) {
+                    long from = ((long) stored + c + row) * inputs + k;
+                    tensor.copyTo(from, buffer.rows, row * INPUTS, length, buffer.bits);
+                }
+                turn(buffer.rows, rows, length, target, k * stride + column + c, stride);
             }
         }
+    }
+
+    /** Writes {@code rows} of {@code length} floats as columns. */
+    private static void turn(float[] source, int rows, int length, float[] target, int at, int stride) {
+        for (int k = 0; k < length; k++) {
+            for (int row = 0; row < rows; row++) {
+                target[at + k * stride + row] = source[row * INPUTS + k];
+            }
+        }
+    }
+
+    /** What one thread reads through; used again, so that loading a large model leaves the collector nothing. */
+    public static final class Buffer {
+        private final short[] bits = new short[INPUTS];
+        private final float[] rows = new float[ROWS * INPUTS];
     }
 }

@@ -16,6 +16,12 @@ public final class Tensor {
     private static final ValueLayout.OfShort SHORT =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+    /** Bits of a float: the largest magnitude that is a number, all but the sign, and what tells a quiet NaN. */
+    private static final int INFINITY = 0x7f800000;
+
+    private static final int MAGNITUDE = 0x7fffffff;
+    private static final int QUIET = 0x400000;
+
     private final DType dtype;
     private final long[] shape;
     private final long elements;
@@ -80,29 +86,30 @@ public final class Tensor {
 
     /** Copies {@code count} elements from row-major index {@code from} to {@code target[targetFrom…]}, widened to float. */
     public void copyTo(long from, float[] target, int targetFrom, int count) {
+        copyTo(from, target, targetFrom, count, new short[dtype == DType.F32 ? 0 : count]);
+    }
+
+    /**
+     * The same by way of {@code bits}, at least {@code count} of them, for those who read much: elements of two bytes go through an
+     * array, which code that is not compiled yet reads many times faster than memory.
+     */
+    public void copyTo(long from, float[] target, int targetFrom, int count, short[] bits) {
         switch (dtype) {
             case F32 -> MemorySegment.copy(data, FLOAT, 4 * from, target, targetFrom, count);
             case F16 -> {
-                short[] bits = bits(from, count);
+                MemorySegment.copy(data, SHORT, 2 * from, bits, 0, count);
                 for (int i = 0; i < count; i++) {
                     target[targetFrom + i] = Float.float16ToFloat(bits[i]);
                 }
             }
             case BF16 -> {
-                short[] bits = bits(from, count);
+                MemorySegment.copy(data, SHORT, 2 * from, bits, 0, count);
                 for (int i = 0; i < count; i++) {
                     target[targetFrom + i] = bf16ToFloat(bits[i]);
                 }
             }
             default -> throw notAFloat();
         }
-    }
-
-    /** Elements of two bytes as an array, which code that is not compiled yet reads many times faster than memory. */
-    private short[] bits(long from, int count) {
-        short[] bits = new short[count];
-        MemorySegment.copy(data, SHORT, 2 * from, bits, 0, count);
-        return bits;
     }
 
     private UnsupportedOperationException notAFloat() {
@@ -117,11 +124,10 @@ public final class Tensor {
     /** Narrows to bfloat16, to nearest with ties to even; NaN stays NaN. */
     public static short floatToBf16(float value) {
         int bits = Float.floatToRawIntBits(value);
-        if (Float.isNaN(value)) {
-            return (short) ((bits >>> 16) | 0x40);
-        }
-        int roundingBias = 0x7fff + ((bits >>> 16) & 1);
-        return (short) ((bits + roundingBias) >>> 16);
+        int rounded = bits + 0x7fff + ((bits >>> 16) & 1);
+        // All ones for a NaN: a branch would keep loops over this from becoming vector code.
+        int nan = (INFINITY - (bits & MAGNITUDE)) >> 31;
+        return (short) (((rounded & ~nan) | ((bits | QUIET) & nan)) >>> 16);
     }
 
     /** The product of the dimensions; zero where one is, however large the others are. */

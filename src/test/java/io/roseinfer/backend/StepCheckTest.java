@@ -47,37 +47,37 @@ class StepCheckTest {
     }
 
     @Test
-    void rows_inRange_pass() {
+    void rows_in_range_pass() {
         row(0, new int[] {9}, 0, 99).row(16, new int[] {0, 1}, 5).row(39, new int[] {2, 3, 4}, ~1);
         check(2);
     }
 
     @Test
-    void id_outsideTheVocabulary_isRefused() {
+    void id_outside_the_vocabulary_is_refused() {
         row(0, new int[] {0}, 1, VOCABULARY);
         assertRefused(0, "token id 100");
     }
 
     @Test
-    void token_thatNoStepBeforeHasSampled_isRefused() {
+    void token_that_no_step_before_has_sampled_is_refused() {
         row(3, new int[] {0}, ~2);
         assertRefused(2, "sample of the step before 2");
     }
 
     @Test
-    void block_outsideThePool_isRefused() {
+    void block_outside_the_pool_is_refused() {
         row(16, new int[] {3, BLOCKS}, 1);
         assertRefused(0, "block 10");
     }
 
     @Test
-    void row_longerThanTheContext_isRefused() {
+    void row_longer_than_the_context_is_refused() {
         row(CONTEXT, new int[] {0, 1, 2}, 1);
         assertRefused(0, "row holds 41 tokens, more than 40");
     }
 
     @Test
-    void row_withoutTokens_isRefused() {
+    void row_without_tokens_is_refused() {
         row(5, new int[] {0});
         assertRefused(0, "row 0 of 1 has no token");
     }

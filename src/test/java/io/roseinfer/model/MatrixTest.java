@@ -54,7 +54,7 @@ class MatrixTest {
 
     private static void assertPanel(OpenMatrix open, int from, int count) {
         float[] panel = new float[INPUTS * 8];
-        open.copyTo(from, count, panel, 8);
+        open.copyTo(from, count, panel, 8, new OpenMatrix.Buffer());
         for (int k = 0; k < INPUTS; k++) {
             for (int c = 0; c < 8; c++) {
                 assertThat(panel[k * 8 + c])

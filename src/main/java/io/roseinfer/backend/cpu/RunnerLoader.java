@@ -25,8 +25,14 @@ import java.util.Set;
 
 /** Builds runners: plans their memory, refuses what cannot fit, packs the weights and wires the passes. */
 final class RunnerLoader {
-    /** The KV pool's size if nobody asks for another, unless one whole context needs more. */
+    /** The KV pools' size if nobody asks for another, unless one whole context needs more. */
     private static final long DEFAULT_KV_BYTES = 1L << 30;
+
+    /** Share of the memory beside the weights that pools larger than that may take. */
+    private static final double MOST_FOR_KV = 0.5;
+
+    /** How much of a pool gets its pages before the first step: what is beyond is for contexts that may never come. */
+    private static final long PREFAULTED_BYTES = DEFAULT_KV_BYTES;
 
     /** Weights that last-level caches do not hold. */
     private static final long LARGE_BYTES = 64L << 20;
@@ -64,11 +70,11 @@ final class RunnerLoader {
             long availableBytes) {
         Trait.require(spec, SUPPORTED, "cpu");
         WeightFormat format = format(precision, weights);
-        KvGeometry kv = geometry(spec, limits, threads.size());
-        List<RunnerPlan> plans = threads.stream()
-                .map(own ->
-                        new RunnerPlan(spec, limits, kv, format, MemoryPlan.of(spec, limits, kv, format, kernels, own)))
-                .toList();
+        long blockBytes = blockBytes(spec, limits.blockSize());
+        KvGeometry least = new KvGeometry(limits.blockSize(), 1, blockBytes);
+        long room = availableBytes - bytes(plans(spec, limits, least, format, kernels, threads));
+        KvGeometry kv = geometry(spec, limits, threads.size(), room);
+        List<RunnerPlan> plans = plans(spec, limits, kv, format, kernels, threads);
         long bytes = bytes(plans);
         if (bytes > availableBytes) {
             throw tooLarge(weights, bytes, plans, (availableBytes >> 20) + " MiB of memory available");
@@ -90,6 +96,19 @@ final class RunnerLoader {
             }
             shared.release();
         }
+    }
+
+    private static List<RunnerPlan> plans(
+            ModelSpec spec,
+            RunnerLimits limits,
+            KvGeometry kv,
+            WeightFormat format,
+            List<Kernels.Factory> kernels,
+            List<Integer> threads) {
+        return threads.stream()
+                .map(own ->
+                        new RunnerPlan(spec, limits, kv, format, MemoryPlan.of(spec, limits, kv, format, kernels, own)))
+                .toList();
     }
 
     /** What all take together: the matrices are there once. */
@@ -137,7 +156,8 @@ final class RunnerLoader {
         Attention heads = spec.attention();
         List<Kernels.Factory> kinds = kinds(kernels, plan.memory().matrixBytes());
         MemorySegment kvMemory = LargeMemory.allocate(arena, KvPool.bytes(kv.bytes()));
-        team.run(worker -> touch(kvMemory, worker, team.size()));
+        MemorySegment first = kvMemory.asSlice(0, Math.min(kvMemory.byteSize(), PREFAULTED_BYTES));
+        team.run(worker -> touch(first, worker, team.size()));
         KvPool pool = new KvPool(kvMemory, spec.layers(), heads.kvHeads(), heads.headSize(), kv.blockSize());
         Scratch scratch = new Scratch(spec, limits, format);
         Worker[] workers = new Worker[team.size()];
@@ -181,18 +201,27 @@ final class RunnerLoader {
     }
 
     /**
-     * The pool asked for, or room for every row's whole context within {@link #DEFAULT_KV_BYTES} for all replicas; one context at least.
+     * The pool asked for. Else room for every row's whole context within {@link #DEFAULT_KV_BYTES} for all replicas, or for one
+     * context if that is more and {@link #MOST_FOR_KV} of the memory holds it, or for as much of one as it holds.
+     *
+     * @param room bytes that are available beside everything else
      */
-    static KvGeometry geometry(ModelSpec spec, RunnerLimits limits, int replicas) {
-        Attention heads = spec.attention();
-        long bytes = KvPool.blockBytes(spec.layers(), heads.kvHeads(), heads.headSize(), limits.blockSize());
+    static KvGeometry geometry(ModelSpec spec, RunnerLimits limits, int replicas, long room) {
+        long bytes = blockBytes(spec, limits.blockSize());
         long perContext = Math.ceilDiv(spec.contextLength(), limits.blockSize());
         long blocks = limits.kvBlocks();
         if (blocks == 0) {
-            long affordable = Math.max(perContext, DEFAULT_KV_BYTES / replicas / bytes);
-            blocks = Math.min(perContext * limits.maxRows(), affordable);
+            long usual = DEFAULT_KV_BYTES / replicas / bytes;
+            long fit = (long) (Math.max(0, room) * MOST_FOR_KV) / replicas / bytes;
+            long affordable = Math.max(usual, Math.min(perContext, fit));
+            blocks = Math.max(1, Math.min(perContext * limits.maxRows(), affordable));
         }
         return new KvGeometry(limits.blockSize(), Math.toIntExact(blocks), bytes);
+    }
+
+    private static long blockBytes(ModelSpec spec, int blockSize) {
+        Attention heads = spec.attention();
+        return KvPool.blockBytes(spec.layers(), heads.kvHeads(), heads.headSize(), blockSize);
     }
 
     private static void release(WorkerTeam team, Arena arena) {

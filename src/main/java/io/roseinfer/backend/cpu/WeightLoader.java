@@ -6,6 +6,7 @@ import io.roseinfer.backend.cpu.ModelWeights.Linear;
 import io.roseinfer.backend.cpu.ModelWeights.Norm;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.backend.cpu.pack.PackingBuffer;
 import io.roseinfer.backend.cpu.pack.PanelOrder;
 import io.roseinfer.backend.cpu.pack.PanelPacker;
 import io.roseinfer.backend.cpu.team.WorkerTeam;
@@ -23,6 +24,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +42,7 @@ final class WeightLoader {
     private final WeightFormat format;
     private final SegmentAllocator target;
     private final WorkerTeam team;
-    private final float[][] panelBuffers;
+    private final PackingBuffer[] buffers;
     /** Blocks whose positions turn alike share one table. */
     private final Map<Rope, float[]> tables = new HashMap<>();
 
@@ -51,12 +53,13 @@ final class WeightLoader {
         this.format = format;
         this.target = target;
         this.team = team;
-        this.panelBuffers = new float[team.size()][Scratch.mostInputs(spec) * PackedMatrix.COLUMNS];
+        this.buffers = new PackingBuffer[team.size()];
+        Arrays.setAll(buffers, worker -> new PackingBuffer(Scratch.mostInputs(spec)));
     }
 
     /** Bytes of the panels in which the workers pack, freed when a model is loaded. */
     static long bufferBytes(ModelSpec spec, int threads) {
-        return 4L * threads * Scratch.mostInputs(spec) * PackedMatrix.COLUMNS;
+        return threads * PackingBuffer.bytes(Scratch.mostInputs(spec));
     }
 
     ModelWeights load() {
@@ -142,7 +145,7 @@ final class WeightLoader {
             team.run(worker -> {
                 int end = team.share(packed.panels(), worker + 1);
                 for (int panel = team.share(packed.panels(), worker); panel < end; panel++) {
-                    packer.pack(panel, panelBuffers[worker]);
+                    packer.pack(panel, buffers[worker]);
                 }
             });
         }

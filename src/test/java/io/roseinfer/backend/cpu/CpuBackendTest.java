@@ -137,9 +137,10 @@ class CpuBackendTest {
     }
 
     @Test
-    void the_default_pool_holds_every_row_whole_but_not_more_than_a_gibibyte_and_never_less_than_one_context() {
+    void the_default_pool_holds_every_row_whole_within_a_gibibyte_or_one_context_within_half_the_memory() {
+        long room = 32L << 30;
         ModelSpec small = model.spec;
-        KvGeometry all = RunnerLoader.geometry(small, LIMITS, 1);
+        KvGeometry all = RunnerLoader.geometry(small, LIMITS, 1, room);
         assertThat(all.blocks()).isEqualTo(4 * 6);
         ModelSpec large = SpecBuilder.named("large")
                 .context(1024)
@@ -147,7 +148,7 @@ class CpuBackendTest {
                 .layers(12)
                 .heads(12)
                 .build();
-        KvGeometry capped = RunnerLoader.geometry(large, new RunnerLimits(64, 512, 16, 0), 1);
+        KvGeometry capped = RunnerLoader.geometry(large, new RunnerLimits(64, 512, 16, 0), 1, room);
         assertThat(capped.bytes()).isBetween((1L << 30) - capped.bytesPerBlock(), 1L << 30);
         ModelSpec huge = SpecBuilder.named("huge")
                 .context(8192)
@@ -155,8 +156,12 @@ class CpuBackendTest {
                 .layers(48)
                 .heads(32)
                 .build();
-        KvGeometry one = RunnerLoader.geometry(huge, new RunnerLimits(64, 512, 16, 0), 1);
+        KvGeometry one = RunnerLoader.geometry(huge, new RunnerLimits(64, 512, 16, 0), 1, room);
         assertThat(one.blocks()).isEqualTo(512);
+        KvGeometry part = RunnerLoader.geometry(huge, new RunnerLimits(64, 512, 16, 0), 1, 8L << 30);
+        assertThat(part.bytes()).isBetween((4L << 30) - part.bytesPerBlock(), 4L << 30);
+        KvGeometry least = RunnerLoader.geometry(huge, new RunnerLimits(64, 512, 16, 0), 1, 0);
+        assertThat(least.bytes()).isBetween((1L << 30) - least.bytesPerBlock(), 1L << 30);
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.backend.cpu.pack.PackingBuffer;
 import io.roseinfer.backend.cpu.pack.PanelOrder;
 import io.roseinfer.backend.cpu.pack.PanelPacker;
 import io.roseinfer.model.ArraySource;
@@ -47,7 +48,7 @@ final class KernelFixtures {
         PackedMatrix packed = new PackedMatrix(format, inputs, outputs, memory, scales);
         PanelPacker packer = new PanelPacker(matrix.open(arena), packed, new PanelOrder(outputs, false));
         for (int panel = 0; panel < packed.panels(); panel++) {
-            packer.pack(panel, new float[inputs * PackedMatrix.COLUMNS]);
+            packer.pack(panel, new PackingBuffer(inputs));
         }
         return packed;
     }

@@ -80,7 +80,7 @@ class NarrowWeightsTest {
 
     /** The model's own weights are bfloat16, so narrowing to that changes nothing. */
     @Test
-    void builtinModel_bfloat16Weights_areItsOwn() throws IOException {
+    void builtin_model_bfloat16_weights_are_its_own() throws IOException {
         LogitError error = measure(Precision.BF16);
         assertThat(error.largest()).isZero();
         assertThat(error.exactPerplexity()).isBetween(1.2, 1.3);
@@ -88,7 +88,7 @@ class NarrowWeightsTest {
 
     /** Token embedding and head in 8 bits, every other matrix in 4, and what those are multiplied by in 8. */
     @Test
-    void builtinModel_int4Weights_keepMostOfItsPredictions() throws IOException {
+    void builtin_model_int4_weights_keep_most_of_its_predictions() throws IOException {
         LogitError error = measure(Precision.INT4);
         assertThat(error.largest()).isBetween(0.1, 6.0);
         assertThat(error.rootMeanSquare()).isLessThan(0.6);
@@ -97,7 +97,7 @@ class NarrowWeightsTest {
     }
 
     @Test
-    void builtinModel_int8Weights_keepItsPredictions() throws IOException {
+    void builtin_model_int8_weights_keep_its_predictions() throws IOException {
         LogitError error = measure(Precision.INT8);
         assertThat(error.largest()).isBetween(0.01, 1.0);
         assertThat(error.rootMeanSquare()).isLessThan(0.08);

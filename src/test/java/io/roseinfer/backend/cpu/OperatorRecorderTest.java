@@ -61,7 +61,7 @@ class OperatorRecorderTest {
     }
 
     @Test
-    void steps_oneWorker_leaveOnlyTheCallersLastReadingOut() {
+    void steps_one_worker_leave_only_the_callers_last_reading_out() {
         assertThat(profile(1))
                 .hasSize(3)
                 .allSatisfy(step -> assertThat(step.stepNanos()
@@ -72,7 +72,7 @@ class OperatorRecorderTest {
     /** Means over workers are rounded down, once per operator and once for the wait at the end. */
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
-    void steps_severalWorkers_addUpButForRounding(int threads) {
+    void steps_several_workers_add_up_but_for_rounding(int threads) {
         assertThat(profile(threads))
                 .hasSize(3)
                 .allSatisfy(step -> assertThat(step.stepNanos()
@@ -81,7 +81,7 @@ class OperatorRecorderTest {
     }
 
     @Test
-    void steps_ofPromptsAndOfSingleTokens_areOfTheirKinds() {
+    void steps_of_prompts_and_of_single_tokens_are_of_their_kinds() {
         assertThat(profile(2))
                 .extracting(StepProfile::kind, StepProfile::rows, StepProfile::tokens)
                 .containsExactly(tuple(Kind.PREFILL, 2, 8), tuple(Kind.DECODE, 2, 2), tuple(Kind.DECODE, 2, 2));
@@ -89,7 +89,7 @@ class OperatorRecorderTest {
 
     /** Width 48, inner 96, 2 layers, 61 tokens of vocabulary in panels of 48. */
     @Test
-    void parts_ofADecodeStep_haveTheWorkOfItsShape() {
+    void parts_of_a_decode_step_have_the_work_of_its_shape() {
         StepProfile step = profile(2).getLast();
         assertThat(part(step, Operator.QKV)).satisfies(qkv -> {
             assertThat(qkv.calls()).isEqualTo(2);
@@ -106,7 +106,7 @@ class OperatorRecorderTest {
 
     /** Layers with windows of 5, 23 and all tokens; 7 heads of 12, which share one of keys. */
     @Test
-    void parts_ofLayersWithWindows_countWhatTheirQueriesSee() {
+    void parts_of_layers_with_windows_count_what_their_queries_see() {
         TestModel model = TestModel.random(TestModel.windowed(), 1);
         CpuOptions options = new CpuOptions(2, Precision.FP32, KernelChoice.SCALAR);
         RunnerLimits limits = new RunnerLimits(4, 64, BLOCK_SIZE, 0);
@@ -125,13 +125,13 @@ class OperatorRecorderTest {
     }
 
     @Test
-    void parts_ofAPrefillStep_countEveryScoreOnce() {
+    void parts_of_a_prefill_step_count_every_score_once() {
         long scores = 5 * 6 / 2 + 3 * 4 / 2;
         assertThat(part(profile(1).getFirst(), Operator.ATTENTION).flops()).isEqualTo(scores * 2 * 4 * 48);
     }
 
     @Test
-    void steps_moreThanAreKept_areTheNewest() {
+    void steps_more_than_are_kept_are_the_newest() {
         try (StepDriver driver = driver(1)) {
             StepProfiler profiler = ((StepProfiler.Source) driver.runner).profile(clock);
             StepDriver.Sequence sequence = sequence(1);

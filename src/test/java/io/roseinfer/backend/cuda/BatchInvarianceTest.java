@@ -87,7 +87,7 @@ class BatchInvarianceTest {
     @EnumSource(
             value = Precision.class,
             names = {"FP16", "BF16"})
-    void bits_areThoseOfTheRequestAlone_inAnyMix(Precision precision) {
+    void bits_are_those_of_the_request_alone_in_any_mix(Precision precision) {
         SamplingParams reported = SamplingParams.greedy().withLogprobs(0);
         EngineOptions plain = options(SchedulerOptions.builder().prefixCache(false));
         List<Yield> wanted = run(precision, plain, engine -> alone(engine, reported));
@@ -122,7 +122,7 @@ class BatchInvarianceTest {
     @EnumSource(
             value = Precision.class,
             names = {"FP16", "BF16"})
-    void graphs_giveTheTokensOfTheRequestAlone(Precision precision) {
+    void graphs_give_the_tokens_of_the_request_alone(Precision precision) {
         EngineOptions plain = options(SchedulerOptions.builder().prefixCache(false));
         List<List<Integer>> wanted =
                 run(

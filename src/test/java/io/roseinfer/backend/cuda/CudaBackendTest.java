@@ -42,7 +42,7 @@ class CudaBackendTest {
     }
 
     @Test
-    void description_namesDeviceAndKernels() {
+    void description_names_device_and_kernels() {
         try (CudaBackend backend = open()) {
             assertThat(backend.description())
                     .containsPattern("compute capability \\d+\\.\\d")
@@ -52,7 +52,7 @@ class CudaBackendTest {
     }
 
     @Test
-    void load_again_holdsAsMuchMemoryAsBefore() {
+    void load_again_holds_as_much_memory_as_before() {
         RunnerLimits limits = new RunnerLimits(8, 512, 16, 1000);
         loadOnce(limits);
         long free = loadOnce(limits);
@@ -62,7 +62,7 @@ class CudaBackendTest {
     }
 
     @Test
-    void load_poolLargerThanTheDevice_saysWhatToChange() {
+    void load_pool_larger_than_the_device_says_what_to_change() {
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 CudaBackend backend = open()) {
             assertThatThrownBy(() ->
@@ -74,7 +74,7 @@ class CudaBackendTest {
     }
 
     @Test
-    void load_moreRowsThanCanBeLaunched_saysWhatToLower() {
+    void load_more_rows_than_can_be_launched_says_what_to_lower() {
         try (ModelFiles files = ModelFiles.openBuiltin("tiny");
                 CudaBackend backend = open()) {
             assertThatThrownBy(() ->
@@ -86,14 +86,14 @@ class CudaBackendTest {
     }
 
     @Test
-    void open_deviceThatIsNotThere_namesThoseThatAre() {
+    void open_device_that_is_not_there_names_those_that_are() {
         assertThatThrownBy(() -> CudaBackend.open(CudaOptions.defaults().withDevice(99), Clock.system()))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageStartingWith("device cuda:99 does not exist; visible are 0 to ");
     }
 
     @Test
-    void loadModule_ptxOfTheFuture_isRefusedAsNewerThanTheDriver() {
+    void load_module_ptx_of_the_future_is_refused_as_newer_than_the_driver() {
         String ptx = ".version 99.0\n.target sm_80\n.address_size 64\n\0";
         DeviceContext context = DeviceContext.open(0);
         try (BytePointer image = new BytePointer(ptx.getBytes(StandardCharsets.US_ASCII))) {

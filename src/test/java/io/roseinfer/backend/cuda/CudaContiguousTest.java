@@ -58,7 +58,7 @@ class CudaContiguousTest {
         "odd-heads, FP16, true",
         "odd-heads, FP32, false",
     })
-    void contiguous_givesTheTokensOfPaged(String name, Precision precision, boolean graphs) {
+    void contiguous_gives_the_tokens_of_paged(String name, Precision precision, boolean graphs) {
         Golden golden = Golden.read(name);
         CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withGraphs(graphs);
         assertThat(tokens(golden, cuda, false)).isEqualTo(tokens(golden, cuda, true));
@@ -67,7 +67,7 @@ class CudaContiguousTest {
     /** Kernels that add in one order for every batch; so do paged and contiguous keys and values. */
     @ParameterizedTest
     @CsvSource({"builtin-tiny, BF16", "builtin-tiny, FP16", "relu, BF16", "untied, FP16"})
-    void contiguous_batchInvariant_givesTheTokensOfPaged(String name, Precision precision) {
+    void contiguous_batch_invariant_gives_the_tokens_of_paged(String name, Precision precision) {
         Golden golden = Golden.read(name);
         CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withBatchInvariant(true);
         assertThat(tokens(golden, cuda, false)).isEqualTo(tokens(golden, cuda, true));

@@ -79,7 +79,7 @@ class CudaEngineTest {
 
     @ParameterizedTest
     @FieldSource("io.roseinfer.golden.Golden#ALL")
-    void fp32_greedyWithLogprobs_isHuggingFaces(String name) {
+    void fp32_greedy_with_logprobs_is_hugging_faces(String name) {
         Golden golden = Golden.read(name);
         withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
             List<Completion> completions = together(
@@ -101,7 +101,7 @@ class CudaEngineTest {
 
     @ParameterizedTest
     @FieldSource("io.roseinfer.golden.Golden#ALL")
-    void fp32_greedyOnTheDevice_isHuggingFaces_aloneAndTogether(String name) {
+    void fp32_greedy_on_the_device_is_hugging_faces_alone_and_together(String name) {
         Golden golden = Golden.read(name);
         withEngine(golden, FP32, SchedulerOptions.defaults(), (engine, runner) -> {
             assertThat(engine.generate(request(golden, 0)).ids()).isEqualTo(golden.greedy(0));
@@ -111,7 +111,7 @@ class CudaEngineTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"builtin-tiny", "odd-heads", "gpt2-random"})
-    void fp16_withoutGraphs_givesTheTokensOfGraphs(String name) {
+    void fp16_without_graphs_gives_the_tokens_of_graphs(String name) {
         Golden golden = Golden.read(name);
         List<List<String>> seen = new ArrayList<>();
         for (boolean graphs : new boolean[] {true, false}) {
@@ -125,7 +125,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void fp16_builtinModel_givesHuggingFacesTokens() {
+    void fp16_builtin_model_gives_hugging_faces_tokens() {
         Golden golden = Golden.read("builtin-tiny");
         withEngine(
                 golden,
@@ -136,7 +136,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void fp32_chunkedPrefill_changesNothing() {
+    void fp32_chunked_prefill_changes_nothing() {
         Golden golden = Golden.read("gpt2-random");
         SchedulerOptions chunked = SchedulerOptions.builder()
                 .chunkedPrefill(true)
@@ -157,7 +157,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void batchInvariant_fp16_givesTheSameBitsAloneAndTogether() {
+    void batch_invariant_fp16_gives_the_same_bits_alone_and_together() {
         Golden golden = Golden.read("gpt2-random");
         withEngine(golden, FP16.withBatchInvariant(true), SchedulerOptions.defaults(), (engine, runner) -> {
             List<GenerationRequest> requests = requests(golden).stream()
@@ -175,7 +175,7 @@ class CudaEngineTest {
     /** A prompt's graph has padding behind the prompt, in all but the lengths that are buckets themselves. */
     @ParameterizedTest
     @CsvSource({"FP16, false", "FP16, true", "FP32, false"})
-    void promptGraphs_giveTheBitsOfSingleLaunches(Precision precision, boolean invariant) {
+    void prompt_graphs_give_the_bits_of_single_launches(Precision precision, boolean invariant) {
         Golden golden = Golden.read("gpt2-random");
         CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withBatchInvariant(invariant);
         int[] text = IntStream.range(0, golden.prompts())
@@ -206,7 +206,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void drawnTokens_inABatch_areThoseDrawnAlone() {
+    void drawn_tokens_in_a_batch_are_those_drawn_alone() {
         Golden golden = Golden.read("builtin-tiny");
         List<GenerationRequest> requests = new ArrayList<>();
         for (int seed = 0; seed < 12; seed++) {
@@ -243,7 +243,7 @@ class CudaEngineTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void drawnAndPenalisedTokens_withAReportOfThem_areTheSame(boolean graphs) {
+    void drawn_and_penalised_tokens_with_a_report_of_them_are_the_same(boolean graphs) {
         Golden golden = Golden.read("builtin-tiny");
         SchedulerOptions wide = SchedulerOptions.builder().maxBatchSize(32).build();
         withEngine(golden, FP32.withGraphs(graphs), wide, (engine, runner) -> {
@@ -254,7 +254,7 @@ class CudaEngineTest {
     }
 
     @Test
-    void drawnAndPenalisedTokens_areThoseOfTheProcessor() {
+    void drawn_and_penalised_tokens_are_those_of_the_processor() {
         Golden golden = Golden.read("builtin-tiny");
         SchedulerOptions wide = SchedulerOptions.builder().maxBatchSize(32).build();
         EngineOptions options = EngineOptions.defaults().withScheduler(wide);
@@ -276,7 +276,7 @@ class CudaEngineTest {
 
     /** Greedy and penalised rows in the same steps: each feeds the step after it. */
     @Test
-    void penaltiesBesideGreedyRows_leaveThemAlone() {
+    void penalties_beside_greedy_rows_leave_them_alone() {
         Golden golden = Golden.read("builtin-tiny");
         GenerationRequest penalised =
                 request(golden, 0).withSampling(new SamplingParams(0, 0, 1, 0, 1.3f, 0.2f, 0.1f, -1));
@@ -290,7 +290,7 @@ class CudaEngineTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void poisonedPool_changesNothing(boolean graphs) {
+    void poisoned_pool_changes_nothing(boolean graphs) {
         Golden golden = Golden.read("gpt2-random");
         List<List<String>> seen = new ArrayList<>();
         for (boolean poison : new boolean[] {false, true}) {

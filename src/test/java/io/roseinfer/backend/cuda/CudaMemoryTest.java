@@ -85,7 +85,7 @@ class CudaMemoryTest {
     }
 
     @Test
-    void load_errorWhileReadingTheLastTensor_comesOut_andNothingIsKept() {
+    void load_error_while_reading_the_last_tensor_comes_out_and_nothing_is_kept() {
         load(MODEL.weights());
         long free = Driver.freeBytes();
         Vector last = MODEL.weights().norm().bias().orElseThrow();
@@ -99,7 +99,7 @@ class CudaMemoryTest {
 
     /** Wherever memory runs out: at the weights, the pool, a module, the first launch of a kernel or the last graph. */
     @Test
-    void load_withLessAndLessMemoryLeft_isRefusedForMemory_andNothingIsKept(TestReporter out) {
+    void load_with_less_and_less_memory_left_is_refused_for_memory_and_nothing_is_kept(TestReporter out) {
         load(MODEL.weights());
         int refused = 0;
         for (long left : new long[] {1000, 700, 600, 560, 540, 520, 510, 500, 490, 480, 400, 200, 60, 8}) {

@@ -84,7 +84,7 @@ class CudaParityTest {
 
     @ParameterizedTest
     @MethodSource("all")
-    void fp32_logits_areHuggingFacesInFloat64(String name, Way way, TestReporter out) {
+    void fp32_logits_are_hugging_faces_in_float64(String name, Way way, TestReporter out) {
         Golden golden = Golden.read(name);
         Map<String, float[]> seen = compute(golden, Precision.FP32, way);
         assertWithin(FP32_LIMIT, seen, golden::tensor, name + " " + way + " fp32 against float64", out);
@@ -92,7 +92,7 @@ class CudaParityTest {
 
     @ParameterizedTest
     @MethodSource("onGpu")
-    void fp32_logits_areHuggingFacesOnAGpu(String name, Way way, TestReporter out) {
+    void fp32_logits_are_hugging_faces_on_a_gpu(String name, Way way, TestReporter out) {
         Golden golden = Golden.read(name);
         Map<String, float[]> seen = compute(golden, Precision.FP32, way);
         assertWithin(
@@ -121,7 +121,7 @@ class CudaParityTest {
 
     @ParameterizedTest
     @MethodSource("onGpu")
-    void fp16_logits_areHuggingFacesInFloat64(String name, Way way, TestReporter out) {
+    void fp16_logits_are_hugging_faces_in_float64(String name, Way way, TestReporter out) {
         Golden golden = Golden.read(name);
         Map<String, float[]> seen = compute(golden, Precision.FP16, way);
         assertWithin(fp16Limit(seen), seen, golden::tensor, name + " " + way + " fp16 against float64", out);
@@ -130,7 +130,7 @@ class CudaParityTest {
     /** Theirs are rounded too, and to float16 at the end: as far as they are from float64, ours may be from them besides. */
     @ParameterizedTest
     @MethodSource("onGpu")
-    void fp16_logits_areHuggingFacesInFloat16(String name, Way way, TestReporter out) {
+    void fp16_logits_are_hugging_faces_in_float16(String name, Way way, TestReporter out) {
         Golden golden = Golden.read(name);
         Map<String, float[]> seen = compute(golden, Precision.FP16, way);
         Difference theirs = theirsFromFloat64(golden, seen);
@@ -145,7 +145,7 @@ class CudaParityTest {
 
     @ParameterizedTest
     @MethodSource("onGpu")
-    void fp16_logits_areNoFurtherFromFloat64ThanHuggingFaces(String name, Way way) {
+    void fp16_logits_are_no_further_from_float64_than_hugging_faces(String name, Way way) {
         Golden golden = Golden.read(name);
         Map<String, float[]> seen = compute(golden, Precision.FP16, way);
         assertThat(apart(seen, golden::tensor).mean())

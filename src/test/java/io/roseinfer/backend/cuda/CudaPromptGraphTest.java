@@ -41,7 +41,7 @@ class CudaPromptGraphTest {
 
     /** The first load pays for what a process pays for once, and counts for nothing. */
     @Test
-    void promptGraphs_takeLittleMemory(TestReporter out) {
+    void prompt_graphs_take_little_memory(TestReporter out) {
         load(512);
         Cost without = load(0);
         Cost with = load(512);

@@ -50,7 +50,7 @@ class CudaSamplingTest {
 
     @ParameterizedTest
     @MethodSource("ways")
-    void tokensAndReports_areThoseOfTheReferenceSampler(String model, SamplingParams params) {
+    void tokens_and_reports_are_those_of_the_reference_sampler(String model, SamplingParams params) {
         Golden golden = Golden.read(model);
         try (ModelFiles files = golden.open();
                 CudaBackend backend =

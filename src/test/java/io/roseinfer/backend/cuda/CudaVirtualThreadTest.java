@@ -74,7 +74,7 @@ class CudaVirtualThreadTest {
     }
 
     @Test
-    void engineOpenedAndClosedOnAVirtualThread_serves_andGivesAllItsMemoryBack() throws Exception {
+    void engine_opened_and_closed_on_a_virtual_thread_serves_and_gives_all_its_memory_back() throws Exception {
         DeviceContext context = DeviceContext.open(0);
         try {
             onVirtualThread(CudaVirtualThreadTest::generate);
@@ -103,7 +103,7 @@ class CudaVirtualThreadTest {
     }
 
     @Test
-    void stepsOnAVirtualThreadThatParksBetweenThem_reachTheDevice() throws Exception {
+    void steps_on_a_virtual_thread_that_parks_between_them_reach_the_device() throws Exception {
         for (int round = 0; round < ROUNDS / 4; round++) {
             assertThat(onVirtualThread(CudaVirtualThreadTest::steps)).isEqualTo(40);
         }

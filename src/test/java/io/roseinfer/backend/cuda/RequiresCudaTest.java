@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class RequiresCudaTest {
     @Test
-    void requiresCuda_noDevice_skipsUnlessForbidden() {
+    void requires_cuda_no_device_skips_unless_forbidden() {
         Optional<BackendUnavailable> none = Optional.of(new BackendUnavailable("no driver"));
         assertThat(RequiresCuda.Condition.decide(none, false).isDisabled()).isTrue();
         assertThat(RequiresCuda.Condition.decide(none, false).getReason().orElseThrow())

@@ -60,7 +60,7 @@ class StepShapesTest {
                 1, 2, 3, 8, 9, 16, 17, 32, 33, 48, 49, 64, 65, 96, 97, 128, 129, 192, 193, 256, 257, 352, 353, 640, 641,
                 1000, 1200, 1201, 1400, 1401, 3001
             })
-    void tiles_ofEveryBatch_fitTheDevice(int rows) {
+    void tiles_of_every_batch_fit_the_device(int rows) {
         for (long layerWeights : new long[] {3_538_944, 7_077_888, 15_728_640, 60_817_408, 218_103_808}) {
             for (ElementType weights : List.of(ElementType.F16, ElementType.INT8)) {
                 TilePlans plans = TABLE.of(layerWeights, weights);
@@ -104,7 +104,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"64, 64, 393", "128, 100, 132", "128, 256, 66", "128, 20000, 1"})
-    void across_headOfManyRows_isWhatRunsAtOnce(int batch, int rows, int blocks) {
+    void across_head_of_many_rows_is_what_runs_at_once(int batch, int rows, int blocks) {
         GemmPlan plan = new GemmPlan(batch, 1, 4);
         assertThat(plan.across(true, rows, 50_304, 132)).isEqualTo(blocks);
         assertThat(plan.across(true, rows, 256, 132)).isLessThanOrEqualTo(2);
@@ -122,7 +122,7 @@ class StepShapesTest {
     }
 
     @Test
-    void choice_followsTypeShapeDeviceAndStep() {
+    void choice_follows_type_shape_device_and_step() {
         KernelChoice hopper = new KernelChoice(PLANS, GPT2, 16, true, false);
         assertThat(hopper.of(64, 64, 64, 64).attention()).isEqualTo(Attention.DECODE);
         assertThat(hopper.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL);
@@ -146,7 +146,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {5, 64, 259, 4144})
-    void choice_prompts_takeTheGemmsOfSoManyTokensAndTheHeadOfSoManySamples(int tokens) {
+    void choice_prompts_take_the_gemms_of_so_many_tokens_and_the_head_of_so_many_samples(int tokens) {
         StepKernels prompts = new KernelChoice(PLANS, GPT2, 16, true, false).of(tokens, 2, 2, 0);
         assertThat(gemmsOf(prompts)).isEqualTo(gemmsOf(StepKernels.decode(PLANS, tokens)));
         assertThat(prompts.tiles().head())
@@ -155,7 +155,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void ofPrompts_holdsTheKernelsOfEveryPromptAndFewOthers(boolean invariant) {
+    void of_prompts_holds_the_kernels_of_every_prompt_and_few_others(boolean invariant) {
         KernelChoice choice = new KernelChoice(PLANS, GPT2, 16, true, invariant);
         Set<StepKernels> all = choice.ofPrompts(4144);
         assertThat(all).contains(choice.of(5, 1, 1, 0), choice.of(259, 1, 1, 0), choice.of(4144, 1, 1, 0));
@@ -186,7 +186,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"F16, true", "BF16, true", "F32, true", "F16, false", "INT8, true"})
-    void choice_batchInvariant_addsInOneOrderInAllSteps(ElementType type, boolean hopper) {
+    void choice_batch_invariant_adds_in_one_order_in_all_steps(ElementType type, boolean hopper) {
         ModelSpec spec = type == ElementType.INT8 ? gated(4, 2, 64).build() : GPT2.spec();
         KernelChoice choice =
                 new KernelChoice(PLANS, ModelShape.of(spec, type, KvPrecision.AUTO, Shard.WHOLE), 16, hopper, true);
@@ -200,7 +200,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"64, 64, 64, SINGLE", "100, 3, 2, SINGLE_MIXED", "100, 2, 0, PREFILL"})
-    void choice_batchInvariant_leavesSingleTokensToTheirOwnKernel(
+    void choice_batch_invariant_leaves_single_tokens_to_their_own_kernel(
             int tokens, int rows, int singles, Attention expected) {
         KernelChoice choice = new KernelChoice(PLANS, GPT2, 16, true, true);
         assertThat(choice.of(tokens, rows, rows, singles).attention()).isEqualTo(expected);
@@ -210,7 +210,7 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({"50257, true, sample_held", "50304, true, sample_held", "60000, true, sample", "50257, false, sample"})
-    void sampleKernel_holdsARowThatFits(int vocabulary, boolean hopper, String name) {
+    void sample_kernel_holds_a_row_that_fits(int vocabulary, boolean hopper, String name) {
         SampleKernel kernel = SampleKernel.of(vocabulary, hopper);
         assertThat(kernel.name()).isEqualTo(name);
         assertThat(kernel.sharedBytes()).isLessThanOrEqualTo(kernel.held() ? 232_448 - 2048 : 48 * 1024);
@@ -223,7 +223,7 @@ class StepShapesTest {
     }
 
     @Test
-    void buckets_ofAnyLimit_holdEveryBatch() {
+    void buckets_of_any_limit_hold_every_batch() {
         for (int maxRows = 1; maxRows <= 600; maxRows++) {
             GraphBuckets buckets = GraphBuckets.ofBatches(maxRows);
             for (int rows = 1; rows <= maxRows; rows++) {
@@ -238,7 +238,7 @@ class StepShapesTest {
     }
 
     @Test
-    void promptBuckets_ofAnyLimit_holdEveryPromptOfTwoTokensAndMore() {
+    void prompt_buckets_of_any_limit_hold_every_prompt_of_two_tokens_and_more() {
         for (int maxTokens = 2; maxTokens <= 700; maxTokens++) {
             GraphBuckets buckets = GraphBuckets.ofPrompts(maxTokens, PLANS);
             for (int tokens = 2; tokens <= maxTokens; tokens++) {
@@ -256,7 +256,7 @@ class StepShapesTest {
     /** Up to 512 tokens a prompt is replayed as that of the next size, by default; a longer one is launched kernel by kernel. */
     @ParameterizedTest
     @CsvSource({"2, 2", "3, 8", "16, 16", "20, 24", "512, 512", "513, 0"})
-    void promptBucket_isTheNextSize(int tokens, int bucket) {
+    void prompt_bucket_is_the_next_size(int tokens, int bucket) {
         int most = CudaOptions.defaults().promptGraphTokens();
         assertThat(GraphBuckets.ofPrompts(most, PLANS).bucket(tokens)).isEqualTo(bucket);
     }
@@ -270,7 +270,7 @@ class StepShapesTest {
         "F16, 16, false, false",
         "F32, 16, true, false"
     })
-    void promptBuckets_haveTheKernelsOfEveryPromptInThem(
+    void prompt_buckets_have_the_kernels_of_every_prompt_in_them(
             ElementType type, int blockSize, boolean hopper, boolean invariant) {
         KernelChoice choice = new KernelChoice(
                 PLANS, ModelShape.of(GPT2.spec(), type, KvPrecision.AUTO, Shard.WHOLE), blockSize, hopper, invariant);
@@ -286,7 +286,7 @@ class StepShapesTest {
 
     /** What padding may cost: a GEMM's grid is at most one tile higher. */
     @Test
-    void promptBuckets_addAtMostATileToAGemm() {
+    void prompt_buckets_add_at_most_a_tile_to_a_gemm() {
         GraphBuckets buckets = GraphBuckets.ofPrompts(512, PLANS);
         for (int tokens = 2; tokens <= 512; tokens++) {
             for (GemmPlan gemm : gemmsOf(new KernelChoice(PLANS, GPT2, 16, true, false).of(tokens, 1, 1, 0))) {
@@ -299,7 +299,7 @@ class StepShapesTest {
     }
 
     @Test
-    void kvBlocks_followTheMemoryLeft() {
+    void kv_blocks_follow_the_memory_that_is_left() {
         RunnerLimits limits = new RunnerLimits(64, 8192, 16, 0);
         long block = 12 * GPT2.layerBlockBytes(16);
         assertThat(KvSizing.geometry(GPT2, limits, 1L << 40, "device").blocks()).isEqualTo(2 * 64 * 64);
@@ -308,6 +308,19 @@ class StepShapesTest {
         assertThatThrownBy(() -> KvSizing.geometry(GPT2, limits, 60 * block, "device"))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("64 KV blocks of 16 tokens need");
+    }
+
+    @Test
+    void a_pool_may_hold_less_than_a_long_context_but_not_less_than_2048_tokens() {
+        ModelShape large = ModelShape.of(
+                Families.shape("llama-3.1-8b").orElseThrow(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
+        RunnerLimits limits = new RunnerLimits(64, 8192, 16, 0);
+        long block = 32 * large.layerBlockBytes(16);
+        assertThat(KvSizing.geometry(large, limits, 1000 * block, "device").blocks())
+                .isEqualTo(920);
+        assertThatThrownBy(() -> KvSizing.geometry(large, limits, 130 * block, "device"))
+                .isInstanceOf(InsufficientMemory.class)
+                .hasMessageContaining("128 KV blocks of 16 tokens need");
     }
 
     private static TokenHistory history(int prompt, int... tokens) {
@@ -344,7 +357,7 @@ class StepShapesTest {
     }
 
     @Test
-    void pack_intoALargerBucket_fillsUpWithRowsThatTouchNothing() {
+    void pack_into_a_larger_bucket_fills_up_with_rows_that_touch_nothing() {
         InputPacker packer = new InputPacker(50_257, KvPages.of(16));
         StepLayout layout = new StepLayout(3, 3, 3);
         MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
@@ -362,7 +375,7 @@ class StepShapesTest {
     }
 
     @Test
-    void pack_promptIntoALongerBucket_fillsUpWithTokensOfNoRow() {
+    void pack_prompt_into_a_longer_bucket_fills_up_with_tokens_of_no_row() {
         InputPacker packer = new InputPacker(50_257, KvPages.of(16));
         StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
         in.clear();
@@ -415,7 +428,7 @@ class StepShapesTest {
 
     /** Rows of three tokens, the last of which is on the device; a request with penalties stands between two without. */
     @Test
-    void pack_requestWithPenalties_bringsItsTokens() {
+    void pack_request_with_penalties_brings_its_tokens() {
         SamplingParams penalised = new SamplingParams(0.5f, 7, 0.9f, 0.1f, 1.3f, 0.2f, -0.1f, -1);
         StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
         in.clear();

@@ -40,7 +40,7 @@ class StepWaitTest {
     }
 
     @Test
-    void forMail_streamIdleAndAWordMissing_isAFailure() {
+    void for_mail_stream_idle_and_a_word_missing_is_a_failure() {
         mail(1, 42);
         assertThatThrownBy(() -> wait(() -> DriverStatus.SUCCESS).forMail(mailbox, 2, STEP))
                 .isInstanceOf(DeviceFailure.class)
@@ -48,7 +48,7 @@ class StepWaitTest {
     }
 
     @Test
-    void forMail_wordThatComesWithTheEndOfTheStream_isTaken() {
+    void for_mail_word_that_comes_with_the_end_of_the_stream_is_taken() {
         mail(1, 42);
         wait(() -> {
                     mail(0, 7);
@@ -59,7 +59,7 @@ class StepWaitTest {
     }
 
     @Test
-    void forMail_deviceBusyForTooLong_isATimeout() {
+    void for_mail_device_busy_for_too_long_is_a_timeout() {
         IntSupplier busy = () -> {
             nanos.addAndGet(StepWait.LIMIT_NANOS / 2 + 1);
             return DriverStatus.NOT_READY;
@@ -70,7 +70,7 @@ class StepWaitTest {
     }
 
     @Test
-    void forEvent_faultOfTheDevice_isTold() {
+    void for_event_fault_of_the_device_is_told() {
         AtomicInteger asked = new AtomicInteger();
         IntSupplier event = () -> asked.incrementAndGet() < 3 ? DriverStatus.NOT_READY : 700;
         assertThatThrownBy(() -> wait(event).forEvent(event, STEP))

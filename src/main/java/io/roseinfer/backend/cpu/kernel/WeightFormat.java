@@ -1,7 +1,5 @@
 package io.roseinfer.backend.cpu.kernel;
 
-import io.roseinfer.tensor.Tensor;
-
 /**
  * The layout of weights in the 32-bit words of a {@link PackedMatrix}: a word holds the weights of one output for one, two,
  * four or eight consecutive inputs, the first of them in the lowest bits. So one vector of words serves neighbouring outputs at any width,
@@ -58,18 +56,5 @@ public enum WeightFormat {
         for (int i = 0; i < count; i++) {
             target[from + i] = decode(words[i], which);
         }
-    }
-
-    /**
-     * The bits that {@link #decode} turns back into {@code weight · inverseScale} (for INT8 times {@link #INT8_UNIT}), rounded to
-     * what the format can hold, placed for input {@code which} of a word.
-     */
-    public int encode(float weight, float inverseScale, int which) {
-        return switch (this) {
-            case F32 -> Float.floatToRawIntBits(weight);
-            case BF16 -> (Tensor.floatToBf16(weight) & 0xffff) << (16 * which);
-            case INT8 -> ((int) Math.rint(weight * inverseScale) & 0xff) << (8 * which);
-            case INT4 -> (Math.clamp((int) Math.rint(weight * inverseScale), -8, 7) + 8) << (4 * which);
-        };
     }
 }

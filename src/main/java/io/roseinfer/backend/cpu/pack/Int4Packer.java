@@ -21,10 +21,17 @@ import java.util.Arrays;
 final class Int4Packer {
     private static final float[] DIVISORS = {-8, 7};
 
+    /** The nibble of a weight of zero. */
+    private static final int ZERO = 8;
+
     private static final int MAGNITUDE = 0x7fffffff;
 
     /** Scales below would overflow when inverted; their weights become zero. */
     private static final float VANISHING = 1e-30f;
+
+    private final int[] words = new int[COLUMNS];
+    /** The weights of one input, copied: loops whose arrays share one index become vector code. */
+    private final float[] row = new float[COLUMNS];
 
     private final float[] extreme = new float[COLUMNS];
     private final float[] scale = new float[COLUMNS];
@@ -44,9 +51,11 @@ final class Int4Packer {
             choose(weights, first, end);
             long at = start + PackedMatrix.int4Weights(group);
             for (int k = first; k < first + QuantizedRows.GROUP; k += WeightFormat.INT4.perWord()) {
-                for (int c = 0; c < COLUMNS; c++) {
-                    memory.set(ValueLayout.JAVA_INT, at + 4L * c, word(weights, k, end, c));
+                Arrays.fill(words, 0);
+                for (int which = 0; which < WeightFormat.INT4.perWord(); which++) {
+                    add(weights, k + which, end, 4 * which);
                 }
+                MemorySegment.copy(words, 0, memory, ValueLayout.JAVA_INT, at, COLUMNS);
                 at += PackedMatrix.ROW_BYTES;
             }
             storeScales(memory, start + PackedMatrix.int4Scales(group), group % 2 == 1);
@@ -61,13 +70,23 @@ final class Int4Packer {
         }
     }
 
-    private int word(float[] weights, int k, int end, int column) {
-        int word = 0;
-        for (int which = 0; which < WeightFormat.INT4.perWord(); which++) {
-            float weight = k + which < end ? weights[(k + which) * COLUMNS + column] : 0;
-            word |= WeightFormat.INT4.encode(weight, inverse[column], which);
+    /** Adds the nibbles of input {@code k} to the words; those of inputs from {@code end} on stand for zero. */
+    private void add(float[] weights, int k, int end, int shift) {
+        if (k >= end) {
+            for (int c = 0; c < COLUMNS; c++) {
+                words[c] |= ZERO << shift;
+            }
+            return;
         }
-        return word;
+        System.arraycopy(weights, k * COLUMNS, row, 0, COLUMNS);
+        for (int c = 0; c < COLUMNS; c++) {
+            words[c] |= ((int) rounded(row[c] * inverse[c]) + ZERO) << shift;
+        }
+    }
+
+    /** The nearest of -8 to 7, ties to even; NaN stays NaN, which converts to zero. */
+    private static float rounded(float scaled) {
+        return Math.min(7f, Math.max(-8f, scaled + QuantizedRows.ROUNDER - QuantizedRows.ROUNDER));
     }
 
     /** Leaves the group's best scales in {@link #bestScale}, their inverses in {@link #inverse}. */
@@ -91,8 +110,9 @@ final class Int4Packer {
     private void findExtremes(float[] weights, int first, int end) {
         Arrays.fill(extreme, 0);
         for (int k = first; k < end; k++) {
+            System.arraycopy(weights, k * COLUMNS, row, 0, COLUMNS);
             for (int c = 0; c < COLUMNS; c++) {
-                float weight = weights[k * COLUMNS + c];
+                float weight = row[c];
                 // As integers, so that NaN is larger than any number.
                 if ((Float.floatToRawIntBits(weight) & MAGNITUDE) > (Float.floatToRawIntBits(extreme[c]) & MAGNITUDE)) {
                     extreme[c] = weight;
@@ -117,10 +137,10 @@ final class Int4Packer {
     private void measure(float[] weights, int first, int end) {
         Arrays.fill(error, 0);
         for (int k = first; k < end; k++) {
+            System.arraycopy(weights, k * COLUMNS, row, 0, COLUMNS);
             for (int c = 0; c < COLUMNS; c++) {
-                float weight = weights[k * COLUMNS + c];
-                float rounded = weight * inverse[c] + QuantizedRows.ROUNDER - QuantizedRows.ROUNDER;
-                float off = weight - scale[c] * Math.min(7f, Math.max(-8f, rounded));
+                float weight = row[c];
+                float off = weight - scale[c] * rounded(weight * inverse[c]);
                 error[c] += off * off;
             }
         }

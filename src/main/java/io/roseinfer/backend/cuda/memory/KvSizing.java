@@ -9,11 +9,14 @@ public final class KvSizing {
     /** Share of the free memory that is left alone: graphs and the driver need some of it. */
     private static final double RESERVED = 0.08;
 
+    /** Tokens of a context that a pool must hold if nobody says how large it is to be: with fewer a model is of little use. */
+    private static final int LEAST_TOKENS = 2048;
+
     private KvSizing() {}
 
     /**
      * The blocks asked for; or else twice what every row's whole context needs, so that prefixes outlive their requests, as far as
-     * the memory goes.
+     * the memory goes, which may be less than one context.
      *
      * @param free device memory that is free once everything else is allocated
      */
@@ -22,7 +25,8 @@ public final class KvSizing {
         long perContext = Math.ceilDiv(shape.spec().contextLength(), limits.blockSize());
         long affordable = (long) (Math.max(0, free) * (1 - RESERVED)) / bytes;
         long wanted = limits.kvBlocks() > 0 ? limits.kvBlocks() : 2 * perContext * limits.maxRows();
-        long least = limits.kvBlocks() > 0 ? wanted : perContext;
+        long least =
+                limits.kvBlocks() > 0 ? wanted : Math.min(perContext, Math.ceilDiv(LEAST_TOKENS, limits.blockSize()));
         if (affordable < least) {
             throw new InsufficientMemory(device + ": " + least + " KV blocks of " + limits.blockSize() + " tokens need "
                     + DeviceMemory.mebibytes(least * bytes) + ", and " + DeviceMemory.mebibytes(Math.max(0, free))

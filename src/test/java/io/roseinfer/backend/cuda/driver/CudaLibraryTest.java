@@ -25,7 +25,7 @@ class CudaLibraryTest {
         "version `GLIBC_2.34' not found, this machine's C library is too old, glibc 2.34",
         "no such thing, its native libraries cannot be loaded, they come for Linux on x86-64 alone"
     })
-    void require_libraryMissing_saysWhichAndWhereToGetIt(String library, String what, String advice) {
+    void require_library_missing_says_which_and_where_to_get_it(String library, String what, String advice) {
         CudaLibrary cuda = new CudaLibrary(() -> {
             throw missing(library);
         });
@@ -36,7 +36,7 @@ class CudaLibraryTest {
     }
 
     @Test
-    void require_again_loadsNothingAndTellsTheFirstCause() {
+    void require_again_loads_nothing_and_tells_the_first_cause() {
         List<String> attempts = new ArrayList<>();
         CudaLibrary cuda = new CudaLibrary(() -> {
             attempts.add("load");

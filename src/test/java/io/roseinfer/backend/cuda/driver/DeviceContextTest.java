@@ -23,7 +23,7 @@ class DeviceContextTest {
     }
 
     @Test
-    void enter_againOnAPlatformThread_asksTheDriverOnce() throws InterruptedException {
+    void enter_again_on_a_platform_thread_asks_the_driver_once() throws InterruptedException {
         Thread.ofPlatform()
                 .start(() -> {
                     first.enter();
@@ -34,7 +34,7 @@ class DeviceContextTest {
     }
 
     @Test
-    void enter_twoDevicesInTurn_changesEachTime() throws InterruptedException {
+    void enter_two_devices_in_turn_changes_each_time() throws InterruptedException {
         Thread.ofPlatform()
                 .start(() -> {
                     first.enter();
@@ -47,7 +47,7 @@ class DeviceContextTest {
 
     /** Between two of them the thread may have moved to another thread of the operating system. */
     @Test
-    void enter_onAVirtualThread_asksTheDriverEveryTime() throws InterruptedException {
+    void enter_on_a_virtual_thread_asks_the_driver_every_time() throws InterruptedException {
         Thread.ofVirtual()
                 .start(() -> {
                     first.enter();
@@ -58,7 +58,7 @@ class DeviceContextTest {
     }
 
     @Test
-    void enter_refused_isSaidAndForgotten() {
+    void enter_refused_is_said_and_forgotten() {
         AtomicInteger code = new AtomicInteger(201);
         DeviceContext context = new DeviceContext(3, () -> {
             changes.add("tried");

@@ -27,13 +27,13 @@ class DriverEnvironmentTest {
     }
 
     @Test
-    void setIfAbsent_newName_isSeenByNativeCode() throws Throwable {
+    void set_if_absent_new_name_is_seen_by_native_code() throws Throwable {
         DriverEnvironment.setIfAbsent("ROSEINFER_TEST_NEW", "EAGER");
         assertThat(getenv("ROSEINFER_TEST_NEW")).isEqualTo("EAGER");
     }
 
     @Test
-    void setIfAbsent_whatTheUserHasSaid_stays() throws Throwable {
+    void set_if_absent_what_the_user_has_said_stays() throws Throwable {
         String said = getenv("PATH");
         DriverEnvironment.setIfAbsent("PATH", "elsewhere");
         assertThat(getenv("PATH")).isEqualTo(said);

@@ -18,12 +18,12 @@ class PlatformThreadsTest {
     }
 
     @Test
-    void call_onAPlatformThread_runsThere() {
+    void call_on_a_platform_thread_runs_there() {
         assertThat(PlatformThreads.call(Thread::currentThread)).isSameAs(Thread.currentThread());
     }
 
     @Test
-    void call_onAVirtualThread_runsOnAPlatformThread() throws Exception {
+    void call_on_a_virtual_thread_runs_on_a_platform_thread() throws Exception {
         assertThat(onVirtualThread(() -> PlatformThreads.call(Thread::currentThread))
                         .isVirtual())
                 .isFalse();
@@ -31,7 +31,7 @@ class PlatformThreadsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void call_workThatFails_failsAlike(boolean error) throws Exception {
+    void call_work_that_fails_fails_alike(boolean error) throws Exception {
         Throwable thrown = error ? new AssertionError("as planned") : new BadInput("as planned");
         Throwable seen = onVirtualThread(() -> catchThrowable(() -> PlatformThreads.call(() -> {
             if (thrown instanceof Error e) {
@@ -43,7 +43,7 @@ class PlatformThreadsTest {
     }
 
     @Test
-    void call_callerInterrupted_goesOnToTheEnd_andStaysInterrupted() throws Exception {
+    void call_caller_interrupted_goes_on_to_the_end_and_stays_interrupted() throws Exception {
         boolean after = onVirtualThread(() -> {
             Thread caller = Thread.currentThread();
             int result = PlatformThreads.call(() -> {

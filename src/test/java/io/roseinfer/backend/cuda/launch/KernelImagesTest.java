@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class KernelImagesTest {
     @Test
-    void manifest_isReadByTarget() {
+    void manifest_is_read_by_target() {
         Properties manifest = new Properties();
         manifest.setProperty("toolkit", "13.0");
         manifest.setProperty("embed.sm_80.ptx", "aa");
@@ -24,7 +24,7 @@ class KernelImagesTest {
     }
 
     @Test
-    void forms_ofAModule_areItsMachineCodeAndThenItsPtx() {
+    void forms_of_a_module_are_its_machine_code_and_then_its_ptx() {
         Properties manifest = new Properties();
         manifest.setProperty("embed.sm_80.ptx", "aa");
         manifest.setProperty("embed.sm_90a.ptx", "bb");
@@ -40,7 +40,7 @@ class KernelImagesTest {
     }
 
     @Test
-    void read_fileThatIsNotThere_isNoKernel() {
+    void read_file_that_is_not_there_is_no_kernel() {
         KernelImages.File file = new KernelImages.File("absent.sm_80.ptx", "00");
         assertThatThrownBy(() -> KernelImages.read(file))
                 .isInstanceOf(BackendUnavailable.class)

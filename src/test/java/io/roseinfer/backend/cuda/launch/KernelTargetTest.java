@@ -46,7 +46,7 @@ class KernelTargetTest {
         "12, 0, SM_90, true",
         "12, 1, SM_90, true"
     })
-    void choose_device_isTheMostSpecificItRuns_andOverlapsFromHopperOn(
+    void choose_device_is_the_most_specific_it_runs_and_overlaps_from_hopper_on(
             int major, int minor, KernelTarget target, boolean overlaps) {
         KernelTarget chosen = KernelTarget.choose(device(major, minor), null);
         assertThat(chosen).isEqualTo(target);
@@ -55,7 +55,7 @@ class KernelTargetTest {
 
     @ParameterizedTest
     @CsvSource({"9, 0, sm_90", "9, 0, sm_80", "12, 0, sm_80", "8, 6, sm_80", "9, 0, sm_90a"})
-    void choose_targetThatWasAskedFor_isTaken(int major, int minor, String wanted) {
+    void choose_target_that_was_asked_for_is_taken(int major, int minor, String wanted) {
         assertThat(KernelTarget.choose(device(major, minor), wanted).suffix()).isEqualTo(wanted);
     }
 
@@ -66,7 +66,8 @@ class KernelTargetTest {
         "9, 0, hopper, 'sm_90a, sm_90, sm_80'",
         "9, 0, '', 'sm_90a, sm_90, sm_80'"
     })
-    void choose_targetTheDeviceCannotRun_namesThoseItCan(int major, int minor, @Nullable String wanted, String can) {
+    void choose_target_the_device_cannot_run_names_those_it_can(
+            int major, int minor, @Nullable String wanted, String can) {
         assertThatThrownBy(() -> KernelTarget.choose(device(major, minor), wanted))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageContaining("runs kernels for " + can + ", not for " + wanted)
@@ -98,7 +99,7 @@ class KernelTargetTest {
     }
 
     @Test
-    void choose_tooOldADevice_isRefused() {
+    void choose_too_old_a_device_is_refused() {
         assertThatThrownBy(() -> KernelTarget.choose(device(7, 5), null))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageContaining("compute capability 7.5; 8.0 or more is needed");
@@ -133,7 +134,7 @@ class KernelTargetTest {
 
     @ParameterizedTest
     @EnumSource(KernelTarget.class)
-    void overlaps_isSaidOfAnImage_justWhereEveryKernelWaitsForItsPredecessor(KernelTarget target) {
+    void overlaps_is_said_of_an_image_just_where_every_kernel_waits_for_its_predecessor(KernelTarget target) {
         Map<String, Long> waits = waits(target);
         assertThat(waits)
                 .containsKeys("gemm_head_f32_generic", "attention_generic_f16", "attention_prefill_bf16", "sample");
@@ -143,7 +144,7 @@ class KernelTargetTest {
 
     @ParameterizedTest
     @EnumSource(KernelTarget.class)
-    void images_areCompiledForWhatTheirNameSays(KernelTarget target) {
+    void images_are_compiled_for_what_their_name_says(KernelTarget target) {
         assertThat(images().of(target))
                 .isNotEmpty()
                 .allSatisfy(file -> assertThat(text(file).lines()).contains(".target " + target.suffix()));

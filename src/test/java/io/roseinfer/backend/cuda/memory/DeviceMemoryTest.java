@@ -51,7 +51,7 @@ class DeviceMemoryTest {
     private final DeviceMemory memory = new DeviceMemory(device, "device cuda:0");
 
     @Test
-    void uses_allocationsOfOneName_areToldAsOne_largestFirst() {
+    void uses_allocations_of_one_name_are_told_as_one_largest_first() {
         memory.allocate("KV pool", 5 * MIB);
         memory.allocate("MLP weights", 4 * MIB);
         memory.allocate("MLP weights", 4 * MIB);
@@ -60,7 +60,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void allocate_moreThanIsFree_tellsNeedAndHave() {
+    void allocate_more_than_is_free_tells_need_and_have() {
         memory.allocate("MLP weights", 60 * MIB);
         assertThatThrownBy(() -> memory.allocate("KV pool", 41 * MIB))
                 .isInstanceOf(InsufficientMemory.class)
@@ -70,7 +70,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void allocate_refusedForAnotherReason_isNoWantOfMemory() {
+    void allocate_refused_for_another_reason_is_no_want_of_memory() {
         device.fault = 700;
         assertThatThrownBy(() -> memory.allocate("KV pool", MIB))
                 .isInstanceOf(BackendUnavailable.class)
@@ -78,13 +78,13 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void allocate_afterSeal_isABug() {
+    void allocate_after_seal_is_a_bug() {
         memory.seal();
         assertThatThrownBy(() -> memory.allocate("late", 1)).isInstanceOf(Check.Failure.class);
     }
 
     @Test
-    void close_everythingFreed_leaksNothing() {
+    void close_everything_freed_leaks_nothing() {
         memory.free(memory.allocate("on its way", MIB));
         memory.allocate("KV pool", MIB);
         assertThat(memory.close()).isEmpty();
@@ -92,7 +92,7 @@ class DeviceMemoryTest {
     }
 
     @Test
-    void close_refused_namesWhatIsLost() {
+    void close_refused_names_what_is_lost() {
         memory.allocate("KV pool", MIB);
         device.broken = true;
         assertThat(memory.close()).containsExactly("KV pool, 1048576 bytes: invalid value (CUDA error 1)");

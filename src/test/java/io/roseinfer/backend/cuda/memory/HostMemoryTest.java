@@ -41,7 +41,7 @@ class HostMemoryTest {
     }
 
     @Test
-    void allocate_withoutEnoughLockedMemory_saysWhatToDo() {
+    void allocate_without_enough_locked_memory_says_what_to_do() {
         HostMemory memory = new HostMemory(new SmallDriver(KIB));
         assertThatThrownBy(() -> memory.allocate("tokens", 2 * KIB))
                 .isInstanceOf(InsufficientMemory.class)
@@ -50,7 +50,7 @@ class HostMemoryTest {
     }
 
     @Test
-    void allocateForUploads_withoutEnoughLockedMemory_fallsBackAndWarnsOnce() {
+    void allocate_for_uploads_without_enough_locked_memory_falls_back_and_warns_once() {
         HostMemory memory = new HostMemory(new SmallDriver(3 * KIB));
         MemorySegment locked = memory.allocateForUploads("step inputs", 2 * KIB);
         assertThat(memory.warnings()).isEmpty();
@@ -65,7 +65,7 @@ class HostMemoryTest {
     }
 
     @Test
-    void close_givesBackWhatIsLocked() {
+    void close_gives_back_what_is_locked() {
         SmallDriver driver = new SmallDriver(3 * KIB);
         HostMemory memory = new HostMemory(driver);
         memory.allocate("tokens", KIB);

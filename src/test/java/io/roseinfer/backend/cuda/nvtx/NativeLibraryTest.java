@@ -39,7 +39,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void build_withACompiler_makesTheLibraryAndSaysNothing() throws Exception {
+    void build_with_a_compiler_makes_the_library_and_says_nothing() throws Exception {
         CLibrary.compile(folder, "injection.c", "compiler-is-there.so");
         assertThat(build(Map.of())).isEmpty();
         assertThat(built()).exists();
@@ -54,7 +54,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void build_withoutACompiler_succeedsAndSaysSoOnce() throws Exception {
+    void build_without_a_compiler_succeeds_and_says_so_once() throws Exception {
         assertThat(build(Map.of("CC", "no-such-compiler")).lines())
                 .singleElement()
                 .asString()
@@ -63,7 +63,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void load_buildWithoutIt_saysWhatWasMissing() {
+    void load_build_without_it_says_what_was_missing() {
         NativeLibrary absent = NativeLibrary.load("/io/roseinfer/native/none.so", folder);
         assertThat(absent.loaded()).isFalse();
         assertThat(absent.hasNvtx()).isFalse();
@@ -72,7 +72,7 @@ class NativeLibraryTest {
 
     /** A file that cannot be mapped as code is refused as a library on a noexec mount is: by the loader, with its own words. */
     @Test
-    void load_libraryThatTheLoaderRefuses_saysWhyAndLeavesNoFile() throws IOException {
+    void load_library_that_the_loader_refuses_says_why_and_leaves_no_file() throws IOException {
         NativeLibrary refused = NativeLibrary.load("/golden/README.md", folder);
         assertThat(refused.loaded()).isFalse();
         assertThat(refused.description()).contains(folder.toString(), "noexec", "-Djava.io.tmpdir=FOLDER");
@@ -82,13 +82,13 @@ class NativeLibraryTest {
     }
 
     @Test
-    void load_folderThatIsNotThere_saysWhy() {
+    void load_folder_that_is_not_there_says_why() {
         NativeLibrary refused = NativeLibrary.load("/golden/README.md", folder.resolve("absent"));
         assertThat(refused.description()).contains("absent", "-Djava.io.tmpdir=FOLDER");
     }
 
     @Test
-    void load_libraryOfThisBuild_isInUse() {
+    void load_library_of_this_build_is_in_use() {
         assumeTrue(getClass().getResource(NativeLibrary.resource()) != null, "skipped: this build has no library");
         assertThat(NativeLibrary.instance().loaded()).isTrue();
         assertThat(NativeLibrary.instance().description())

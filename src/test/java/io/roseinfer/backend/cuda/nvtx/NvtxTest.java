@@ -75,7 +75,7 @@ class NvtxTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"the header", "Java"})
-    void ranges_reachTheProfiler_withTheirNumbersAndDepth(String binding) throws Throwable {
+    void ranges_reach_the_profiler_with_their_numbers_and_depth(String binding) throws Throwable {
         NvtxRanges ranges = new NvtxRanges(attach(binding));
         int before = heard().size();
         ranges.turnBegins();
@@ -104,7 +104,7 @@ class NvtxTest {
 
     /** A turn that fails between two events leaves no range open above the next. */
     @Test
-    void turnEnds_whateverIsStillOpen_endsWithIt() throws Throwable {
+    void turn_ends_whatever_is_still_open_ends_with_it() throws Throwable {
         NvtxRanges ranges = new NvtxRanges(Nvtx.attach(library));
         int before = heard().size();
         ranges.turnBegins();
@@ -119,7 +119,7 @@ class NvtxTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"the header", "Java"})
-    void engine_showsEveryPartOfItsSteps(String binding) throws Throwable {
+    void engine_shows_every_part_of_its_steps(String binding) throws Throwable {
         NvtxRanges ranges = new NvtxRanges(attach(binding));
         int before = heard().size();
         generate(ranges);
@@ -146,7 +146,7 @@ class NvtxTest {
     }
 
     @Test
-    void admissions_showWithinThePlan_andOnlyWhileRequestsWait() throws Throwable {
+    void admissions_show_within_the_plan_and_only_while_requests_wait() throws Throwable {
         int before = heard().size();
         generate(new NvtxRanges(Nvtx.attach(library)));
         List<String> heard = heard();
@@ -158,7 +158,7 @@ class NvtxTest {
 
     /** A binding other than the one the header has attached knows nothing of it. */
     @Test
-    void attach_anotherLibraryThanTheHeaders_goesByJava() {
+    void attach_another_library_than_the_headers_goes_by_java() {
         assumeTrue(NativeLibrary.instance().hasNvtx(), "skipped: this build's JNI library lacks NVTX's header");
         attach("the header");
         Path other = CLibrary.compile(folder, "injection.c", "libother.so");
@@ -166,7 +166,7 @@ class NvtxTest {
     }
 
     @Test
-    void attach_withoutAProfiler_saysHowToStartOne() {
+    void attach_without_a_profiler_says_how_to_start_one() {
         assertThatThrownBy(() -> NvtxRanges.attach(Optional.empty()))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessageContaining("NVTX_INJECTION64_PATH is not set")
@@ -174,7 +174,7 @@ class NvtxTest {
     }
 
     @Test
-    void attach_fileThatIsNoLibrary_saysSo() throws IOException {
+    void attach_file_that_is_no_library_says_so() throws IOException {
         Path file = Files.writeString(folder.resolve("nothing.so"), "nothing");
         assertThatThrownBy(() -> NvtxRanges.attach(Optional.of(file)))
                 .isInstanceOf(BackendUnavailable.class)

@@ -1,0 +1,55 @@
+package io.roseinfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.engine.Engine;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the library tells the logger {@code io.roseinfer}. */
+class LoggedWarningsTest {
+
+    private static final class Records extends Handler {
+        private final List<LogRecord> records = new ArrayList<>();
+
+        @Override
+        public void publish(LogRecord logged) {
+            records.add(logged);
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void a_warning_about_a_model_states_a_source_that_can_be_looked_up(@TempDir Path folder) throws Exception {
+        for (String file : List.of("config.json", "model.safetensors")) {
+            Files.copy(Path.of("src/test/resources/golden/relu", file), folder.resolve(file));
+        }
+        Files.writeString(folder.resolve("tekken.json"), "{}");
+        Records records = new Records();
+        Logger logger = Logger.getLogger("io.roseinfer");
+        logger.addHandler(records);
+        try (Engine engine = Roseinfer.open(Settings.of(folder.toString()).withDevice(Settings.Device.SIM))) {
+            assertThat(engine.replicas()).isOne();
+        } finally {
+            logger.removeHandler(records);
+        }
+        assertThat(records.records).singleElement().satisfies(logged -> {
+            assertThat(logged.getMessage()).contains("tekken.json", "no tokenizer");
+            assertThat(logged.getLoggerName()).isEqualTo("io.roseinfer");
+            assertThat(logged.getSourceClassName()).isEqualTo(Roseinfer.class.getName());
+            assertThat(logged.getSourceMethodName()).isEqualTo("warn");
+        });
+    }
+}

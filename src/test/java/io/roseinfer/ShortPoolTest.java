@@ -1,0 +1,43 @@
+package io.roseinfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.hub.download.DownloadListener;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** KV pools that hold less than a model's context. */
+class ShortPoolTest {
+    private static final DownloadListener NOTHING = new DownloadListener() {
+        @Override
+        public void progress(String file, long bytesSoFar, long totalBytes) {}
+
+        @Override
+        public void warning(String message) {}
+    };
+
+    private static List<String> warnings(String model, EngineOptions engine) {
+        Settings settings = Settings.of(model).withDevice(Settings.Device.SIM).withEngine(engine);
+        try (LoadedModel loaded = Roseinfer.load(settings, NOTHING)) {
+            return loaded.warnings().stream()
+                    .filter(warning -> warning.contains("keys and values"))
+                    .toList();
+        }
+    }
+
+    @Test
+    void a_default_pool_that_holds_less_than_the_context_is_told_with_both_numbers() {
+        assertThat(warnings("random:llama-3.1-8b", EngineOptions.defaults()))
+                .singleElement()
+                .asString()
+                .contains(" 65536 tokens", " 131072", "--kv-blocks");
+    }
+
+    @Test
+    void a_pool_that_holds_the_context_or_was_asked_for_is_not_told() {
+        EngineOptions asked = EngineOptions.defaults().withKvBlocks(8);
+        assertThat(warnings("random:gpt2", EngineOptions.defaults())).isEmpty();
+        assertThat(warnings("random:llama-3.1-8b", asked)).isEmpty();
+    }
+}
