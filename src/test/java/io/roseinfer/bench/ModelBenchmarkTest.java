@@ -48,7 +48,7 @@ class ModelBenchmarkTest {
     /** On a device where a step takes 2 ms, a step takes 2 ms: neither the rows' prompts nor the warm-up are in a figure. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void run_deviceOfKnownSpeed_isMeasuredAsSuch(int inFlight) {
+    void run_device_of_known_speed_is_measured_as_such(int inFlight) {
         AtomicLong now = new AtomicLong();
         AtomicLong steps = new AtomicLong();
         SimOptions device = SimOptions.defaults().withMaxInFlight(inFlight).withOnStep(step -> {
@@ -88,7 +88,7 @@ class ModelBenchmarkTest {
     /** The simulated token is a hash of all tokens of its row, so a wrong one anywhere before shows. */
     @ParameterizedTest
     @CsvSource({"1, 1", "2, 1", "2, 6", "1, 6"})
-    void steps_anyDepth_feedWhatEachRowSampled(int inFlight, int rows) {
+    void steps_any_depth_feed_what_each_row_sampled(int inFlight, int rows) {
         ModelBenchmark.Settings settings = settings(new Decode(6));
         try (SimRunner device = runner(settings, SimOptions.defaults().withMaxInFlight(inFlight));
                 SimRunner oracle = runner(settings, SimOptions.defaults())) {
@@ -140,7 +140,7 @@ class ModelBenchmarkTest {
     }
 
     @Test
-    void benchmark_promptsBeyondAStep_areRefusedWithTheLimit() {
+    void benchmark_prompts_beyond_a_step_are_refused_with_the_limit() {
         ModelBenchmark.Settings settings = settings(new Prefill(64, 1024));
         try (ModelRunner runner = runner(settings, SimOptions.defaults())) {
             assertThatThrownBy(() -> new ModelBenchmark(runner, settings, () -> 0, Observers.NONE))
@@ -150,7 +150,7 @@ class ModelBenchmarkTest {
     }
 
     @Test
-    void row_timing_isALineOfTheTable() {
+    void row_timing_is_a_line_of_the_table() {
         ModelTiming timing = new ModelTiming(new Decode(8), List.of(4.0, 3.5, 5.0));
         assertThat(ModelReport.row(timing))
                 .isEqualTo("decode 8              4.000      3.500      5.000       2000.0\n");

@@ -38,7 +38,7 @@ class SchedulerBenchmarkTest {
     }
 
     @Test
-    void run_online_prefillsOneByOneAndDecodesTogether() {
+    void run_online_prefills_one_by_one_and_decodes_together() {
         SchedulerRun run = run(Mode.ONLINE, Sim.workload(3, 5, 4));
         assertThat(run.prefillNanos()).isEqualTo(3 * SECOND);
         assertThat(run.decodeNanos()).isEqualTo(3 * SECOND);
@@ -49,18 +49,18 @@ class SchedulerBenchmarkTest {
     }
 
     @Test
-    void run_offline_prefillsAndDecodesTogether() {
+    void run_offline_prefills_and_decodes_together() {
         assertThat(run(Mode.OFFLINE, Sim.workload(3, 5, 4)).totalNanos()).isEqualTo(4 * SECOND);
     }
 
     @Test
-    void run_naive_takesOneRequestAfterTheOther() {
+    void run_naive_takes_one_request_after_the_other() {
         assertThat(run(Mode.NAIVE, Sim.workload(3, 5, 4)).totalNanos()).isEqualTo(12 * SECOND);
     }
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void run_anyMode_generatesWhatWasAskedFor(Mode mode) {
+    void run_any_mode_generates_what_was_asked_for(Mode mode) {
         SchedulerRun run = run(mode, Sim.workload(20, 5, 4));
         assertThat(run.promptTokens()).isEqualTo(100);
         assertThat(run.completionTokens()).isEqualTo(80);
@@ -69,7 +69,7 @@ class SchedulerBenchmarkTest {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void run_oneTokenPerRequest_isDoneWithThePrefill(Mode mode) {
+    void run_one_token_per_request_is_done_with_the_prefill(Mode mode) {
         SchedulerRun run = run(mode, Sim.workload(3, 5, 1));
         assertThat(run.requests()).extracting(RequestTimes::completionTokens).containsOnly(1);
     }
@@ -77,21 +77,21 @@ class SchedulerBenchmarkTest {
     /** Room for one request of 9 tokens alone: the second waits for the first to end. */
     @Test
     @Timeout(20)
-    void run_onlineWithATightPool_decodesUntilThereIsRoom() {
+    void run_online_with_a_tight_pool_decodes_until_there_is_room() {
         SchedulerRun run = run(Sim.options(false).withKvBlocks(3), Mode.ONLINE, 0, 1, Sim.workload(3, 5, 4))
                 .getFirst();
         assertThat(run.completionTokens()).isEqualTo(12);
     }
 
     @Test
-    void run_warmupsAndRepeats_returnsTheRepeatsAlone() {
+    void run_warmups_and_repeats_returns_the_repeats_alone() {
         assertThat(run(Sim.options(true), Mode.ONLINE, 1, 2, Sim.workload(2, 5, 2)))
                 .hasSize(2);
         assertThat(banners).containsExactly("WARMUP 1/1", "MEASURED 1/2", "MEASURED 2/2");
     }
 
     @Test
-    void run_requestThatNeverFits_isRefused() {
+    void run_request_that_never_fits_is_refused() {
         Workload workload = new Workload(List.of(GenerationRequest.ofTokens(Sim.VOCABULARY)));
         assertThatThrownBy(() -> run(Mode.ONLINE, workload))
                 .isInstanceOf(BadInput.class)

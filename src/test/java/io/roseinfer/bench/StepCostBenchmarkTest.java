@@ -51,7 +51,7 @@ class StepCostBenchmarkTest {
     /** Under a clock that moves by a microsecond per reading every phase takes one: its own reading and nothing else. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void run_everyPair_isMeasuredOverAllItsSteps(boolean chunkedPrefill) {
+    void run_every_pair_is_measured_over_all_its_steps(boolean chunkedPrefill) {
         List<StepCost> costs = run(chunkedPrefill, List.of(1, 20), List.of(0, 50));
         assertThat(costs).extracting(StepCost::running).containsExactly(1, 1, 20, 20);
         assertThat(costs).extracting(StepCost::waiting).containsExactly(0, 50, 0, 50);
@@ -98,7 +98,7 @@ class StepCostBenchmarkTest {
     }
 
     @Test
-    void of_steps_leavesTheDeviceOut() {
+    void of_steps_leaves_the_device_out() {
         StepRecord step = StepRecords.step(Map.of(
                 Fact.PLAN_NANOS,
                 2_000L,

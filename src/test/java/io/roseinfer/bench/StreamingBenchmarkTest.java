@@ -48,7 +48,7 @@ class StreamingBenchmarkTest {
     }
 
     @Test
-    void run_warmupsAndRepeats_returnsTheRepeatsAlone() {
+    void run_warmups_and_repeats_returns_the_repeats_alone() {
         assertThat(run(1, 2)).hasSize(2);
         assertThat(heard)
                 .containsExactly(
@@ -67,7 +67,7 @@ class StreamingBenchmarkTest {
     }
 
     @Test
-    void run_secondRun_findsNothingOfTheFirstInThePrefixCache() {
+    void run_second_run_finds_nothing_of_the_first_in_the_prefix_cache() {
         assertThat(run(0, 2))
                 .extracting(result -> result.after().cachedTokens())
                 .containsExactly(0L, 0L);

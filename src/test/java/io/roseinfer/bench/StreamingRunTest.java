@@ -57,7 +57,7 @@ class StreamingRunTest {
     }
 
     @Test
-    void run_requests_givesEachTheTokensItGetsAlone() {
+    void run_requests_gives_each_the_tokens_it_gets_alone() {
         Workload workload = Sim.workload(20, 5, 7);
         RunResult together = run(Sim.options(true), workload);
         try (Engine engine = Sim.engine(Sim.options(false), StreamingRunTest::noFault, Clock.system())) {
@@ -73,7 +73,7 @@ class StreamingRunTest {
     }
 
     @Test
-    void run_requests_countsTheirTokens() {
+    void run_requests_counts_their_tokens() {
         RunResult result = run(Sim.options(true), Sim.workload(6, 5, 7));
         assertThat(result.promptTokens()).isEqualTo(30);
         assertThat(result.completionTokens()).isEqualTo(42);
@@ -82,7 +82,7 @@ class StreamingRunTest {
 
     /** The parts of the time to first token add up, to what the clamp of tokenizing inside the submit call took. */
     @Test
-    void run_requests_haveStampsThatAddUp() {
+    void run_requests_have_stamps_that_add_up() {
         for (RequestResult result :
                 run(Sim.options(true), Sim.workload(50, 5, 3)).requests()) {
             RequestStamps stamps = result.stamps();
@@ -98,7 +98,7 @@ class StreamingRunTest {
     }
 
     @Test
-    void run_overload_countsWhatWasRejectedAndFinishesTheRest() {
+    void run_overload_counts_what_was_rejected_and_finishes_the_rest() {
         CountDownLatch allRejected = new CountDownLatch(9);
         EngineOptions options = Sim.options(true).withMaxInflightRequests(1);
         RunResult result =
@@ -117,7 +117,7 @@ class StreamingRunTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void run_done_leavesCachedBlocksAlone(boolean prefixCache) {
+    void run_done_leaves_cached_blocks_alone(boolean prefixCache) {
         RunResult result = run(Sim.options(prefixCache), Sim.workload(8, 9, 4));
         assertThat(result.after().blocksInUse()).isZero();
         // 12 of a request's 13 tokens have keys and values: three full blocks, which no other request shares.
@@ -125,7 +125,7 @@ class StreamingRunTest {
     }
 
     @Test
-    void run_deviceDies_failsWithItsReason() {
+    void run_device_dies_fails_with_its_reason() {
         LongConsumer thirdStep = step -> {
             if (step == 3) {
                 throw new DeviceFailure("the device fell off the bus", false);
@@ -139,7 +139,7 @@ class StreamingRunTest {
     }
 
     @Test
-    void run_requestThatNeverFits_failsInsteadOfMeasuringTheOthers() {
+    void run_request_that_never_fits_fails_instead_of_measuring_the_others() {
         List<GenerationRequest> requests = new ArrayList<>(Sim.workload(2, 5, 3).requests());
         requests.add(GenerationRequest.ofTokens(Sim.VOCABULARY));
         assertThatThrownBy(() -> run(Sim.options(true), new Workload(requests)))
@@ -164,7 +164,7 @@ class StreamingRunTest {
     }
 
     @Test
-    void run_absoluteSchedule_aimsAtMultiplesOfTheIntervalWhateverTheLag() {
+    void run_absolute_schedule_aims_at_multiples_of_the_interval_whatever_the_lag() {
         List<Long> lag = new ArrayList<>();
         SubmitSchedule schedule = new SubmitSchedule(Mode.ABSOLUTE, 2);
         assertThat(deadlines(schedule, new AtomicLong(500), lag))
@@ -173,7 +173,7 @@ class StreamingRunTest {
     }
 
     @Test
-    void run_relativeSchedule_waitsAfterEachSubmitAndDrifts() {
+    void run_relative_schedule_waits_after_each_submit_and_drifts() {
         List<Long> lag = new ArrayList<>();
         SubmitSchedule schedule = new SubmitSchedule(Mode.RELATIVE, 2);
         List<Long> deadlines = deadlines(schedule, new AtomicLong(500), lag);

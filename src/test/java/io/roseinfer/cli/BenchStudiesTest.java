@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.data.Percentage.withPercentage;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.cli.CliRunner.Outcome;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** {@code bench sweep}, {@code bench ab} and {@code bench replay} on simulated time, where nothing depends on the machine. */
 @Timeout(120)
@@ -66,6 +68,12 @@ class BenchStudiesTest {
         JsonNode own = read("sweep.json");
         assertThat(own.get("points")).hasSize(6);
         assertThat(own.get("settings")).hasSize(2);
+        assertThat(own.get("command").valueStream().map(JsonNode::asString))
+                .startsWith("bench", "sweep")
+                .contains("--vary=request-rate=10,50,5000", "--vary=max-batch-size=4,8");
+        assertThat(own.get("shared").valueStream().map(JsonNode::asString))
+                .containsSequence("--goodput", "ttft:100", "tpot:50")
+                .noneMatch(word -> word.contains("vary") || word.contains("json"));
         double knee = own.get("settings").get(0).get("knee").doubleValue();
         assertThat(knee).isBetween(40.0, 70.0);
         assertThat(directory.resolve("sweep.csv")).content().hasLineCount(7).startsWith("request-rate,max-batch-size,");
@@ -85,6 +93,26 @@ class BenchStudiesTest {
         Outcome other = bench("sweep", "--seed=1", "--vary=request-rate=10", "--resume", "--json", file("sweep.json"));
         assertThat(other.code()).isEqualTo(2);
         assertThat(other.err()).contains("--resume: ", "was measured with").hasLineCount(1);
+    }
+
+    /** Prompts beyond the context are all refused, so that run has nothing to count. */
+    @Test
+    void a_sweep_with_an_invalid_point_ends_with_code_8_and_resume_measures_it_again() throws IOException {
+        String[] flags = {"--vary=random-input-len=32,5000", "--vary=request-rate=10", "--json", file("sweep.json")};
+        Outcome outcome = bench("sweep", flags);
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(8);
+        assertThat(outcome.err()).contains("1 of 2 points are invalid; --resume measures those again");
+        assertThat(outcome.out())
+                .containsPattern("Knee with random-input-len=32: [0-9.]+ requests/s\n")
+                .contains("Knee with random-input-len=5000: not known: the point at ", "Invalid: 1 of 2 points\n");
+        Outcome again = bench(
+                "sweep", Stream.concat(Stream.of(flags), Stream.of("--resume")).toArray(String[]::new));
+        assertThat(again.code()).isEqualTo(8);
+        assertThat(again.err().lines().filter(line -> line.endsWith("(resumed)")))
+                .singleElement()
+                .asString()
+                .contains("random-input-len=32 ");
+        assertThat(read("sweep.json").get("points")).hasSize(2);
     }
 
     @Test
@@ -126,12 +154,116 @@ class BenchStudiesTest {
                 .isZero();
         Outcome same = bench("replay", List.of(file("run.json")), "--json", file("again.json"));
         assertThat(same.code()).as(same.err()).isZero();
-        assertThat(same.out()).contains("error").containsPattern("TTFT p99 .*[+-]0.0%");
+        assertThat(same.out()).containsPattern("TTFT p99 .*[+-]0.0%").doesNotContain("change", "invalid");
         assertThat(read("again.json").get("requests"))
                 .isEqualTo(read("run.json").get("requests"));
-        Outcome other = bench("replay", List.of(file("run.json")), "--max-batch-size=1");
-        assertThat(other.code()).as(other.err()).isZero();
-        assertThat(other.out()).contains("change");
+        assertThat(read("again.json").get("replay_of").get("changes")).isEmpty();
+    }
+
+    /** What a change is predicted to give is the simulated engine's own run with that setting. */
+    @Test
+    void a_changed_replay_stands_beside_the_replay_as_it_was_and_both_beside_the_recording() throws IOException {
+        assertThat(bench("serve", "--request-rate=40", "--metric-percentiles=50,90,99", "--json", file("run.json"))
+                        .code())
+                .isZero();
+        assertThat(bench(
+                                "serve",
+                                "--request-rate=40",
+                                "--metric-percentiles=50,90,99",
+                                "--max-batch-size=1",
+                                "--json",
+                                file("one.json"))
+                        .code())
+                .isZero();
+        Outcome outcome = bench(
+                "replay",
+                List.of(file("run.json")),
+                "--max-batch-size=1",
+                "--step-costs=step:2,token:0.1",
+                "--step-noise=0",
+                "--json",
+                file("changed.json"),
+                "--report",
+                file("changed.html"));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out())
+                .contains("Changed: --max-batch-size=1 --step-costs=step:2,token:0.1\n", "changed     change\n")
+                .containsPattern("TTFT p50 +[0-9.]+ +[0-9.]+ +[+-]0\\.0% +[0-9.]+ +\\+[0-9.]+%");
+        JsonNode rows = read("changed.json").get("replay_of").get("rows");
+        JsonNode recorded = StrictJson.parse(Files.readAllBytes(directory.resolve("run.json")));
+        JsonNode one = StrictJson.parse(Files.readAllBytes(directory.resolve("one.json")));
+        assertThat(rows).hasSize(12).allSatisfy(row -> {
+            String key = "p" + row.get("percentile").intValue() + "_"
+                    + row.get("metric").asString() + "_ms";
+            assertThat(row.get("recorded_ms")).isEqualTo(recorded.get(key));
+            assertThat(row.get("replayed_ms").doubleValue())
+                    .isCloseTo(recorded.get(key).doubleValue(), withPercentage(0.01));
+            assertThat(row.get("changed_ms").doubleValue())
+                    .isCloseTo(one.get(key).doubleValue(), withPercentage(0.01));
+        });
+        assertThat(directory.resolve("changed.html")).content().contains("<th>as it was</th>", "<th>change</th>");
+    }
+
+    @Test
+    void an_invalid_recording_is_called_so_where_it_is_replayed() throws IOException {
+        assertThat(bench("serve", "--request-rate=40", "--json", file("run.json"))
+                        .code())
+                .isZero();
+        Path run = directory.resolve("run.json");
+        Files.writeString(
+                run,
+                Files.readString(run)
+                        .replaceFirst("\"reasons\"\\s*:\\s*\\[\\s*]", "\"reasons\":[\"the client was late\"]"));
+        Outcome outcome =
+                bench("replay", List.of(file("run.json")), "--json", file("again.json"), "--report", file("a.html"));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out())
+                .contains("The recorded run is invalid, so its figures do not count, nor errors against them:"
+                        + " the client was late\n");
+        assertThat(read("again.json").get("replay_of").get("valid").booleanValue())
+                .isFalse();
+        assertThat(directory.resolve("a.html")).content().contains("verdict warn", "The recorded run is invalid");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"runs\":[]} | was written by bench (bench streaming), which does not write what a replay needs",
+                "{\"mode\":\"batch\",\"runs\":[]} | was written by bench scheduler,",
+                "{\"points\":[{\"step_ms\":{}}]} | was written by bench model,",
+                "{\"roseinfer\":{\"kind\":\"sweep\"}} | was written by bench sweep,",
+                "{\"traceEvents\":[]} | was written by bench --timeline,",
+                "{} | is no results file of a benchmark"
+            })
+    void a_file_that_cannot_be_replayed_names_its_command_and_one_whose_file_can(String text, String message)
+            throws IOException {
+        Files.writeString(directory.resolve("other.json"), text);
+        Outcome outcome = bench("replay", List.of(file("other.json")));
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains(message, "record a run with bench serve --backend engine --json FILE")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void a_recording_without_an_engine_s_steps_says_what_to_do_for_their_costs() throws IOException {
+        assertThat(bench("serve", "--request-rate=40", "--json", file("run.json"))
+                        .code())
+                .isZero();
+        Path run = directory.resolve("run.json");
+        ObjectNode document = (ObjectNode) StrictJson.parse(Files.readAllBytes(run));
+        document.withObject("roseinfer").putNull("steps");
+        Files.writeString(run, document.toString());
+        Outcome outcome = bench("replay", List.of(file("run.json")));
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("has no engine's steps", "name such a file with --step-costs")
+                .hasLineCount(1);
+        Outcome given = bench("replay", List.of(file("run.json")), "--step-costs=step:2,token:0.1");
+        assertThat(given.code()).as(given.err()).isZero();
+        assertThat(given.out()).containsPattern("TTFT p99 .*[+-]0.0%").doesNotContain("Changed:");
     }
 
     @Test

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -17,8 +16,9 @@ import tools.jackson.databind.node.ObjectNode;
  * The results files of {@code bench sweep} and {@code bench ab}: an object {@code roseinfer} with
  *
  * <pre>
- * schema, kind                 1; "sweep" or "ab"
- * command[]                    arguments of bench serve that all runs share
+ * schema, kind                 2; "sweep" or "ab"
+ * command[]                    the arguments of the command
+ * shared[]                     those of them that all runs share, as arguments of bench serve
  * goodput                      most milliseconds by metric that make a request good; empty without
  * of a sweep
  *   attainment                 the share of requests that must be good, 0 to 1
@@ -27,8 +27,11 @@ import tools.jackson.databind.node.ObjectNode;
  *     figures                  as {@link Figures} has them, and offered_rate
  *     failed, reasons[]        requests that failed; why the run does not count, empty if it does
  *     meets                    whether it meets the objective
- *   settings[]                 for each setting of what was varied beside the rate: {flags, highest, knee}, rates of
- *                              {@link Sweep#highest} and {@link Sweep#knee}, null where there is none
+ *   settings[]                 for each setting of what was varied beside the rate
+ *     flags                    its flags
+ *     highest, knee            rates of {@link Sweep#highest} and {@link Sweep#knee}, null where there is none and where it is not known
+ *     highest_undecided_by, knee_undecided_by
+ *                              index of the point that would decide it and does not count; null where it is known
  *   pareto[]                   indices of the points that no other one beats
  * of a comparison
  *   a, b                       the arguments of the arms
@@ -40,7 +43,7 @@ import tools.jackson.databind.node.ObjectNode;
  * </pre>
  */
 public final class CompareJson {
-    private static final int SCHEMA = 1;
+    private static final int SCHEMA = 2;
 
     private CompareJson() {}
 
@@ -52,10 +55,23 @@ public final class CompareJson {
         }
     }
 
+    /**
+     * A command line.
+     *
+     * @param words the command's arguments, its name included
+     * @param shared those of them that all of its runs share, as arguments of {@code bench serve}
+     */
+    public record Command(List<String> words, List<String> shared) {
+        public Command {
+            words = List.copyOf(words);
+            shared = List.copyOf(shared);
+        }
+    }
+
     /** A sweep's document. */
-    public static ObjectNode of(Sweep sweep, List<String> arguments, Map<String, Double> bounds) {
+    public static ObjectNode of(Sweep sweep, Command command, Map<String, Double> bounds) {
         ObjectNode root = StrictJson.mapper().createObjectNode();
-        ObjectNode own = head(root, "sweep", arguments, bounds).put("attainment", sweep.attainment());
+        ObjectNode own = head(root, "sweep", command, bounds).put("attainment", sweep.attainment());
         ArrayNode points = own.putArray("points");
         for (SweepPoint point : sweep.points()) {
             ObjectNode node = points.addObject();
@@ -69,22 +85,33 @@ public final class CompareJson {
         for (Sweep.Settings setting : sweep.bySettings()) {
             ObjectNode node = settings.addObject();
             node.set("flags", value(setting.flags()));
-            node.set("highest", value(rate(sweep.highest(setting))));
-            node.set("knee", value(rate(sweep.knee(setting))));
+            answer(node, "highest", sweep.highest(setting), sweep);
+            answer(node, "knee", sweep.knee(setting), sweep);
         }
         ArrayNode pareto = own.putArray("pareto");
         sweep.pareto().forEach(point -> pareto.add(sweep.points().indexOf(point)));
         return root;
     }
 
-    private static @Nullable Double rate(Optional<SweepPoint> point) {
-        return point.map(found -> found.figures().get(SweepPoint.OFFERED_RATE)).orElse(null);
+    private static void answer(ObjectNode node, String name, Sweep.Answer answer, Sweep sweep) {
+        node.set(
+                name,
+                value(
+                        answer instanceof Sweep.Answer.At at
+                                ? at.point().figures().get(SweepPoint.OFFERED_RATE)
+                                : null));
+        node.set(
+                name + "_undecided_by",
+                value(
+                        answer instanceof Sweep.Answer.NotKnown open
+                                ? sweep.points().indexOf(open.undecided())
+                                : null));
     }
 
     /** A comparison's document. */
-    public static ObjectNode of(Comparison comparison, Arms arms, List<String> arguments, Map<String, Double> bounds) {
+    public static ObjectNode of(Comparison comparison, Arms arms, Command command, Map<String, Double> bounds) {
         ObjectNode root = StrictJson.mapper().createObjectNode();
-        ObjectNode own = head(root, "ab", arguments, bounds);
+        ObjectNode own = head(root, "ab", command, bounds);
         own.set("a", value(arms.a()));
         own.set("b", value(arms.b()));
         own.put("metric", arms.metric())
@@ -103,9 +130,10 @@ public final class CompareJson {
         return root;
     }
 
-    private static ObjectNode head(ObjectNode root, String kind, List<String> arguments, Map<String, Double> bounds) {
+    private static ObjectNode head(ObjectNode root, String kind, Command command, Map<String, Double> bounds) {
         ObjectNode own = root.putObject("roseinfer").put("schema", SCHEMA).put("kind", kind);
-        own.set("command", value(arguments));
+        own.set("command", value(command.words()));
+        own.set("shared", value(command.shared()));
         own.set("goodput", value(bounds));
         return own;
     }
@@ -114,9 +142,10 @@ public final class CompareJson {
         return StrictJson.mapper().valueToTree(value);
     }
 
-    /** The shared arguments of a document. */
-    public static List<String> arguments(JsonNode document) {
-        return texts(document.path("roseinfer").path("command"));
+    /** The command line of a document. */
+    public static Command command(JsonNode document) {
+        JsonNode own = document.path("roseinfer");
+        return new Command(texts(own.path("command")), texts(own.path("shared")));
     }
 
     /**

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.function.Predicate;
 
 /**
  * The points of a sweep, and what they say together.
@@ -52,33 +53,58 @@ public record Sweep(List<SweepPoint> points, double attainment) {
         return point.figure(SweepPoint.OFFERED_RATE).orElse(Double.POSITIVE_INFINITY);
     }
 
-    /** The point with the highest rate that meets the objective below all that do not; empty if the lowest one does not. */
-    public Optional<SweepPoint> highest(Settings settings) {
-        Optional<SweepPoint> highest = Optional.empty();
-        for (SweepPoint point : settings.points()) {
-            if (!point.meets(attainment)) {
-                break;
-            }
-            highest = Optional.of(point);
-        }
-        return highest;
+    /** A rate that was looked for, as far as the points say. */
+    public sealed interface Answer {
+        /** The last point, by rate, of which it is true, as of all before it. */
+        record At(SweepPoint point) implements Answer {}
+
+        /** It is not true of the point with the lowest rate. */
+        record BelowAll() implements Answer {}
+
+        /**
+         * Nobody knows, since a run that does not count stands where it is decided.
+         *
+         * @param undecided the point of that run
+         * @param least the last point before it, if it is true of that one
+         */
+        record NotKnown(SweepPoint undecided, Optional<SweepPoint> least) implements Answer {}
+    }
+
+    /** The highest rate that meets the objective, as all below it do. */
+    public Answer highest(Settings settings) {
+        return last(settings, point -> point.meets(attainment));
     }
 
     /**
-     * The knee: the point with the highest rate up to which good requests are completed at 95 % or more of the rate at which requests
-     * come. Beyond it more load brings less than it asks. Empty if the lowest one is beyond it.
+     * The knee: the highest rate up to which good requests are completed at 95 % or more of the rate at which requests come. Beyond it
+     * more load brings less than it asks.
      */
-    public Optional<SweepPoint> knee(Settings settings) {
-        Optional<SweepPoint> knee = Optional.empty();
-        for (SweepPoint point : settings.points()) {
+    public Answer knee(Settings settings) {
+        return last(settings, point -> {
             double good = point.figure("completion_rate").orElse(0)
                     * point.figure("good_share").orElse(0);
-            if (!(good >= KEEPS_UP * rate(point))) {
+            return good >= KEEPS_UP * rate(point);
+        });
+    }
+
+    /** The last point, by rate, before the first one that counts and fails a test; points that do not count pass and fail nothing. */
+    private static Answer last(Settings settings, Predicate<SweepPoint> passes) {
+        Optional<SweepPoint> last = Optional.empty();
+        for (SweepPoint point : settings.points()) {
+            if (!point.counts()) {
+                return new Answer.NotKnown(point, last);
+            }
+            if (!passes.test(point)) {
                 break;
             }
-            knee = Optional.of(point);
+            last = Optional.of(point);
         }
-        return knee;
+        return last.map(point -> (Answer) new Answer.At(point)).orElseGet(Answer.BelowAll::new);
+    }
+
+    /** The points whose runs do not count. */
+    public List<SweepPoint> invalid() {
+        return points.stream().filter(point -> !point.counts()).toList();
     }
 
     /** Tokens per second that one user sees: what the median time per output token comes to. */
@@ -92,8 +118,7 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     /** The valid points that no other one beats in both, tokens per second of one user and of all (Pareto), by the former. */
     public List<SweepPoint> pareto() {
         List<SweepPoint> valid = points.stream()
-                .filter(point ->
-                        point.reasons().isEmpty() && tokensPerUser(point).isPresent())
+                .filter(point -> point.counts() && tokensPerUser(point).isPresent())
                 .toList();
         return valid.stream()
                 .filter(point -> valid.stream().noneMatch(other -> beats(other, point)))

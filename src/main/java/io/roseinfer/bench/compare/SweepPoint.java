@@ -45,12 +45,17 @@ public record SweepPoint(Map<String, String> flags, Map<String, Double> figures,
         return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
     }
 
+    /** Whether its run is valid. */
+    public boolean counts() {
+        return reasons.isEmpty();
+    }
+
     /**
      * Whether so large a share of its requests was good, and the run counts.
      *
      * @param attainment 0 to 1, of all requests, failed ones included
      */
     public boolean meets(double attainment) {
-        return reasons.isEmpty() && figure("good_share").orElse(0) >= attainment;
+        return counts() && figure("good_share").orElse(0) >= attainment;
     }
 }

@@ -3,8 +3,8 @@ package io.roseinfer.bench.compare;
 import java.util.Formatter;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.function.DoubleFunction;
 import java.util.stream.Collectors;
 
 /**
@@ -26,9 +26,7 @@ public final class SweepReport {
                         100 * point.figure("good_share").orElse(0),
                         number(point, "p99_ttft_ms"),
                         number(point, "median_tpot_ms"),
-                        point.reasons().isEmpty()
-                                ? ""
-                                : ", INVALID: " + point.reasons().getFirst());
+                        point.counts() ? "" : ", INVALID: " + point.reasons().getFirst());
     }
 
     private static String flags(Map<String, String> flags) {
@@ -75,6 +73,11 @@ public final class SweepReport {
         for (Sweep.Settings settings : sweep.bySettings()) {
             settings(out, sweep, settings, bounds);
         }
+        if (!sweep.invalid().isEmpty()) {
+            out.format(
+                    "Invalid: %d of %d points\n",
+                    sweep.invalid().size(), sweep.points().size());
+        }
         return out.toString();
     }
 
@@ -104,7 +107,7 @@ public final class SweepReport {
                 number(point, "median_tpot_ms"),
                 number(point, "output_throughput"),
                 "#".repeat((int) Math.round(BAR * goodput / Math.max(most, 1e-9))),
-                point.reasons().isEmpty() ? "" : " INVALID");
+                point.counts() ? "" : " INVALID");
     }
 
     private static void settings(Formatter out, Sweep sweep, Sweep.Settings settings, Map<String, Double> bounds) {
@@ -113,17 +116,39 @@ public final class SweepReport {
             return;
         }
         String of = settings.flags().isEmpty() ? "" : " with " + flags(settings.flags());
-        out.format("Knee%s: %s\n", of, rate(sweep.knee(settings)));
+        out.format("Knee%s: %s\n", of, answer(sweep.knee(settings)));
         if (!bounds.isEmpty()) {
-            out.format("Highest rate that meets the objective%s: %s\n", of, rate(sweep.highest(settings)));
+            out.format("Highest rate that meets the objective%s: %s\n", of, answer(sweep.highest(settings)));
         }
     }
 
-    private static String rate(Optional<SweepPoint> point) {
-        return point.map(found -> String.format(
-                        Locale.ROOT,
-                        "%.2f requests/s",
-                        found.figure(SweepPoint.OFFERED_RATE).orElse(0)))
-                .orElse("below all that were tried");
+    private static String answer(Sweep.Answer answer) {
+        String why = answer instanceof Sweep.Answer.NotKnown open
+                ? " (" + open.undecided().reasons().getFirst() + ")"
+                : "";
+        return answer(answer, rate -> String.format(Locale.ROOT, "%.2f", rate)) + why;
+    }
+
+    /**
+     * A rate that was looked for, in words, without why a point does not count.
+     *
+     * @param number how a rate is written
+     */
+    public static String answer(Sweep.Answer answer, DoubleFunction<String> number) {
+        return switch (answer) {
+            case Sweep.Answer.At at -> rate(at.point(), number);
+            case Sweep.Answer.BelowAll none -> "below all that were tried";
+            case Sweep.Answer.NotKnown open ->
+                "not known"
+                        + open.least()
+                                .map(point -> ", at least " + rate(point, number))
+                                .orElse("")
+                        + ": the point at " + rate(open.undecided(), number) + " does not count";
+        };
+    }
+
+    private static String rate(SweepPoint point, DoubleFunction<String> number) {
+        OptionalDouble rate = point.figure(SweepPoint.OFFERED_RATE);
+        return rate.isPresent() ? number.apply(rate.getAsDouble()) + " requests/s" : "no rate, all at once";
     }
 }

@@ -1,26 +1,33 @@
 package io.roseinfer.bench.http;
 
-import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import java.util.Optional;
 
 /**
  * Whether a run's numbers count.
  *
  * @param reasons why they do not; empty if they do
+ * @param remedies what to do so that the next run's do; empty if these do, or nobody knows
  * @param notes what a reader should know although they do
  */
-public record Verdict(List<String> reasons, List<String> notes) {
-    /** A stall is a single request that was this many times later than the 99th percentile may be. */
-    private static final double STALL = 10;
-
-    private static final double SHARE_OF_TTFT = 0.01;
-
+public record Verdict(List<String> reasons, List<String> remedies, List<String> notes) {
     public Verdict {
         reasons = List.copyOf(reasons);
+        remedies = List.copyOf(remedies);
         notes = List.copyOf(notes);
     }
+
+    /**
+     * What a run is judged by.
+     *
+     * @param mostLagMillis how late the 99th percentile of the requests may have been sent; a hundredth of the median time to first
+     *     token is allowed in any case
+     * @param ignoresEos whether every completion must be as long as was asked for
+     * @param hasEngine whether the engine is in the client's process
+     * @param floor what the client alone came to, if that was measured
+     */
+    public record Rules(double mostLagMillis, boolean ignoresEos, boolean hasEngine, Optional<ClientFloor> floor) {}
 
     public boolean isValid() {
         return reasons.isEmpty();
@@ -29,50 +36,31 @@ public record Verdict(List<String> reasons, List<String> notes) {
     /**
      * Judges a run. It is invalid if the client was late, if the server's counts contradict what came, or if nothing completed. A rate
      * that was not reached needs no rule of its own: on an absolute schedule it is a lag that grows.
-     *
-     * @param mostLagMillis how late the 99th percentile of the requests may have been sent; a hundredth of the median time to first
-     *     token is allowed in any case
-     * @param ignoresEos whether every completion must be as long as was asked for
      */
-    public static Verdict of(LoadResult run, double mostLagMillis, boolean ignoresEos) {
+    public static Verdict of(LoadResult run, Rules rules) {
         List<String> reasons = new ArrayList<>();
+        List<String> remedies = new ArrayList<>();
         List<String> notes = new ArrayList<>();
         List<CallResult> completed = run.completed();
         if (completed.isEmpty()) {
             reasons.add("no request was answered to its end" + firstError(run.calls()));
         }
-        lateness(run, mostLagMillis, reasons);
+        if (run.isScheduled()) {
+            Lateness lateness = Lateness.of(run, rules.mostLagMillis());
+            lateness.reason().ifPresent(reason -> {
+                reasons.add(reason);
+                remedies.addAll(lateness.remedies(run, rules.hasEngine(), rules.floor()));
+            });
+        }
         List<String> wrong = completed.stream()
-                .flatMap(call -> UsageCheck.contradiction(call, ignoresEos).stream())
+                .flatMap(call -> UsageCheck.contradiction(call, rules.ignoresEos()).stream())
                 .toList();
         if (!wrong.isEmpty()) {
             reasons.add("the server's counts are wrong for " + wrong.size() + " of " + completed.size() + " requests: "
                     + wrong.getFirst());
         }
         notes(run, completed, notes);
-        return new Verdict(reasons, notes);
-    }
-
-    private static void lateness(LoadResult run, double mostLagMillis, List<String> reasons) {
-        if (!run.isScheduled()) {
-            return;
-        }
-        double[] ttft = LatencyTable.fromSent(run).getOrDefault("ttft", new double[0]);
-        double allowed = Math.max(mostLagMillis, Summary.of(ttft).p50() * SHARE_OF_TTFT);
-        Summary lag = Summary.of(LatencyTable.lag(run));
-        if (lag.p99() > allowed) {
-            reasons.add(String.format(
-                    Locale.ROOT,
-                    "the client was late: p99 of the dispatch lag is %.3f ms; %.3f ms are allowed",
-                    lag.p99(),
-                    allowed));
-        } else if (lag.max() > STALL * allowed) {
-            reasons.add(String.format(
-                    Locale.ROOT,
-                    "the client stalled: a request was sent %.3f ms late; %.3f ms are allowed",
-                    lag.max(),
-                    STALL * allowed));
-        }
+        return new Verdict(reasons, remedies, notes);
     }
 
     private static void notes(LoadResult run, List<CallResult> completed, List<String> notes) {

@@ -9,11 +9,15 @@ import java.util.Formatter;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
 
 /**
- * One run held against another of the same requests: for TTFT, TPOT, ITL and latency the 50th, 90th and 99th percentile of both.
+ * A recorded run beside its replays: for TTFT, TPOT, ITL and latency the 50th, 90th and 99th percentile of the recording, of the replay
+ * with the recorded settings, and of the replay with changed ones. The first two differ by the replay's error; the last two are both
+ * replayed, so they differ by the change alone.
  *
- * @param rows a line for each
+ * @param rows a line for each percentile that all of the runs have
  */
 public record Prediction(List<Row> rows) {
     private static final List<Double> PERCENTILES = List.of(50.0, 90.0, 99.0);
@@ -28,29 +32,58 @@ public record Prediction(List<Row> rows) {
      * @param metric {@code ttft}, {@code tpot}, {@code itl} or {@code e2el}
      * @param percentile 0 to 100
      * @param recordedMillis in the run that was recorded
-     * @param replayedMillis in the other one
+     * @param replayedMillis in the replay with the recorded settings
+     * @param changedMillis in the replay with changed settings; empty if nothing was changed
      */
-    public record Row(String metric, double percentile, double recordedMillis, double replayedMillis) {
-        /** How far off the second is, as a share of the first. */
+    public record Row(
+            String metric,
+            double percentile,
+            double recordedMillis,
+            double replayedMillis,
+            OptionalDouble changedMillis) {
+        /** How far off the replay is from the recording, as a share of the latter. */
         public double error() {
             return replayedMillis / recordedMillis - 1;
         }
+
+        /** What the change does, as a share of the replay without it; empty if nothing was changed. */
+        public OptionalDouble change() {
+            return changedMillis.isPresent()
+                    ? OptionalDouble.of(changedMillis.getAsDouble() / replayedMillis - 1)
+                    : OptionalDouble.empty();
+        }
     }
 
-    /** Compares the requests that both runs answered. */
-    public static Prediction of(LoadResult recorded, LoadResult replayed) {
+    /**
+     * Compares runs of the same requests, each by those it answered.
+     *
+     * @param replayed with the recorded settings
+     * @param changed with changed ones, if there are any
+     */
+    public static Prediction of(LoadResult recorded, LoadResult replayed, Optional<LoadResult> changed) {
         Map<String, double[]> before = LatencyTable.fromSent(recorded);
-        Map<String, double[]> after = LatencyTable.fromSent(replayed);
+        Map<String, double[]> again = LatencyTable.fromSent(replayed);
+        Optional<Map<String, double[]>> after = changed.map(LatencyTable::fromSent);
         List<Row> rows = new ArrayList<>();
         before.forEach((metric, values) -> {
-            double[] others = after.getOrDefault(metric, new double[0]);
-            if (values.length > 0 && others.length > 0) {
+            double[] others = samples(again, metric);
+            Optional<double[]> last = after.map(table -> samples(table, metric));
+            if (values.length > 0
+                    && others.length > 0
+                    && last.map(v -> v.length > 0).orElse(true)) {
                 for (double percentile : PERCENTILES) {
-                    rows.add(new Row(metric, percentile, of(values, percentile), of(others, percentile)));
+                    OptionalDouble changedMillis =
+                            last.map(v -> OptionalDouble.of(of(v, percentile))).orElseGet(OptionalDouble::empty);
+                    rows.add(
+                            new Row(metric, percentile, of(values, percentile), of(others, percentile), changedMillis));
                 }
             }
         });
         return new Prediction(rows);
+    }
+
+    private static double[] samples(Map<String, double[]> table, String metric) {
+        return table.getOrDefault(metric, new double[0]);
     }
 
     private static double of(double[] values, double percentile) {
@@ -59,31 +92,33 @@ public record Prediction(List<Row> rows) {
         return Percentiles.of(sorted, percentile);
     }
 
-    /** The largest error of some metrics, as a share; 0 without a row. */
-    public double worst(String... metrics) {
-        return rows.stream()
-                .filter(row -> Arrays.asList(metrics).contains(row.metric()))
-                .mapToDouble(row -> Math.abs(row.error()))
-                .max()
-                .orElse(0);
-    }
-
-    /**
-     * The table, every line ended by a newline.
-     *
-     * @param same whether the second run had the settings of the first, so that a difference is an error
-     */
-    public String text(boolean same) {
+    /** The table, every line ended by a newline; the last two columns only if settings were changed. */
+    public String text() {
+        boolean changed = rows.stream().anyMatch(row -> row.changedMillis().isPresent());
         Formatter out = new Formatter(Locale.ROOT);
-        out.format("%-10s %12s %12s %10s\n", "ms", "recorded", "replayed", same ? "error" : "change");
+        out.format("%-10s %12s %12s %10s", "ms", "recorded", "as it was", "error");
+        out.format("%s\n", changed ? String.format(Locale.ROOT, " %12s %10s", "changed", "change") : "");
         for (Row row : rows) {
             out.format(
-                    "%-10s %12.3f %12.3f %+9.1f%%\n",
+                    "%-10s %12.3f %12.3f %10s",
                     row.metric().toUpperCase(Locale.ROOT) + " p" + Math.round(row.percentile()),
                     row.recordedMillis(),
                     row.replayedMillis(),
-                    100 * row.error());
+                    percent(row.error()));
+            row.changedMillis()
+                    .ifPresent(millis -> out.format(
+                            " %12.3f %10s", millis, percent(row.change().orElse(0))));
+            out.format("\n");
+        }
+        out.format("error: as it was, replayed with the recorded settings, against recorded\n");
+        if (changed) {
+            out.format("change: changed against as it was, both replayed\n");
         }
         return out.toString();
+    }
+
+    /** A share as a percentage with its sign; a dash where there was nothing to compare with. */
+    private static String percent(double share) {
+        return Double.isFinite(share) ? String.format(Locale.ROOT, "%+.1f%%", 100 * share) : "-";
     }
 }

@@ -1,28 +1,49 @@
 package io.roseinfer.bench.replay;
 
 import io.roseinfer.base.StrictJson;
+import java.util.List;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What a replay adds to the results file of its run, as {@code replay_of}: {@code {name, command[], rows[]}}, with rows of
- * {@code {metric, percentile, recorded_ms, replayed_ms}}.
+ * What a replay adds to the results file of its run, as {@code replay_of}; the run is the one with the changes, if there are any.
+ *
+ * <pre>
+ * name                         the recorded run's file
+ * command[]                    the arguments of the command that recorded it
+ * valid, reasons[]             whether the recorded run counts, and why not
+ * changes[]                    the settings that were changed, as arguments; empty if none was
+ * rows[]                       {metric, percentile, recorded_ms, replayed_ms, changed_ms}: recorded, replayed with the recorded
+ *                              settings, and with the changes (left out if there are none)
+ * </pre>
  */
 public final class PredictionJson {
     private PredictionJson() {}
 
-    public static ObjectNode of(RecordedRun recorded, Prediction prediction) {
+    /**
+     * The block.
+     *
+     * @param changes arguments that replaced recorded ones
+     */
+    public static ObjectNode of(RecordedRun recorded, Prediction prediction, List<String> changes) {
         ObjectNode node = StrictJson.mapper().createObjectNode().put("name", recorded.name());
-        ArrayNode command = node.putArray("command");
-        recorded.command().forEach(command::add);
+        words(node.putArray("command"), recorded.command());
+        node.put("valid", recorded.verdict().isValid());
+        words(node.putArray("reasons"), recorded.verdict().reasons());
+        words(node.putArray("changes"), changes);
         ArrayNode rows = node.putArray("rows");
         for (Prediction.Row row : prediction.rows()) {
-            rows.addObject()
+            ObjectNode added = rows.addObject()
                     .put("metric", row.metric())
                     .put("percentile", row.percentile())
                     .put("recorded_ms", row.recordedMillis())
                     .put("replayed_ms", row.replayedMillis());
+            row.changedMillis().ifPresent(millis -> added.put("changed_ms", millis));
         }
         return node;
+    }
+
+    private static void words(ArrayNode array, List<String> words) {
+        words.forEach(array::add);
     }
 }

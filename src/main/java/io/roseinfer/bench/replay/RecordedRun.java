@@ -5,6 +5,7 @@ import io.roseinfer.base.SplitMix64;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.ServerStamps;
+import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.Prompt;
@@ -25,8 +26,9 @@ import java.util.stream.IntStream;
  * @param command the arguments of its command, {@code bench serve} included
  * @param result what came of it; the run starts at 0
  * @param kvBlocks blocks of its engine's KV pool, or 0 if nobody knows
+ * @param verdict whether it counted when it was recorded
  */
-public record RecordedRun(String name, List<String> command, LoadResult result, int kvBlocks) {
+public record RecordedRun(String name, List<String> command, LoadResult result, int kvBlocks, Verdict verdict) {
     private static final int MOST_SAMPLES = 1 << 16;
 
     /** Every model of byte-level BPE has as many tokens. */
@@ -95,9 +97,9 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
      */
     public StepTimes times() {
         if (result.steps().isEmpty()) {
-            throw new BadInput(
-                    name + " has no steps, so it does not say what a step costs; runs of bench serve --backend"
-                            + " engine --json do");
+            throw new BadInput(name
+                    + " has no engine's steps, so it does not say what a step costs; record a run with bench serve --backend"
+                    + " engine --json FILE, name such a file with --step-costs, or replay it with --backend http");
         }
         List<CostFit.Sample> samples = samples();
         CostTable costs = CostFit.fit(samples);

@@ -6,6 +6,7 @@ import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientCost;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.ServerStamps;
+import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -26,7 +27,13 @@ final class RecordedRunReader {
         JsonNode root = ResultFile.read(file);
         JsonNode own = root.path("roseinfer");
         if (!own.path("kind").asString("").equals("serve")) {
-            throw new BadInput(FileFailure.shown(file) + " is no run of bench serve; write one with its --json");
+            throw new BadInput(FileFailure.shown(file)
+                    + writer(root)
+                            .map(
+                                    command -> " was written by " + command
+                                            + ", which does not write what a replay needs, the load's flags and the engine's steps")
+                            .orElse(" is no results file of a benchmark")
+                    + "; record a run with bench serve --backend engine --json FILE");
         }
         LoadResult result = new LoadResult(
                 0,
@@ -38,9 +45,33 @@ final class RecordedRunReader {
                 steps(own.path("steps")));
         return new RecordedRun(
                 FileFailure.shown(file),
-                own.path("command").valueStream().map(word -> word.asString("")).toList(),
+                texts(own.path("command")),
                 result,
-                own.path("settings").path("kv_blocks").asInt(0));
+                own.path("settings").path("kv_blocks").asInt(0),
+                new Verdict(
+                        texts(own.path("validity").path("reasons")),
+                        texts(own.path("validity").path("remedies")),
+                        texts(own.path("validity").path("notes"))));
+    }
+
+    /** The command that wrote a results file, by what it has; empty if none of ours did. */
+    private static Optional<String> writer(JsonNode root) {
+        String kind = root.path("roseinfer").path("kind").asString("");
+        JsonNode point = root.path("points").path(0);
+        if (!kind.isEmpty()) {
+            return Optional.of("bench " + kind);
+        } else if (root.has("mode") || point.has("total_us")) {
+            return Optional.of("bench scheduler");
+        } else if (point.has("step_ms")) {
+            return Optional.of("bench model");
+        } else if (root.path("runs").isArray()) {
+            return Optional.of("bench (bench streaming)");
+        }
+        return root.has("traceEvents") ? Optional.of("bench --timeline") : Optional.empty();
+    }
+
+    private static List<String> texts(JsonNode list) {
+        return list.valueStream().map(text -> text.asString("")).toList();
     }
 
     private static CallResult call(JsonNode node) {

@@ -31,7 +31,7 @@ import tools.jackson.databind.node.ObjectNode;
  * with its units, and everything else in {@code roseinfer}.
  *
  * <pre>
- * date, endpoint_type, backend, model_id, num_prompts, request_rate ("inf" without one), burstiness, max_concurrency (null without one)
+ * date, endpoint_type, backend, model_id, num_prompts, request_rate ("inf" without one), burstiness, max_concurrency (left out without one)
  * duration (s), completed, failed, total_input_tokens, total_output_tokens
  * request_throughput, request_goodput (only with --goodput), output_throughput, total_token_throughput   per second of duration
  * mean_, median_, std_, pNN_ with ttft_ms, tpot_ms, itl_ms, e2el_ms      null where there is no sample
@@ -40,8 +40,8 @@ import tools.jackson.databind.node.ObjectNode;
  *   schema, kind               1, "serve"
  *   command[]                  the arguments of the command
  *   settings, environment      as in {@link JsonReport}
- *   validity                   {valid, reasons[], notes[]}
- *   load                       {scheduled_rate, achieved_rate}, requests/s, infinite as "inf"; scheduled: whether requests had times
+ *   validity                   {valid, reasons[], remedies[] (what to do about a late client), notes[]}
+ *   load                       {scheduled, scheduled_rate, achieved_rate}: whether requests had times; requests/s, infinite as "inf"
  *   dispatch_lag_ms, client_queue_ms, ttft_intended_ms, e2el_intended_ms
  *                              {count, p50, p95, p99, mean, max}; lag and queue of all requests, the others of the completed
  *   client                     {cpu_s, gc_count, gc_ms, compile_ms, connections_opened_late}, of the process in the window
@@ -59,7 +59,7 @@ import tools.jackson.databind.node.ObjectNode;
  *     error                    null, or why it failed
  *   ttft_parts, itl_parts      null, or where the time went, in ms: {samples, all, median, tail}, by the parts of
  *                              {@link io.roseinfer.bench.join.FirstToken} and {@link io.roseinfer.bench.join.Gap}
- *   longest_gaps[]             {request, token, ms, step, step_ms, rows, prefill_tokens}: the step each of them waited for
+ *   longest_gaps[]             {request, token, ms, engine, step, step_ms, rows, prefill_tokens}: the step each of them waited for
  *   steps                      null, or the engine's steps in the window
  *     columns[]                names of a row's numbers, as {@link io.roseinfer.metrics.StepRecord.Fact} has them; start_nanos is since
  *                              the start
@@ -210,6 +210,7 @@ public final class ServeJson {
     private static ObjectNode validity(Verdict verdict) {
         ObjectNode node = JsonParts.object().put("valid", verdict.isValid());
         node.set("reasons", JsonParts.value(verdict.reasons()));
+        node.set("remedies", JsonParts.value(verdict.remedies()));
         node.set("notes", JsonParts.value(verdict.notes()));
         return node;
     }

@@ -69,6 +69,7 @@ public final class ServeReport {
                         Summary.of(values)));
         if (run.isScheduled()) {
             summary(out, "Dispatch lag", Summary.of(LatencyTable.lag(run)));
+            floor.ifPresent(measured -> summary(out, "Client's floor, lag", measured.lagMillis()));
             out.format(
                     "%-40s %.2f of %.2f\n", "Request rate achieved (req/s):", run.achievedRate(), run.scheduledRate());
         }
@@ -84,6 +85,7 @@ public final class ServeReport {
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
         out.format("Valid: %s\n", verdict.isValid() ? "yes" : "NO");
         verdict.reasons().forEach(reason -> out.format("Invalid: %s\n", reason));
+        verdict.remedies().forEach(remedy -> out.format("To do: %s\n", remedy));
         out.format("==================================================\n");
         return out.toString();
     }
@@ -170,15 +172,6 @@ public final class ServeReport {
 
     private static void floor(Formatter out, ClientFloor floor) {
         out.format("%-40s %.0f\n", "Client's floor (token events/s):", floor.tokenEventsPerSecond());
-        out.format(
-                "%-40s %.3f/%.3f\n",
-                "Client's floor, lag p50/p99 (ms):",
-                floor.lagMillis().p50(),
-                floor.lagMillis().p99());
-        out.format(
-                "%-40s %.3f/%.3f\n",
-                "Client's floor, TTFT p50/p99 (ms):",
-                floor.ttftMillis().p50(),
-                floor.ttftMillis().p99());
+        summary(out, "Client's floor, TTFT", floor.ttftMillis());
     }
 }

@@ -1,5 +1,7 @@
 package io.roseinfer.cli.bench;
 
+import io.roseinfer.bench.compare.CompareJson;
+import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -12,5 +14,12 @@ final class Arguments {
         List<String> all =
                 List.copyOf(command.root().commandLine().getParseResult().originalArgs());
         return all.subList(all.indexOf(command.name()) + 1, all.size());
+    }
+
+    /** The command line of a study, and those of its arguments that all of its runs share. */
+    static CompareJson.Command command(CommandSpec command, List<String> shared) {
+        List<String> words = new ArrayList<>(List.of("bench", command.name()));
+        words.addAll(of(command));
+        return new CompareJson.Command(words, shared);
     }
 }

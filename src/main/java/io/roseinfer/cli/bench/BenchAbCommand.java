@@ -15,6 +15,7 @@ import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -113,7 +114,8 @@ public final class BenchAbCommand implements Command {
         Comparison.Pairs measured;
         try (SystemUnderTest one = SystemUnderTest.open(first, terminal);
                 SystemUnderTest other = SystemUnderTest.open(second, terminal)) {
-            measured = measure(arm(first, one, terminal), arm(second, other, terminal), terminal);
+            Set<String> told = new HashSet<>();
+            measured = measure(arm(first, one, told, terminal), arm(second, other, told, terminal), terminal);
         }
         if (measured.all().size() < pairs) {
             terminal.note("the comparison does not count: " + measured.discarded() + " pairs had a run that does not");
@@ -121,8 +123,11 @@ public final class BenchAbCommand implements Command {
         }
         Comparison comparison = Comparison.of(measured.all(), flags.seed());
         CompareJson.Arms arms = new CompareJson.Arms(arm(a), arm(b), metric, noWorseThan / 100, measured.discarded());
-        ObjectNode document =
-                CompareJson.of(comparison, arms, shared, flags.objective().goodput());
+        ObjectNode document = CompareJson.of(
+                comparison,
+                arms,
+                Arguments.command(command, shared),
+                flags.objective().goodput());
         file.ifPresent(to -> to.write(document));
         pages.write("ab", () -> document);
         terminal.print(ComparisonReport.text(comparison, arms));
@@ -164,12 +169,19 @@ public final class BenchAbCommand implements Command {
         return measured;
     }
 
-    private static Comparison.Arm arm(ServeCommandLine line, SystemUnderTest system, Terminal terminal) {
+    /**
+     * An arm that is measured by running a system.
+     *
+     * @param told remedies that were told; each is told once
+     */
+    private static Comparison.Arm arm(
+            ServeCommandLine line, SystemUnderTest system, Set<String> told, Terminal terminal) {
         return seed -> {
             ServeFlags.Load load = line.flags().load(line.command(), seed);
             LoadResult result = system.run(line.flags(), load.offered());
-            Verdict verdict = line.flags().verdict(result);
+            Verdict verdict = line.flags().verdict(result, Optional.empty());
             verdict.reasons().forEach(reason -> terminal.note("a run does not count: " + reason));
+            verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
             return verdict.isValid()
                     ? Optional.of(Figures.of(result, line.flags().objective().goodput()))
                     : Optional.empty();

@@ -2,7 +2,6 @@ package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.ClientFloor;
-import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.replay.Prediction;
@@ -18,8 +17,8 @@ import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine.Help.Visibility;
@@ -44,9 +43,18 @@ public final class BenchReplayCommand implements Command {
     /** This command's own flags, each with one value. */
     private static final Set<String> OWN = Set.of("--json", "--report", "--csv");
 
-    /** What can be changed without changing the server's settings. */
-    private static final Set<String> OF_TIME = Set.of(
-            "--backend", "--base-url", "--step-costs", "--step-cost-scale", "--step-noise", "--max-dispatch-lag-ms");
+    /** Where a replay runs and how it is measured; whoever gives these has changed no setting of the recorded run. */
+    private static final Set<String> OF_PLACE = Set.of(
+            "--backend",
+            "--base-url",
+            "--step-noise",
+            "--max-dispatch-lag-ms",
+            "--warmup-requests",
+            "--num-warmups",
+            "--stall-timeout-s",
+            "--reader-threads");
+
+    private static final List<Double> PERCENTILES = List.of(50.0, 90.0, 99.0);
 
     @Parameters(
             paramLabel = "RUN",
@@ -68,36 +76,87 @@ public final class BenchReplayCommand implements Command {
         Optional<ResultFile> file = json.file();
         pages.check();
         RecordedRun recorded = RecordedRun.read(run);
-        List<String> changes = new ArrayList<>(ServeCommandLine.without(OWN, Arguments.of(command)));
-        changes.remove(run.toString());
+        List<String> given = new ArrayList<>(ServeCommandLine.without(OWN, Arguments.of(command)));
+        given.remove(run.toString());
         if (!GivenFlags.has(command, "--backend")) {
-            changes.add("--backend=sim");
+            given.add("--backend=sim");
         }
-        ServeCommandLine line = line(recorded, changes);
-        OfferedLoad load = load(line, recorded);
-        Optional<ClientFloor> floor = MeasuredRun.floor(line.flags(), terminal);
-        try (SystemUnderTest system = open(line, recorded, terminal)) {
-            LoadResult result = system.run(line.flags(), load);
-            MeasuredRun replayed = new MeasuredRun(line, system, result, Map.of(), floor);
-            ObjectNode document = replayed.json(List.of(50.0, 90.0, 99.0));
-            Prediction prediction = Prediction.of(recorded.result(), result);
-            document.withObject("roseinfer").set("replay_of", PredictionJson.of(recorded, prediction));
-            file.ifPresent(to -> to.write(document));
-            pages.write("replay", () -> document);
-            terminal.print("=== replay of " + recorded.name() + ", "
-                    + result.calls().size() + " requests, on "
-                    + Choices.word(line.flags().endpoint().backend()) + " ===\n" + prediction.text(isSame(command)));
-            Verdict verdict = replayed.verdict();
-            verdict.reasons().forEach(reason -> terminal.note("the run does not count: " + reason));
-            return verdict.isValid() ? 0 : INVALID;
-        }
+        Set<String> ofPlace = ofPlace(recorded);
+        List<String> changes = ServeCommandLine.without(ofPlace, given);
+        ServeCommandLine asItWas = line(recorded, ServeCommandLine.only(ofPlace, given));
+        Optional<ServeCommandLine> changed = changes.isEmpty() ? Optional.empty() : Optional.of(line(recorded, given));
+        Optional<ClientFloor> floor = MeasuredRun.floor(asItWas.flags(), terminal);
+        Replay replay = new Replay(recorded, floor, terminal);
+        boolean givesCosts = GivenFlags.has(command, "--step-costs");
+        MeasuredRun same = replay.of(asItWas, givesCosts && ofPlace.contains("--step-costs"));
+        Optional<MeasuredRun> other = changed.map(line -> replay.of(line, givesCosts));
+        MeasuredRun last = other.orElse(same);
+        Prediction prediction = Prediction.of(recorded.result(), same.result(), other.map(MeasuredRun::result));
+        ObjectNode document = last.json(PERCENTILES);
+        document.withObject("roseinfer").set("replay_of", PredictionJson.of(recorded, prediction, changes));
+        file.ifPresent(to -> to.write(document));
+        pages.write("replay", () -> document);
+        terminal.print(text(recorded, last, changes) + prediction.text());
+        boolean valid = judge("the replay as it was", same, terminal);
+        valid &= other.map(run -> judge("the replay with the change", run, terminal))
+                .orElse(true);
+        return valid ? 0 : INVALID;
     }
 
-    /** Whether nothing was changed but where and how fast it runs. */
-    private static boolean isSame(CommandSpec command) {
-        return command.commandLine().getParseResult().matchedOptions().stream()
-                .map(option -> option.longestName())
-                .allMatch(name -> OF_TIME.contains(name) || OWN.contains(name));
+    /** {@link #OF_PLACE}, and the costs of a step where the recorded run does not have them. */
+    private static Set<String> ofPlace(RecordedRun recorded) {
+        Set<String> flags = new HashSet<>(OF_PLACE);
+        if (recorded.result().steps().isEmpty()) {
+            flags.add("--step-costs");
+        }
+        return flags;
+    }
+
+    /** The lines above the table. */
+    private static String text(RecordedRun recorded, MeasuredRun last, List<String> changes) {
+        StringBuilder out = new StringBuilder("=== replay of " + recorded.name() + ", "
+                + last.result().calls().size() + " requests, on "
+                + Choices.word(last.line().flags().endpoint().backend()) + " ===\n");
+        if (!recorded.verdict().isValid()) {
+            out.append("The recorded run is invalid, so its figures do not count, nor errors against them: "
+                    + String.join("; ", recorded.verdict().reasons()) + "\n");
+        }
+        if (!changes.isEmpty()) {
+            out.append("Changed: " + String.join(" ", changes) + "\n");
+        }
+        return out.toString();
+    }
+
+    /** Says why a run does not count; whether it does. */
+    private static boolean judge(String which, MeasuredRun run, Terminal terminal) {
+        Verdict verdict = run.verdict();
+        verdict.reasons().forEach(reason -> terminal.note(which + " does not count: " + reason));
+        verdict.remedies().forEach(remedy -> terminal.note("to do: " + remedy));
+        return verdict.isValid();
+    }
+
+    /** How a recorded run is run again. */
+    private record Replay(RecordedRun recorded, Optional<ClientFloor> floor, Terminal terminal) {
+        /**
+         * One run of the recorded requests.
+         *
+         * @param hasCosts whether the line's step costs take the place of those that the recorded run says
+         */
+        MeasuredRun of(ServeCommandLine line, boolean hasCosts) {
+            ServeFlags flags = line.flags();
+            boolean simulated = flags.endpoint().backend() == EndpointFlags.Kind.SIM;
+            ServeFlags.Load made = flags.load(line.command(), flags.seed());
+            OfferedLoad load = recorded.again(made.offered(), simulated);
+            try (SystemUnderTest system =
+                    simulated ? simulation(line, hasCosts) : SystemUnderTest.open(line, terminal)) {
+                return new MeasuredRun(line, system, system.run(flags, load), made.counts(), floor);
+            }
+        }
+
+        private SystemUnderTest simulation(ServeCommandLine line, boolean hasCosts) {
+            Optional<RecordedRun> named = line.flags().simulation().recorded();
+            return SimulationUnderTest.load(line, hasCosts ? named : named.or(() -> Optional.of(recorded)), terminal);
+        }
     }
 
     private static ServeCommandLine line(RecordedRun recorded, List<String> changes) {
@@ -108,20 +167,5 @@ public final class BenchReplayCommand implements Command {
         }
         return ServeCommandLine.parse(recorded.name(), before.subList(2, before.size()))
                 .with("bench replay", changes);
-    }
-
-    /** The requests of the recorded run, made again from its flags and held against what the file has. */
-    private static OfferedLoad load(ServeCommandLine line, RecordedRun recorded) {
-        OfferedLoad load =
-                line.flags().load(line.command(), line.flags().seed()).offered();
-        boolean simulated = line.flags().endpoint().backend() == EndpointFlags.Kind.SIM;
-        return recorded.again(load, simulated);
-    }
-
-    private static SystemUnderTest open(ServeCommandLine line, RecordedRun recorded, Terminal terminal) {
-        return line.flags().endpoint().backend() == EndpointFlags.Kind.SIM
-                ? SimulationUnderTest.load(
-                        line, Optional.of(line.flags().simulation().recorded().orElse(recorded)), terminal)
-                : SystemUnderTest.open(line, terminal);
     }
 }

@@ -30,8 +30,11 @@ import picocli.CommandLine.Option;
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,
-        sortOptions = false)
+        sortOptions = false,
+        footer = "%nEnds with exit code 8 when a point does not count.")
 public final class BenchSweepCommand implements Command {
+    private static final int INVALID = 8;
+
     /** This command's own flags, each with one value. */
     private static final Set<String> OWN =
             Set.of("--vary", "--find-rate", "--rate-resolution", "--attainment", "--json", "--report", "--csv");
@@ -69,7 +72,7 @@ public final class BenchSweepCommand implements Command {
     @Option(
             names = "--resume",
             description =
-                    "Keep the points that the file of --json has, if its command was the same, and measure the others.")
+                    "Keep the points that the file of --json has and that count, if its command was the same, and measure the others.")
     private boolean resume;
 
     @Mixin
@@ -99,7 +102,11 @@ public final class BenchSweepCommand implements Command {
         ServeCommandLine base = ServeCommandLine.parse("bench sweep", shared);
         List<ServeCommandLine> unusedLines =
                 plan.settings().stream().map(setting -> line(base, setting)).toList();
-        SweepFile file = new SweepFile(json.file(), shared, flags.objective().goodput(), attainment / 100);
+        SweepFile file = new SweepFile(
+                json.file(),
+                Arguments.command(command, shared),
+                flags.objective().goodput(),
+                attainment / 100);
         if (resume) {
             file.resume();
         }
@@ -107,7 +114,15 @@ public final class BenchSweepCommand implements Command {
         Sweep sweep = file.sweep();
         terminal.print(SweepReport.text(sweep, flags.objective().goodput()));
         pages.write("sweep", file::document);
-        return 0;
+        if (sweep.invalid().isEmpty()) {
+            return 0;
+        }
+        terminal.note("the sweep does not count as a whole: " + sweep.invalid().size() + " of "
+                + sweep.points().size() + " points are invalid; "
+                + (json.file().isPresent()
+                        ? "--resume measures those again"
+                        : "with --json FILE, --resume could measure those again"));
+        return INVALID;
     }
 
     private void measure(SweepPlan plan, ServeCommandLine base, SweepFile file, Terminal terminal) {

@@ -39,7 +39,7 @@ record MeasuredRun(
     }
 
     Verdict verdict() {
-        return line.flags().verdict(result);
+        return line.flags().verdict(result, floor);
     }
 
     /** The results file. */

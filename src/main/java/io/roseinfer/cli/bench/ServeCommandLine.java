@@ -60,16 +60,29 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, ServeFlags 
 
     /** The arguments without some flags that have exactly one value each, written as {@code --flag value} or {@code --flag=value}. */
     static List<String> without(Set<String> flags, List<String> arguments) {
-        List<String> left = new ArrayList<>();
-        for (int i = 0; i < arguments.size(); i++) {
-            String argument = arguments.get(i);
-            if (flags.contains(argument)) {
-                i++;
-            } else if (!flags.contains(argument.replaceFirst("=.*", ""))) {
-                left.add(argument);
+        return Split.of(flags, arguments).others();
+    }
+
+    /** Those flags alone, with their values. */
+    static List<String> only(Set<String> flags, List<String> arguments) {
+        return Split.of(flags, arguments).named();
+    }
+
+    /** Arguments that are some flags, which have exactly one value each, or such a value; and the others. */
+    private record Split(List<String> named, List<String> others) {
+        static Split of(Set<String> flags, List<String> arguments) {
+            Split split = new Split(new ArrayList<>(), new ArrayList<>());
+            for (int i = 0; i < arguments.size(); i++) {
+                String argument = arguments.get(i);
+                boolean valueFollows = flags.contains(argument);
+                boolean isNamed = valueFollows || flags.contains(argument.replaceFirst("=.*", ""));
+                (isNamed ? split.named : split.others).add(argument);
+                if (valueFollows && i + 1 < arguments.size()) {
+                    split.named.add(arguments.get(++i));
+                }
             }
+            return split;
         }
-        return left;
     }
 
     /** Words of a value that has flags in it; quotes hold a word with blanks together. */

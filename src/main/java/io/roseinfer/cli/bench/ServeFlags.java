@@ -1,6 +1,7 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.SplitMix64;
+import io.roseinfer.bench.http.ClientFloor;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.load.OfferedLoad;
@@ -169,11 +170,19 @@ final class ServeFlags {
         return new OfferedLoad(requests, false);
     }
 
-    /** Whether a run counts. */
-    Verdict verdict(LoadResult result) {
+    /**
+     * Whether a run counts.
+     *
+     * @param floor what the client alone came to, if that was measured
+     */
+    Verdict verdict(LoadResult result, Optional<ClientFloor> floor) {
+        EndpointFlags.Kind backend = endpoint.backend();
         return Verdict.of(
                 result,
-                objective.mostLagMillis(),
-                endpoint.ask().ignoreEos() || endpoint.backend() == EndpointFlags.Kind.SIM);
+                new Verdict.Rules(
+                        objective.mostLagMillis(),
+                        endpoint.ask().ignoreEos() || backend == EndpointFlags.Kind.SIM,
+                        backend == EndpointFlags.Kind.ENGINE,
+                        floor));
     }
 }

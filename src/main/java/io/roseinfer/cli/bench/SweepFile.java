@@ -14,7 +14,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The points of a sweep as they come in, and the file that has them. */
 final class SweepFile {
     private final Optional<ResultFile> file;
-    private final List<String> arguments;
+    private final CompareJson.Command command;
     private final Map<String, Double> bounds;
     private final double attainment;
     private final List<SweepPoint> points = new ArrayList<>();
@@ -23,17 +23,17 @@ final class SweepFile {
      * A sweep without points.
      *
      * @param file is written anew with every point
-     * @param arguments of {@code bench serve} that all points share
+     * @param command what is run; a file is resumed if the arguments that all points share are the same
      */
-    SweepFile(Optional<ResultFile> file, List<String> arguments, Map<String, Double> bounds, double attainment) {
+    SweepFile(Optional<ResultFile> file, CompareJson.Command command, Map<String, Double> bounds, double attainment) {
         this.file = file;
-        this.arguments = List.copyOf(arguments);
+        this.command = command;
         this.bounds = Map.copyOf(bounds);
         this.attainment = attainment;
     }
 
     /**
-     * Takes the points that the file has.
+     * Takes the points that the file has and that count; the others are to be measured again.
      *
      * @throws BadInput if they were measured with other arguments
      */
@@ -41,13 +41,13 @@ final class SweepFile {
         ResultFile to = file.orElseThrow(
                 () -> new BadInput("--resume has no file to read points from; name it with --json FILE"));
         to.existing().ifPresent(document -> {
-            List<String> before = CompareJson.arguments(document);
-            if (!before.equals(arguments)) {
+            List<String> before = CompareJson.command(document).shared();
+            if (!before.equals(command.shared())) {
                 throw new BadInput("--resume: " + to.shown() + " was measured with '" + String.join(" ", before)
-                        + "' and not with '" + String.join(" ", arguments)
+                        + "' and not with '" + String.join(" ", command.shared())
                         + "'; repeat the same command, or name another file");
             }
-            points.addAll(CompareJson.points(document));
+            CompareJson.points(document).stream().filter(SweepPoint::counts).forEach(points::add);
         });
     }
 
@@ -65,6 +65,6 @@ final class SweepFile {
     }
 
     ObjectNode document() {
-        return CompareJson.of(sweep(), arguments, bounds);
+        return CompareJson.of(sweep(), command, bounds);
     }
 }

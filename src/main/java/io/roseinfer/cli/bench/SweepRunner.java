@@ -2,7 +2,9 @@ package io.roseinfer.cli.bench;
 
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.cli.terminal.Terminal;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -33,6 +35,9 @@ final class SweepRunner implements AutoCloseable {
     private Optional<SystemUnderTest> system = Optional.empty();
     private Map<String, String> setting = Map.of();
 
+    /** Remedies are told once. */
+    private final Set<String> told = new HashSet<>();
+
     SweepRunner(Terminal terminal) {
         this.terminal = terminal;
     }
@@ -47,11 +52,9 @@ final class SweepRunner implements AutoCloseable {
         }
         ServeFlags.Load load = line.flags().load(line.command(), line.flags().seed());
         LoadResult result = system.get().run(line.flags(), load.offered());
-        return SweepPoint.of(
-                flags,
-                result,
-                line.flags().verdict(result),
-                line.flags().objective().goodput());
+        Verdict verdict = line.flags().verdict(result, Optional.empty());
+        verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
+        return SweepPoint.of(flags, result, verdict, line.flags().objective().goodput());
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
@@ -26,6 +27,8 @@ import tools.jackson.databind.JsonNode;
 /** The plumbing, on real sockets. What the figures come to is held where time is given, in AnswerReaderTest. */
 @Timeout(60)
 class LoadRunTest {
+    private static final Verdict.Rules RULES = new Verdict.Rules(1e6, true, false, Optional.empty());
+
     private static final Clock CLOCK = Clock.system();
     private static final Pacer AT_ONCE = deadline -> {};
     private static final Arrivals BURST = new Arrivals(Double.POSITIVE_INFINITY, 1, 0);
@@ -49,7 +52,7 @@ class LoadRunTest {
             assertThat(result.outputTokens()).isEqualTo(200);
             assertThat(result.inputTokens()).isEqualTo(280);
             assertThat(result.openedLate()).isZero();
-            assertThat(Verdict.of(result, 1e6, true).reasons()).isEmpty();
+            assertThat(Verdict.of(result, RULES).reasons()).isEmpty();
             assertThat(server.bodies().stream().map(LoadRunTest::ids))
                     .containsExactlyInAnyOrderElementsOf(load.requests().stream()
                             .map(request -> List.of(ints(request)))
@@ -149,7 +152,7 @@ class LoadRunTest {
                     .hasSize(10)
                     .allSatisfy(call -> assertThat(call.tokens()).isEqualTo(4));
             assertThat(result.openedLate()).isZero();
-            assertThat(Verdict.of(result, 1e6, true).notes())
+            assertThat(Verdict.of(result, RULES).notes())
                     .singleElement()
                     .asString()
                     .contains("10 of 20 requests failed", "status 429", "too many now");
@@ -163,7 +166,7 @@ class LoadRunTest {
             return true;
         };
         try (FakeServer server = new FakeServer(endless)) {
-            assertThat(Verdict.of(run(server, load(3, 7, 4), 1), 1e6, true).reasons())
+            assertThat(Verdict.of(run(server, load(3, 7, 4), 1), RULES).reasons())
                     .containsExactly("no request was answered to its end, the first one because the stream ended"
                             + " without [DONE]");
         }
@@ -246,7 +249,7 @@ class LoadRunTest {
                         "null")) {
             LoadResult result = new LoadRun(target, 8, Duration.ofSeconds(30), CLOCK, AT_ONCE).run(load(20, 9, 11));
             assertThat(result.outputTokens()).isEqualTo(220);
-            assertThat(Verdict.of(result, 1e6, true).reasons()).isEmpty();
+            assertThat(Verdict.of(result, RULES).reasons()).isEmpty();
         }
     }
 }

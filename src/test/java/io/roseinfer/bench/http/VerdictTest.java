@@ -6,6 +6,7 @@ import io.roseinfer.bench.http.CallResult.Arrived;
 import io.roseinfer.bench.http.CallResult.Counted;
 import io.roseinfer.bench.http.CallResult.Times;
 import io.roseinfer.bench.http.CallResult.Usage;
+import io.roseinfer.metrics.Summary;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
@@ -15,6 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class VerdictTest {
+    private static final Verdict.Rules RULES = new Verdict.Rules(1, true, false, Optional.empty());
+
     private static final long MILLI = 1_000_000;
 
     /** Request i is due at i · 10 ms, sent so much later, and answered with 4 tokens for 6. */
@@ -50,7 +53,7 @@ class VerdictTest {
 
     @Test
     void a_punctual_client_and_an_honest_server_count() {
-        Verdict verdict = Verdict.of(punctual(new Usage(6, 4, 10)), 1, true);
+        Verdict verdict = Verdict.of(punctual(new Usage(6, 4, 10)), RULES);
         assertThat(verdict.reasons()).isEmpty();
         assertThat(verdict.notes()).isEmpty();
         assertThat(verdict.isValid()).isTrue();
@@ -59,16 +62,57 @@ class VerdictTest {
     @Test
     void a_late_client_makes_a_run_invalid() {
         LoadResult run = run(200, id -> call(id, id % 20 == 0 ? 3 : 0.05, new Usage(6, 4, 10)));
-        assertThat(Verdict.of(run, 1, true).reasons())
+        assertThat(Verdict.of(run, RULES).reasons())
                 .singleElement()
                 .asString()
                 .startsWith("the client was late: p99 of the dispatch lag is 3.000 ms");
     }
 
+    private static final LoadResult LATE = run(200, id -> call(id, id % 20 == 0 ? 3 : 0.05, new Usage(6, 4, 10)));
+
+    private static List<String> remedies(LoadResult run, boolean hasEngine, double floorLagMillis) {
+        ClientFloor floor = new ClientFloor(1e5, Summary.of(floorLagMillis), Summary.of(0.1));
+        return Verdict.of(run, new Verdict.Rules(1, true, hasEngine, Optional.of(floor)))
+                .remedies();
+    }
+
+    @Test
+    void a_late_client_is_told_to_share_no_core_with_what_it_measures() {
+        assertThat(remedies(LATE, true, 0.1))
+                .hasSize(2)
+                .first()
+                .asString()
+                .isEqualTo("leave the client a core: --threads below the number of cores");
+        assertThat(remedies(LATE, false, 0.1)).hasSize(2).first().asString().contains("a machine of its own");
+    }
+
+    @Test
+    void a_client_that_is_late_with_nobody_beside_it_is_told_of_other_work_on_its_machine() {
+        assertThat(remedies(LATE, true, 2.5))
+                .hasSize(3)
+                .first()
+                .asString()
+                .startsWith("the client's floor is late, too, so something else has this machine");
+    }
+
+    @Test
+    void compilers_that_take_a_tenth_of_the_run_are_a_reason_to_warm_up_longer() {
+        LoadResult cold =
+                new LoadResult(0, LATE.endNanos(), true, LATE.calls(), new ClientCost(0, 0, 0, 201), 0, List.of());
+        assertThat(LATE.seconds()).isEqualTo(2);
+        assertThat(remedies(cold, true, 0.1))
+                .contains("the JVM's compilers were still at work: more --warmup-requests");
+    }
+
+    @Test
+    void who_was_in_time_is_told_nothing() {
+        assertThat(remedies(punctual(new Usage(7, 4, 11)), true, 2.5)).isEmpty();
+    }
+
     @Test
     void one_stall_makes_a_run_invalid() {
         LoadResult run = run(200, id -> call(id, id == 77 ? 15 : 0.05, new Usage(6, 4, 10)));
-        assertThat(Verdict.of(run, 1, true).reasons())
+        assertThat(Verdict.of(run, RULES).reasons())
                 .singleElement()
                 .asString()
                 .startsWith("the client stalled: a request was sent 15.000 ms late");
@@ -78,7 +122,7 @@ class VerdictTest {
     void lateness_that_adds_up_makes_a_run_invalid() {
         LoadResult run = run(200, id -> call(id, id * 0.2, new Usage(6, 4, 10)));
         assertThat(run.achievedRate()).isLessThan(0.99 * run.scheduledRate());
-        assertThat(Verdict.of(run, 1, true).reasons())
+        assertThat(Verdict.of(run, RULES).reasons())
                 .singleElement()
                 .asString()
                 .startsWith("the client was late: p99 of the dispatch lag is 39.402 ms");
@@ -93,7 +137,7 @@ class VerdictTest {
                 "6 | 4 | 11 | usage adds 6 and 4 up to 11"
             })
     void wrong_usage_makes_a_run_invalid(int prompt, int completion, int total, String reason) {
-        assertThat(Verdict.of(punctual(new Usage(prompt, completion, total)), 1, true)
+        assertThat(Verdict.of(punctual(new Usage(prompt, completion, total)), RULES)
                         .reasons())
                 .containsExactly("the server's counts are wrong for 200 of 200 requests: request 0: " + reason);
     }
@@ -101,7 +145,7 @@ class VerdictTest {
     @Test
     void one_wrong_usage_among_many_makes_a_run_invalid() {
         LoadResult run = run(200, id -> call(id, 0.05, id == 150 ? new Usage(5, 4, 9) : new Usage(6, 4, 10)));
-        assertThat(Verdict.of(run, 1, true).reasons())
+        assertThat(Verdict.of(run, RULES).reasons())
                 .containsExactly("the server's counts are wrong for 1 of 200 requests: request 150:"
                         + " usage says the prompt has 5 tokens and 6 were sent");
     }
@@ -113,11 +157,10 @@ class VerdictTest {
             return new CallResult(
                     id, 6, 5, whole.times(), whole.arrivals(), whole.usage(), whole.server(), whole.error());
         });
-        assertThat(Verdict.of(run, 1, false).isValid()).isTrue();
-        assertThat(Verdict.of(run, 1, true).reasons())
-                .singleElement()
-                .asString()
-                .contains("it sent 4 tokens, and 5");
+        assertThat(Verdict.of(run, new Verdict.Rules(1, false, false, Optional.empty()))
+                        .isValid())
+                .isTrue();
+        assertThat(Verdict.of(run, RULES).reasons()).singleElement().asString().contains("it sent 4 tokens, and 5");
     }
 
     @Test
@@ -136,7 +179,7 @@ class VerdictTest {
                             Optional.empty(),
                             Optional.of("cut"));
         });
-        Verdict verdict = Verdict.of(run, 1, true);
+        Verdict verdict = Verdict.of(run, RULES);
         assertThat(verdict.isValid()).isTrue();
         assertThat(verdict.notes()).containsExactly("100 of 200 requests failed, the first one because cut");
         assertThat(LatencyTable.fromSent(run).get("ttft")).hasSize(100);
@@ -151,7 +194,7 @@ class VerdictTest {
                     times.dueNanos(), times.sentNanos(), times.sentNanos(), times.lastChoiceNanos(), times.endNanos());
             return new CallResult(id, 6, 4, held, whole.arrivals(), whole.usage(), whole.server(), whole.error());
         });
-        Verdict verdict = Verdict.of(run, 1, true);
+        Verdict verdict = Verdict.of(run, RULES);
         assertThat(verdict.isValid()).isTrue();
         assertThat(verdict.notes()).singleElement().asString().startsWith("200 requests waited in the client");
         assertThat(LatencyTable.fromDue(run).get("ttft_intended")).containsOnly(70);

@@ -13,14 +13,14 @@ class WorkloadTest {
             Workload.of(List.of("a", "bb", "a"), GenerationRequest.of("-").withMaxNewTokens(5));
 
     @Test
-    void of_texts_keepsEverythingButThePrompt() {
+    void of_texts_keeps_everything_but_the_prompt() {
         assertThat(WORKLOAD.requests())
                 .allSatisfy(request -> assertThat(request.maxNewTokens()).isEqualTo(5));
         assertThat(WORKLOAD.requests().get(1).prompt()).isEqualTo(new Prompt.Text("bb"));
     }
 
     @Test
-    void pretokenized_texts_becomeTheirIds() {
+    void pretokenized_texts_become_their_ids() {
         List<int[]> ids = WORKLOAD.pretokenized(text -> new int[] {text.length()}).requests().stream()
                 .map(request -> ((Prompt.Tokens) request.prompt()).ids())
                 .toList();
@@ -28,7 +28,7 @@ class WorkloadTest {
     }
 
     @Test
-    void pretokenized_sameText_isTokenizedOnce() {
+    void pretokenized_same_text_is_tokenized_once() {
         List<String> seen = new ArrayList<>();
         WORKLOAD.pretokenized(text -> {
             seen.add(text);

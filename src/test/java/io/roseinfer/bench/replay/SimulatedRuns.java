@@ -2,6 +2,8 @@ package io.roseinfer.bench.replay;
 
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.load.Arrivals;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.RandomPrompts;
@@ -10,6 +12,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.List;
 
 /** Simulated servers of the tests, and loads for them. */
 public final class SimulatedRuns {
@@ -46,6 +49,11 @@ public final class SimulatedRuns {
     public static OfferedLoad load(int requests, double rate, long seed) {
         return OfferedLoad.of(
                 new RandomPrompts(PROMPT, OUTPUT, 0.5, 0, 256, seed).requests(requests), new Arrivals(rate, 1, seed));
+    }
+
+    /** A run as if it had been recorded, and counted. */
+    public static RecordedRun recorded(LoadResult run) {
+        return new RecordedRun("run", List.of(), run, 0, new Verdict(List.of(), List.of(), List.of()));
     }
 
     /** Two milliseconds a step, a tenth for a token. */

@@ -86,7 +86,7 @@ class SimulatedServerTest {
                             inFlight,
                             0)
                     .run(SimulatedRuns.load(50, 60, 5));
-            assertThat(new RecordedRun("run", List.of(), run, 0).inFlight()).isEqualTo(inFlight);
+            assertThat(SimulatedRuns.recorded(run).inFlight()).isEqualTo(inFlight);
         }
     }
 
@@ -126,7 +126,7 @@ class SimulatedServerTest {
     @Test
     void a_run_s_steps_give_back_the_costs_it_was_made_with() {
         LoadResult run = SimulatedRuns.server(exact(SimulatedRuns.costs()), 0).run(SimulatedRuns.load(300, 60, 5));
-        CostTable fitted = new RecordedRun("run", List.of(), run, 0).times().costs();
+        CostTable fitted = SimulatedRuns.recorded(run).times().costs();
         for (StepRecord step : run.steps()) {
             StepShape shape = StepShape.of(step);
             double truth = SimulatedRuns.costs().nanos(shape);

@@ -36,7 +36,7 @@ class JsonReportTest {
     }
 
     @Test
-    void of_oneRequest_hasEveryFieldAndNoOther() {
+    void of_one_request_has_every_field_and_no_other() {
         assertThat(report(false, Results.run(List.of(REQUEST), 3, 6_119)))
                 .hasToString(json("""
                 {"schema":1,"settings":{"num_requests":1},
@@ -75,20 +75,20 @@ class JsonReportTest {
     }
 
     @Test
-    void of_withIds_givesEachRequestsTokens() {
+    void of_with_ids_gives_each_requests_tokens() {
         assertThat(report(true, Results.run(List.of(REQUEST), 0, 10)).at("/runs/0/requests/0/ids"))
                 .hasToString("[100,101,102]");
     }
 
     @Test
-    void of_absoluteSchedule_summarizesTheLag() {
+    void of_absolute_schedule_summarizes_the_lag() {
         assertThat(report(false, Results.run(List.of(REQUEST), 0, 10, 20L, 40L))
                         .at("/runs/0/summary/submit_lag_ms/max"))
                 .hasToString("0.04");
     }
 
     @Test
-    void of_everyRequestRejected_saysNothingWasMeasured() {
+    void of_every_request_rejected_says_nothing_was_measured() {
         assertThat(report(false, Results.run(List.of(), 2, 10)).at("/runs/0/summary/ttft_ms"))
                 .hasToString("{\"count\":0,\"p50\":null,\"p95\":null,\"p99\":null,\"mean\":null,\"max\":null}");
     }

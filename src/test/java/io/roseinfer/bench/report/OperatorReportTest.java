@@ -42,7 +42,7 @@ class OperatorReportTest {
                     decode(1_980_000, 1_600_000, 360_000)));
 
     @Test
-    void text_stepsOfBothKinds_hasATableEach() {
+    void text_steps_of_both_kinds_has_a_table_each() {
         assertThat(OperatorReport.text(RUN)).isEqualTo("""
                 === operators: 1 prefill steps, mean 1.0 rows and 256.0 tokens ===
                 operator           calls    mean us     p50 us   share    GB/s  GFLOP/s
@@ -61,12 +61,12 @@ class OperatorReportTest {
     }
 
     @Test
-    void text_runWithoutProfile_isEmpty() {
+    void text_run_without_profile_is_empty() {
         assertThat(OperatorReport.text(Results.run(List.of(), 0, 10))).isEmpty();
     }
 
     @Test
-    void json_profiledRun_hasWhatTheTablesSay() {
+    void json_profiled_run_has_what_the_tables_say() {
         JsonNode profile =
                 new JsonReport(false).of(Map.of(), NOWHERE, List.of(RUN)).at("/runs/0/profile/1");
         assertThat(profile.at("/operators/0"))

@@ -34,14 +34,14 @@ class ResultFileTest {
     Path folder;
 
     @Test
-    void write_json_isOneLineOfText() throws IOException {
+    void write_json_is_one_line_of_text() throws IOException {
         Path file = folder.resolve("run.json");
         ResultFile.at("--json", file).write(DOCUMENT);
         assertThat(file).hasContent("{\"schema\":1}\n");
     }
 
     @Test
-    void write_zst_decompressesToTheSameText() throws IOException {
+    void write_zst_decompresses_to_the_same_text() throws IOException {
         Path file = folder.resolve("run.json.zst");
         ResultFile.at("--json", file).write(DOCUMENT);
         try (InputStream in = new ZstdInputStream(Files.newInputStream(file))) {
@@ -50,7 +50,7 @@ class ResultFileTest {
     }
 
     @Test
-    void at_missingDirectory_isRefusedBeforeTheRun() {
+    void at_missing_directory_is_refused_before_the_run() {
         assertThatThrownBy(() -> ResultFile.at("--json", folder.resolve("none/run.json")))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("--json")
@@ -58,7 +58,7 @@ class ResultFileTest {
     }
 
     @Test
-    void at_directory_isRefusedBeforeTheRun() {
+    void at_directory_is_refused_before_the_run() {
         assertThatThrownBy(() -> ResultFile.at("--json", folder))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("is a directory");

@@ -22,7 +22,7 @@ class SchedulerReportTest {
     }
 
     @Test
-    void text_online_tellsPhasesAndLatencies() {
+    void text_online_tells_phases_and_latencies() {
         assertThat(SchedulerReport.text(Mode.ONLINE, 1, List.of(run(30), run(60))))
                 .isEqualTo("""
                         === online summary ===
@@ -44,7 +44,7 @@ class SchedulerReportTest {
     }
 
     @Test
-    void text_offline_tellsThroughputAlone() {
+    void text_offline_tells_throughput_alone() {
         assertThat(SchedulerReport.text(Mode.OFFLINE, 0, List.of(run(30)))).isEqualTo("""
                         === offline summary ===
                         Warmup runs: 0
@@ -59,7 +59,7 @@ class SchedulerReportTest {
     }
 
     @Test
-    void text_oneTokenPerRequest_hasNoDecodeThroughput() {
+    void text_one_token_per_request_has_no_decode_throughput() {
         SchedulerRun run = new SchedulerRun(10 * MS, 0, 0, List.of(new RequestTimes(6, 1, 0, 10 * MS, 10 * MS)));
         assertThat(SchedulerReport.text(Mode.ONLINE, 0, List.of(run)))
                 .contains("Throughput(completion,decode) p50/mean: 0.00/0.00 tokens/s");

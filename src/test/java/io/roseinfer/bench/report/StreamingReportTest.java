@@ -18,7 +18,7 @@ class StreamingReportTest {
             Results.request(1, 4, 50, 70, 100, 1_000, 31_000, 36_000, 42_000));
 
     @Test
-    void text_burst_isTheBlockOfThePosts() {
+    void text_burst_is_the_block_of_the_posts() {
         String text = new StreamingReport(SETUP, SubmitSchedule.burst()).text(Results.run(TWO, 0, 6_119));
         assertThat(text).isEqualTo("""
                         === streaming benchmark ===
@@ -47,7 +47,7 @@ class StreamingReportTest {
     }
 
     @Test
-    void text_absoluteSchedule_tellsIntervalAndLag() {
+    void text_absolute_schedule_tells_interval_and_lag() {
         SubmitSchedule schedule = new SubmitSchedule(Mode.ABSOLUTE, 1);
         String text = new StreamingReport(SETUP, schedule).text(Results.run(TWO, 0, 1_050, 50L, 70L));
         assertThat(text).contains("""
@@ -58,20 +58,20 @@ class StreamingReportTest {
     }
 
     @Test
-    void text_relativeSchedule_hasNoLag() {
+    void text_relative_schedule_has_no_lag() {
         SubmitSchedule schedule = new SubmitSchedule(Mode.RELATIVE, 0.25);
         String text = new StreamingReport(SETUP, schedule).text(Results.run(TWO, 0, 1_050));
         assertThat(text).contains("Submit interval/schedule: 0.250 ms / relative\nadd_request latency");
     }
 
     @Test
-    void text_rejectedRequests_countsThemAfterTheAcceptedOnes() {
+    void text_rejected_requests_counts_them_after_the_accepted_ones() {
         String text = new StreamingReport(SETUP, SubmitSchedule.burst()).text(Results.run(TWO, 5, 1_050));
         assertThat(text).contains("Requests: 2\nRejected: 5\nPrompt tokens (total): 8\n");
     }
 
     @Test
-    void text_everyRequestRejected_isAllZeros() {
+    void text_every_request_rejected_is_all_zeros() {
         String text = new StreamingReport(SETUP, SubmitSchedule.burst()).text(Results.run(List.of(), 3, 10));
         assertThat(text)
                 .contains("Requests: 0\nRejected: 3\nPrompt tokens (total): 0\n")
@@ -80,12 +80,12 @@ class StreamingReportTest {
     }
 
     @Test
-    void runBanner_singleRun_isEmpty() {
+    void run_banner_single_run_is_empty() {
         assertThat(StreamingReport.runBanner(1, 1)).isEmpty();
     }
 
     @Test
-    void banners_severalRuns_countFromOne() {
+    void banners_several_runs_count_from_one() {
         assertThat(StreamingReport.warmupBanner(1, 1) + StreamingReport.runBanner(2, 3))
                 .isEqualTo("=== warmup 1/1 ===\n=== run 2/3 ===\n");
     }

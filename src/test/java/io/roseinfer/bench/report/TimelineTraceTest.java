@@ -87,7 +87,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_steps_areFilledByTheirPhasesAndDoNotOverlap() throws IOException {
+    void write_steps_are_filled_by_their_phases_and_do_not_overlap() throws IOException {
         RunResult run = simulated();
         JsonNode trace = trace(List.of(run));
         List<Slice> steps = slices(trace, "step");
@@ -117,7 +117,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_requests_haveSpansThatAddUpToTheirLatency() throws IOException {
+    void write_requests_have_spans_that_add_up_to_their_latency() throws IOException {
         RunResult run = simulated();
         List<Slice> spans = slices(trace(List.of(run)), "request");
         assertThat(run.requests()).hasSize(12);
@@ -133,7 +133,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_counters_followTheSteps() throws IOException {
+    void write_counters_follow_the_steps() throws IOException {
         RunResult run = simulated();
         List<JsonNode> free = events(trace(List.of(run)), "C").stream()
                 .filter(event -> event.get("name").stringValue().equals("free blocks"))
@@ -177,7 +177,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_step_tellsItsFiguresAndTimesToTheNanosecond() throws IOException {
+    void write_step_tells_its_figures_and_times_to_the_nanosecond() throws IOException {
         RunResult run = withSteps(step(3, 12_000_000, 40, 2));
         assertThat(events(trace(List.of(run)), "X").getFirst())
                 .hasToString("{\"name\":\"mixed\",\"cat\":\"step\",\"ph\":\"X\",\"ts\":1.2E7,\"dur\":23.001,\"pid\":1,"
@@ -189,7 +189,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_stepsInFlightTogether_areOnThreadsOfTheirOwn() throws IOException {
+    void write_steps_in_flight_together_are_on_threads_of_their_own() throws IOException {
         JsonNode trace = trace(List.of(withSteps(step(0, 0, 4, 0), step(1, 10, 0, 1), step(2, 24, 0, 1))));
         assertThat(slices(trace, "step")).extracting(Slice::thread).containsExactly(1L, 2L, 1L);
         assertThat(slices(trace, "step")).extracting(Slice::name).containsExactly("prefill", "decode", "decode");
@@ -201,7 +201,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_severalEngines_haveThreadsAndCountersOfTheirOwn() throws IOException {
+    void write_several_engines_have_threads_and_counters_of_their_own() throws IOException {
         RunResult run = withSteps(
                 of(0, step(2, 0, 4, 0)), of(1, step(3, 10, 0, 1)), of(0, step(3, 11, 0, 1)), of(1, step(4, 50, 0, 1)));
         JsonNode trace = trace(List.of(run));
@@ -218,7 +218,7 @@ class TimelineTraceTest {
     }
 
     @Test
-    void write_severalRuns_areProcessesOfTheirOwn() throws IOException {
+    void write_several_runs_are_processes_of_their_own() throws IOException {
         RunResult run = withSteps(step(0, 0, 4, 0));
         List<String> processes = new ArrayList<>();
         for (JsonNode event : events(trace(List.of(run, run)), "M")) {

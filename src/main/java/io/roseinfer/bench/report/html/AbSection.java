@@ -40,7 +40,8 @@ final class AbSection {
         boolean worse = own.path("worse").asBoolean(false);
         String metric = own.path("metric").asString("");
         JsonNode decides = own.path("ratios").path(metric);
-        StringBuilder out = new StringBuilder("<h2>A and B: " + Markup.text(name) + "</h2>\n");
+        StringBuilder out = new StringBuilder(
+                "<h2>" + (name.equals("ab") ? "A and B" : "A and B: " + Markup.text(name)) + "</h2>\n");
         out.append("<section class=\"verdict " + (worse ? "bad" : "good") + "\"><strong>"
                 + Markup.text(metric.replace('_', ' ')) + "</strong> changes by " + change(decides, "ratio") + " ("
                 + change(decides, "low") + " to " + change(decides, "high") + ") from A to B. "
@@ -56,7 +57,8 @@ final class AbSection {
         out.append("<dl>");
         about(out, "A", own.path("a"));
         about(out, "B", own.path("b"));
-        about(out, "Both", own.path("command"));
+        about(out, "Both", own.path("shared"));
+        about(out, "Arguments of the command", own.path("command"));
         return out.append("</dl>\n").toString();
     }
 

@@ -47,9 +47,10 @@ final class Chart {
      * A point that is drawn as one.
      *
      * @param style which of the page's colours, 0 to 5
-     * @param label beside it; a mark with one is larger
+     * @param label beside it; a mark with one is a ring around the point
+     * @param hollow whether it is drawn as a circle and not as a disc, and above these
      */
-    record Mark(int style, double x, double y, String label) {}
+    record Mark(int style, double x, double y, String label, boolean hollow) {}
 
     private final String title;
     private final String xLabel;
@@ -119,7 +120,8 @@ final class Chart {
                 .append("\" points=\"")
                 .append(points(line))
                 .append("\"/>"));
-        marks.forEach(mark -> mark(out, mark));
+        marks.stream().filter(mark -> !mark.hollow()).forEach(mark -> mark(out, mark));
+        marks.stream().filter(Mark::hollow).forEach(mark -> mark(out, mark));
         out.append("</svg>");
         if (series.size() > 1) {
             out.append("<p class=\"legend\">");
@@ -137,8 +139,8 @@ final class Chart {
         String at = Markup.at(x(Math.min(mark.x(), xHigh)));
         String height = Markup.at(y(Math.min(mark.y(), yHigh)));
         boolean named = !mark.label().isEmpty();
-        out.append("<circle class=\"" + (named ? "r" : "m") + mark.style() + "\" cx=\"" + at + "\" cy=\"" + height
-                + "\" r=\"" + (named ? 8 : 3.5) + "\"/>");
+        out.append("<circle class=\"" + (named ? "r" : mark.hollow() ? "h" : "m") + mark.style() + "\" cx=\"" + at
+                + "\" cy=\"" + height + "\" r=\"" + (named ? 8 : mark.hollow() ? 4.5 : 3.5) + "\"/>");
         if (named) {
             out.append("<text class=\"label\" text-anchor=\"end\" dx=\"-12\" dy=\"4\" x=\"" + at + "\" y=\"" + height
                     + "\">" + Markup.text(mark.label()) + "</text>");

@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -44,30 +43,11 @@ public final class HtmlReport {
                     return;
                 }
                 runs.addAll(ResultDocument.of(name, document));
-                studies.append(replay(name, document.path("roseinfer").path("replay_of")));
+                studies.append(
+                        ReplaySection.markup(name, document.path("roseinfer").path("replay_of")));
                 studies.append(PartsSection.markup(name, document.path("roseinfer")));
             }
         }
-    }
-
-    /** What a replay changed, or was wrong by. */
-    private static String replay(String name, JsonNode of) {
-        if (of.isMissingNode()) {
-            return "";
-        }
-        StringBuilder out = new StringBuilder("<h2>" + Markup.text(name) + " against "
-                + Markup.text(of.path("name").asString(""))
-                + "</h2>\n<div class=\"scroll\"><table><thead><tr><th>ms</th>"
-                + "<th>recorded</th><th>replayed</th><th>change</th></tr></thead><tbody>");
-        for (JsonNode row : of.path("rows")) {
-            double before = row.path("recorded_ms").asDouble();
-            double after = row.path("replayed_ms").asDouble();
-            out.append("<tr><th>" + row.path("metric").asString("").toUpperCase(Locale.ROOT) + " p"
-                    + Markup.tick(row.path("percentile").asDouble()) + "</th><td>" + Markup.number(before) + "</td><td>"
-                    + Markup.number(after)
-                    + String.format(Locale.ROOT, "</td><td>%+.1f %%</td></tr>", 100 * (after / before - 1)));
-        }
-        return out.append("</tbody></table></div>\n").toString();
     }
 
     /**
@@ -115,6 +95,12 @@ public final class HtmlReport {
         words.put(
                 "Waiting, streaming",
                 "requests that were sent and have no token yet; requests that have one and are not over");
+        words.put(
+                "Queue, prefill, tokens",
+                "of a request in the waterfall: sent and not admitted; admitted and without a token; from the first token to the last");
+        words.put(
+                "KV blocks",
+                "those that requests hold when a step is planned; blocks that only the prefix cache keeps can be given out and are free");
         words.put(
                 "Goodput, knee",
                 "requests per second that were answered within all bounds; the highest rate up to which good requests are completed"
@@ -191,6 +177,10 @@ public final class HtmlReport {
                         judged -> {
                             out.append(judged.valid() ? "The run is valid." : "<strong>The run is invalid.</strong>");
                             list(out, judged.reasons());
+                            if (!judged.remedies().isEmpty()) {
+                                out.append("To do:");
+                                list(out, judged.remedies());
+                            }
                             list(out, judged.notes());
                         },
                         () -> out.append(
@@ -294,6 +284,7 @@ public final class HtmlReport {
                                 new Chart.Series("streaming", 0, course.seconds(), course.streaming())),
                         false)
                 .svg());
+        out.append(KvCourse.svg(run, of)).append(Waterfall.svg(run, of));
     }
 
     private Map<String, List<String>> rows(Function<ShownRun, Map<String, String>> part) {

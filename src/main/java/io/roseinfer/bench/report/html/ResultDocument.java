@@ -1,11 +1,14 @@
 package io.roseinfer.bench.report.html;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 import java.util.stream.DoubleStream;
 import tools.jackson.databind.JsonNode;
 
@@ -67,12 +70,40 @@ final class ResultDocument {
         ShownRun.Judged judged = new ShownRun.Judged(
                 validity.path("valid").asBoolean(false),
                 texts(validity.path("reasons")),
+                texts(validity.path("remedies")),
                 texts(validity.path("notes")));
         Map<String, String> about = new LinkedHashMap<>();
         about.put("Command", "roseinfer " + String.join(" ", texts(own.path("command"))));
         about.put("Date", root.path("date").asString(""));
         about(about, own);
-        return new ShownRun(name, Optional.of(judged), requests, failed, facts, about);
+        return new ShownRun(name, Optional.of(judged), requests, failed, engine(own), facts, about);
+    }
+
+    /** The engine's steps, by the names of their columns. */
+    private static ShownRun.Engine engine(JsonNode own) {
+        Map<String, Integer> columns = new HashMap<>();
+        own.path("steps").path("columns").forEach(name -> columns.put(name.asString(""), columns.size()));
+        List<ShownRun.Step> steps = new ArrayList<>();
+        for (JsonNode row : own.path("steps").path("rows")) {
+            ToLongFunction<Fact> value =
+                    fact -> row.path(columns.getOrDefault(fact.key(), -1)).asLong(0);
+            double start = value.applyAsLong(Fact.START_NANOS);
+            double nanos = value.applyAsLong(Fact.PLAN_NANOS)
+                    + value.applyAsLong(Fact.PACK_NANOS)
+                    + value.applyAsLong(Fact.DEVICE_NANOS)
+                    + value.applyAsLong(Fact.APPLY_NANOS);
+            steps.add(new ShownRun.Step(
+                    start / NANOS_PER_MILLI,
+                    (start + nanos) / NANOS_PER_MILLI,
+                    value.applyAsLong(Fact.PREFILL_TOKENS) > 0,
+                    (int) value.applyAsLong(Fact.FREE_BLOCKS),
+                    (int) value.applyAsLong(Fact.ENGINE)));
+        }
+        return new ShownRun.Engine(own.path("settings").path("kv_blocks").asInt(0), steps);
+    }
+
+    private static double admitted(JsonNode stamp) {
+        return stamp.isNumber() ? stamp.asDouble() / NANOS_PER_MILLI : Double.NaN;
     }
 
     private static ShownRun.Request served(JsonNode request) {
@@ -92,6 +123,7 @@ final class ResultDocument {
         return new ShownRun.Request(
                 request.path("due_ns").asDouble() / NANOS_PER_MILLI,
                 request.path("sent_ns").asDouble() / NANOS_PER_MILLI,
+                admitted(request.path("server").path("admitted_ns")),
                 request.path("last_choice_ns").asDouble() / NANOS_PER_MILLI,
                 array(tokens),
                 array(gaps));
@@ -111,7 +143,7 @@ final class ResultDocument {
                     gaps[i] = tokens[i + 1] - tokens[i];
                 }
                 double end = request.path("finish_ns").asDouble() / NANOS_PER_MILLI;
-                requests.add(new ShownRun.Request(sent, sent, end, tokens, gaps));
+                requests.add(new ShownRun.Request(sent, sent, admitted(request.path("admit_ns")), end, tokens, gaps));
             }
             Map<String, String> facts = new LinkedHashMap<>();
             fact(facts, "Output tokens/s", run.path("summary").path("throughput_tok_s"));
@@ -123,6 +155,7 @@ final class ResultDocument {
                     Optional.empty(),
                     requests,
                     run.path("rejected").asInt(0),
+                    ShownRun.Engine.UNKNOWN,
                     facts,
                     about));
         }

@@ -3,11 +3,11 @@ package io.roseinfer.bench.report.html;
 import io.roseinfer.bench.compare.CompareJson;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
+import io.roseinfer.bench.compare.SweepReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
@@ -38,11 +38,15 @@ final class SweepSection {
     }
 
     String markup() {
-        StringBuilder out = new StringBuilder("<h2>Sweep " + Markup.text(name) + "</h2>\n");
-        out.append("<section class=\"verdict good\">");
+        StringBuilder out = new StringBuilder("<h2>" + Markup.text(title()) + "</h2>\n");
+        out.append("<section class=\"verdict " + (sweep.invalid().isEmpty() ? "good" : "warn") + "\">");
         String objective = objective();
-        out.append(objective.isEmpty() ? "" : Markup.text("Good: " + objective + ". "));
-        sweep.bySettings().forEach(settings -> out.append(Markup.text(finding(settings, !objective.isEmpty()))));
+        out.append(objective.isEmpty() ? "" : Markup.text("Good: " + objective + ". ") + "<br/>");
+        if (hasRates()) {
+            sweep.bySettings()
+                    .forEach(settings -> out.append(Markup.text(finding(settings, !objective.isEmpty())) + "<br/>"));
+        }
+        invalid(out);
         out.append("</section>\n<div class=\"charts\">\n");
         if (hasRates()) {
             out.append(againstRate("Goodput against rate", "good requests/s", "request_goodput", true));
@@ -52,9 +56,19 @@ final class SweepSection {
         out.append(pareto()).append("</div>\n");
         table(out);
         out.append("<dl><dt>Command</dt><dd><code>"
-                + Markup.text("roseinfer bench sweep " + String.join(" ", CompareJson.arguments(document)))
+                + Markup.text("roseinfer "
+                        + String.join(" ", CompareJson.command(document).words()))
                 + "</code></dd></dl>\n");
         return out.toString();
+    }
+
+    /** What was varied, and the file's name if that says more than the command's. */
+    private String title() {
+        String flags = sweep.points().stream()
+                .flatMap(point -> point.flags().keySet().stream())
+                .distinct()
+                .collect(Collectors.joining(", "));
+        return "Sweep" + (flags.isEmpty() ? "" : " over " + flags) + (name.equals("sweep") ? "" : ": " + name);
     }
 
     private String objective() {
@@ -70,18 +84,25 @@ final class SweepSection {
     }
 
     private String finding(Sweep.Settings settings, boolean hasObjective) {
-        if (!hasRates()) {
-            return "";
-        }
         String of = settings.flags().isEmpty() ? "" : label(settings.flags()) + ": ";
-        return of + (hasObjective ? "highest rate that meets it " + rate(sweep.highest(settings)) + ", " : "") + "knee "
-                + rate(sweep.knee(settings)) + ". ";
+        return of + (hasObjective ? "highest rate that meets it " + rate(sweep.highest(settings)) + "; " : "") + "knee "
+                + rate(sweep.knee(settings)) + ".";
     }
 
-    private static String rate(Optional<SweepPoint> point) {
-        return point.map(found ->
-                        Markup.number(found.figure(SweepPoint.OFFERED_RATE).orElse(0)) + " requests/s")
-                .orElse("below all that were tried");
+    private static String rate(Sweep.Answer answer) {
+        return SweepReport.answer(answer, Markup::number);
+    }
+
+    /** The points that do not count, and why. */
+    private void invalid(StringBuilder out) {
+        List<SweepPoint> invalid = sweep.invalid();
+        if (!invalid.isEmpty()) {
+            out.append("<strong>" + invalid.size() + " of " + sweep.points().size()
+                    + " points do not count</strong>; they are hollow in the charts.<ul>");
+            invalid.forEach(point -> out.append("<li>"
+                    + Markup.text(label(point.flags()) + ": " + point.reasons().getFirst()) + "</li>"));
+            out.append("</ul>");
+        }
     }
 
     private boolean hasRates() {
@@ -111,15 +132,18 @@ final class SweepSection {
                     style,
                     points.stream().map(SweepSection::offered).toList(),
                     points.stream().map(point -> point.figure(figure).orElse(0)).toList()));
-            points.forEach(point -> marks.add(
-                    new Chart.Mark(style, offered(point), point.figure(figure).orElse(0), "")));
-            Optional<SweepPoint> knee = marksKnee ? sweep.knee(settings) : Optional.empty();
-            knee.ifPresent(point -> marks.add(
-                    new Chart.Mark(style, offered(point), point.figure(figure).orElse(0), "knee")));
+            points.forEach(point -> marks.add(mark(style, point, figure, "")));
+            if (marksKnee && sweep.knee(settings) instanceof Sweep.Answer.At knee) {
+                marks.add(mark(style, knee.point(), figure, "knee"));
+            }
         }
         return new Chart(title, "requests/s offered", yLabel, series, false)
                 .withMarks(marks)
                 .svg();
+    }
+
+    private static Chart.Mark mark(int style, SweepPoint point, String figure, String label) {
+        return new Chart.Mark(style, offered(point), point.figure(figure).orElse(0), label, !point.counts());
     }
 
     private static double offered(SweepPoint point) {
@@ -137,7 +161,8 @@ final class SweepSection {
                         best.contains(point) ? 0 : 1,
                         Sweep.tokensPerUser(point).orElse(0),
                         point.figure("output_throughput").orElse(0),
-                        ""))
+                        "",
+                        !point.counts()))
                 .toList();
         Chart.Series front = new Chart.Series(
                 "no point beats these in both",
@@ -168,7 +193,7 @@ final class SweepSection {
                     out.append("<td>" + (value.isPresent() ? Markup.number(value.getAsDouble()) : "–") + "</td>");
                 }
                 out.append("<td>" + (point.meets(sweep.attainment()) ? "yes" : "no") + "</td><td>"
-                        + (point.reasons().isEmpty()
+                        + (point.counts()
                                 ? "yes"
                                 : "no: " + Markup.text(point.reasons().getFirst()))
                         + "</td></tr>");

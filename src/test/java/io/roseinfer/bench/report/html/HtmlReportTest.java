@@ -174,9 +174,16 @@ class HtmlReportTest {
 
     @Test
     void requests_wait_and_stream_when_their_stamps_say_so() {
-        ShownRun.Request request = new ShownRun.Request(0, 0, 1000, new double[] {500, 999}, new double[] {499});
+        ShownRun.Request request =
+                new ShownRun.Request(0, 0, Double.NaN, 1000, new double[] {500, 999}, new double[] {499});
         TimeCourse course = TimeCourse.of(new ShownRun(
-                "a", java.util.Optional.empty(), List.of(request), 0, java.util.Map.of(), java.util.Map.of()));
+                "a",
+                java.util.Optional.empty(),
+                List.of(request),
+                0,
+                ShownRun.Engine.UNKNOWN,
+                java.util.Map.of(),
+                java.util.Map.of()));
         assertThat(course.waiting().subList(0, 50)).containsOnly(1.0);
         assertThat(course.waiting().subList(50, 100)).containsOnly(0.0);
         assertThat(course.streaming().subList(50, 100)).containsOnly(1.0);

@@ -11,6 +11,7 @@ import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,9 @@ import org.xml.sax.InputSource;
 
 /** Sweeps and comparisons on a page. */
 class StudySectionsTest {
+    private static final CompareJson.Command COMMAND = new CompareJson.Command(
+            List.of("bench", "sweep", "--seed=1", "--vary=request-rate=10,20,40"), List.of("--seed=1"));
+
     private static SweepPoint point(String batch, double rate, double goodShare, double throughput, double tpot) {
         return new SweepPoint(
                 Map.of("request-rate", "" + rate, "max-batch-size", batch),
@@ -55,20 +59,61 @@ class StudySectionsTest {
                         point("8", 40, 0.5, 150, 9),
                         point("<32>", 10, 1, 100, 7)),
                 0.99);
-        assertThat(sweep.knee(sweep.bySettings().getFirst()).orElseThrow().figures())
-                .containsEntry(SweepPoint.OFFERED_RATE, 20.0);
-        assertThat(sweep.highest(sweep.bySettings().getFirst()).orElseThrow().figures())
-                .containsEntry(SweepPoint.OFFERED_RATE, 20.0);
+        Sweep.Answer at20 = new Sweep.Answer.At(sweep.points().get(1));
+        assertThat(sweep.knee(sweep.bySettings().getFirst())).isEqualTo(at20);
+        assertThat(sweep.highest(sweep.bySettings().getFirst())).isEqualTo(at20);
         assertThat(sweep.pareto())
                 .extracting(point -> point.figures().get("output_throughput"))
                 .containsExactly(200.0, 100.0);
-        String page = HtmlReport.of("s", CompareJson.of(sweep, List.of("--seed=1"), Map.of("ttft", 200.0)));
+        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of("ttft", 200.0)));
         Document parsed = parse(page);
         assertThat(page)
-                .contains("TTFT at most 200 ms", "knee 20 requests/s", "&lt;32&gt;", ">knee</text>", "--seed=1")
+                .contains(
+                        "verdict good",
+                        "TTFT at most 200 ms",
+                        "knee 20 requests/s",
+                        "&lt;32&gt;",
+                        ">knee</text>",
+                        "--seed=1")
                 .doesNotContain("<32>");
         assertThat(parsed.getElementsByTagName("svg").getLength()).isEqualTo(4);
         assertThat(parsed.getElementsByTagName("tr").getLength()).isEqualTo(5);
+    }
+
+    @Test
+    void a_sweep_s_title_says_what_was_varied_and_a_name_of_the_reader_s_own() {
+        SweepPoint point = new SweepPoint(Map.of("request-rate", "10"), Map.of(), 0, List.of());
+        Sweep sweep = new Sweep(List.of(point), 0.99);
+        assertThat(HtmlReport.of("sweep", CompareJson.of(sweep, COMMAND, Map.of())))
+                .contains("<h2>Sweep over request-rate</h2>");
+        assertThat(HtmlReport.of("night", CompareJson.of(sweep, COMMAND, Map.of())))
+                .contains("<h2>Sweep over request-rate: night</h2>");
+    }
+
+    @Test
+    void an_invalid_point_is_hollow_and_named_in_a_box_of_its_own_colour() throws Exception {
+        SweepPoint valid = point("8", 10, 1, 100, 5);
+        SweepPoint measured = point("8", 20, 1, 200, 6);
+        SweepPoint invalid = new SweepPoint(measured.flags(), measured.figures(), 0, List.of("late by <1>"));
+        Sweep sweep = new Sweep(List.of(valid, invalid), 0.99);
+        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of()));
+        Document parsed = parse(page);
+        assertThat(page)
+                .contains(
+                        "<section class=\"verdict warn\">",
+                        "knee not known, at least 10 requests/s: the point at 20 requests/s does not count.",
+                        "late by &lt;1&gt;</li>",
+                        "<strong>1 of 2 points do not count</strong>")
+                .doesNotContain(">knee</text>");
+        List<String> rate = circles((Element) parsed.getElementsByTagName("svg").item(0));
+        assertThat(rate).containsExactly("m0", "h0");
+    }
+
+    private static List<String> circles(Element chart) {
+        var found = chart.getElementsByTagName("circle");
+        return IntStream.range(0, found.getLength())
+                .mapToObj(i -> ((Element) found.item(i)).getAttribute("class"))
+                .toList();
     }
 
     @Test
@@ -99,7 +144,7 @@ class StudySectionsTest {
                 .toList();
         Comparison comparison = Comparison.of(pairs, 0);
         CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of("--b-flag"), "median_e2el_ms", 0.02, 1);
-        String page = HtmlReport.of("c", CompareJson.of(comparison, arms, List.of(), Map.of()));
+        String page = HtmlReport.of("c", CompareJson.of(comparison, arms, COMMAND, Map.of()));
         Document parsed = parse(page);
         assertThat(page).contains("B is worse", "+10.00 %", "--b-flag", "1 pairs were discarded");
         assertThat(parsed.getElementsByTagName("circle").getLength()).isEqualTo(2);

@@ -1,0 +1,78 @@
+package io.roseinfer.bench.http;
+
+import io.roseinfer.metrics.Summary;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Whether the client sent a run's requests when they were due, and what helps where it did not.
+ *
+ * @param lag how late requests were sent, ms
+ * @param allowedMillis how late the 99th percentile may be
+ */
+record Lateness(Summary lag, double allowedMillis) {
+    /** A stall is a single request that was this many times later than the 99th percentile may be. */
+    private static final double STALL = 10;
+
+    private static final double SHARE_OF_TTFT = 0.01;
+
+    /** The compilers of a warm JVM take less of a run's time on one core; those of a cold one a quarter and more. */
+    private static final double SHARE_OF_COMPILERS = 0.1;
+
+    /**
+     * The lateness of a run whose requests had times.
+     *
+     * @param mostLagMillis what is allowed in any case; a hundredth of the median time to first token is, too
+     */
+    static Lateness of(LoadResult run, double mostLagMillis) {
+        double[] ttft = LatencyTable.fromSent(run).getOrDefault("ttft", new double[0]);
+        double allowed = Math.max(mostLagMillis, Summary.of(ttft).p50() * SHARE_OF_TTFT);
+        return new Lateness(Summary.of(LatencyTable.lag(run)), allowed);
+    }
+
+    /** Why the run does not count; empty if the client was in time. */
+    Optional<String> reason() {
+        if (lag.p99() > allowedMillis) {
+            return Optional.of(String.format(
+                    Locale.ROOT,
+                    "the client was late: p99 of the dispatch lag is %.3f ms; %.3f ms are allowed",
+                    lag.p99(),
+                    allowedMillis));
+        }
+        return lag.max() > STALL * allowedMillis
+                ? Optional.of(String.format(
+                        Locale.ROOT,
+                        "the client stalled: a request was sent %.3f ms late; %.3f ms are allowed",
+                        lag.max(),
+                        STALL * allowedMillis))
+                : Optional.empty();
+    }
+
+    /**
+     * What to do about a client that was late, what is most likely to help first.
+     *
+     * @param hasEngine whether the engine is in the client's process
+     * @param floor what the client alone came to
+     */
+    List<String> remedies(LoadResult run, boolean hasEngine, Optional<ClientFloor> floor) {
+        List<String> remedies = new ArrayList<>();
+        if (floor.map(alone -> alone.lagMillis().p99() > allowedMillis).orElse(false)) {
+            remedies.add(
+                    "the client's floor is late, too, so something else has this machine: stop that, or measure from"
+                            + " another machine");
+        }
+        remedies.add(
+                hasEngine
+                        ? "leave the client a core: --threads below the number of cores"
+                        : "give the client two cores that the server does not use: a machine of its own, or both"
+                                + " pinned (taskset)");
+        if (run.cost().compileMillis() > SHARE_OF_COMPILERS * 1e3 * run.seconds()) {
+            remedies.add("the JVM's compilers were still at work: more --warmup-requests");
+        }
+        remedies.add("send less at a time: a lower --request-rate; or allow more, where latencies are far above it:"
+                + " --max-dispatch-lag-ms");
+        return remedies;
+    }
+}

@@ -1,0 +1,97 @@
+package io.roseinfer.bench.compare;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.bench.compare.Sweep.Answer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The knee and the highest rate of points at 10, 20, 40 requests/s and so on, each of which is good, bad or invalid. */
+class SweepTest {
+    private static SweepPoint point(double rate, boolean good, boolean valid) {
+        return new SweepPoint(
+                Map.of(Sweep.RATE, "" + rate),
+                Map.of(SweepPoint.OFFERED_RATE, rate, "completion_rate", rate, "good_share", good ? 1.0 : 0.5),
+                0,
+                valid ? List.of() : List.of("the client was late"));
+    }
+
+    /** A letter for each point: good, bad, or invalid with figures that look good or bad. */
+    private static Sweep sweep(String letters) {
+        List<SweepPoint> points = new ArrayList<>();
+        for (int i = 0; i < letters.length(); i++) {
+            char letter = letters.charAt(i);
+            points.add(point(10 << i, letter == 'g' || letter == 'I', letter == 'g' || letter == 'b'));
+        }
+        return new Sweep(points, 0.99);
+    }
+
+    private static Optional<Double> rate(Optional<SweepPoint> point) {
+        return point.map(found -> found.figure(SweepPoint.OFFERED_RATE).orElseThrow());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"g, 10", "gb, 10", "ggb, 20", "gbg, 10", "ggbI, 20", "gbi, 10"})
+    void the_last_point_before_the_first_that_fails_is_found(String points, double rate) {
+        Sweep sweep = sweep(points);
+        Sweep.Settings all = sweep.bySettings().getFirst();
+        for (Answer answer : List.of(sweep.knee(all), sweep.highest(all))) {
+            assertThat(answer)
+                    .isInstanceOfSatisfying(
+                            Answer.At.class,
+                            at -> assertThat(rate(Optional.of(at.point()))).contains(rate));
+        }
+    }
+
+    @Test
+    void a_lowest_point_that_fails_leaves_nothing_to_be_found() {
+        Sweep sweep = sweep("bgI");
+        Sweep.Settings all = sweep.bySettings().getFirst();
+        assertThat(sweep.knee(all)).isEqualTo(new Answer.BelowAll());
+        assertThat(sweep.highest(all)).isEqualTo(new Answer.BelowAll());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"I, 10,", "i, 10,", "gI, 20, 10", "gi, 20, 10", "gIg, 20, 10", "ggib, 40, 20", "Igb, 10,"})
+    void a_point_that_does_not_count_is_no_answer_and_leaves_none(String points, double undecided, Double least) {
+        Sweep sweep = sweep(points);
+        Sweep.Settings all = sweep.bySettings().getFirst();
+        for (Answer answer : List.of(sweep.knee(all), sweep.highest(all))) {
+            assertThat(answer).isInstanceOfSatisfying(Answer.NotKnown.class, open -> {
+                assertThat(rate(Optional.of(open.undecided()))).contains(undecided);
+                assertThat(rate(open.least())).isEqualTo(Optional.ofNullable(least));
+            });
+        }
+    }
+
+    @Test
+    void the_text_names_the_point_that_leaves_it_open() {
+        assertThat(SweepReport.text(sweep("gIb"), Map.of("ttft", 200.0)))
+                .contains(
+                        "Knee: not known, at least 10.00 requests/s: the point at 20.00 requests/s does not count (the client was late)\n",
+                        "Highest rate that meets the objective: not known, at least 10.00 requests/s: the point at 20.00",
+                        "Invalid: 1 of 3 points\n");
+        assertThat(SweepReport.text(sweep("ggb"), Map.of()))
+                .contains("Knee: 20.00 requests/s\n")
+                .doesNotContain("Invalid", "Highest");
+    }
+
+    @Test
+    void the_file_has_no_rate_where_none_is_known_and_says_by_which_point() {
+        var settings = CompareJson.of(sweep("gIb"), new CompareJson.Command(List.of(), List.of()), Map.of())
+                .at("/roseinfer/settings/0");
+        assertThat(settings.get("knee").isNull()).isTrue();
+        assertThat(settings.get("highest").isNull()).isTrue();
+        assertThat(settings.get("knee_undecided_by").intValue()).isEqualTo(1);
+        assertThat(settings.get("highest_undecided_by").intValue()).isEqualTo(1);
+        var known = CompareJson.of(sweep("ggb"), new CompareJson.Command(List.of(), List.of()), Map.of())
+                .at("/roseinfer/settings/0");
+        assertThat(known.get("knee").doubleValue()).isEqualTo(20);
+        assertThat(known.get("knee_undecided_by").isNull()).isTrue();
+    }
+}

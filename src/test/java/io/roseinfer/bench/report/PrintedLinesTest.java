@@ -1,0 +1,154 @@
+package io.roseinfer.bench.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.Document;
+import io.roseinfer.bench.compare.CompareJson;
+import io.roseinfer.bench.compare.Comparison;
+import io.roseinfer.bench.compare.ComparisonReport;
+import io.roseinfer.bench.compare.Sweep;
+import io.roseinfer.bench.compare.SweepPoint;
+import io.roseinfer.bench.compare.SweepReport;
+import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.replay.HostTimes;
+import io.roseinfer.bench.replay.Pace;
+import io.roseinfer.bench.replay.Prediction;
+import io.roseinfer.bench.replay.PredictionJson;
+import io.roseinfer.bench.replay.SimulatedRuns;
+import io.roseinfer.bench.replay.StepTimes;
+import io.roseinfer.metrics.Summary;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+/** What {@code bench serve}, {@code sweep}, {@code ab} and {@code replay} print is defined in the documentation, with its JSON key. */
+class PrintedLinesTest {
+    private static final Pattern BOLD = Pattern.compile("\\*\\*([^*]+)\\*\\*");
+    private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+    private static final Pattern PART = Pattern.compile("([a-z-]+) +-?[0-9.]+ +-?[0-9.]+ +-?[0-9.]+");
+
+    private static final Map<String, Double> BOUNDS = Map.of("ttft", 100.0);
+
+    private static final LoadResult RUN = SimulatedRuns.server(
+                    new StepTimes(SimulatedRuns.costs(), Pace.EVEN, HostTimes.NONE), 0)
+            .run(SimulatedRuns.load(50, 60, 5));
+
+    /** The keys of every label that the tables between two headings define. */
+    private static Map<String, List<String>> defined(String from, String to) {
+        String page = Document.at("src/site/markdown/benchmark.md").text();
+        Map<String, List<String>> defined = new LinkedHashMap<>();
+        page.substring(page.indexOf("\n" + from), page.indexOf("\n" + to))
+                .lines()
+                .filter(line -> line.startsWith("| **"))
+                .map(line -> line.split(" \\| "))
+                .forEach(cells -> all(BOLD, cells[0]).forEach(label -> defined.put(label, all(CODE, cells[1]))));
+        return defined;
+    }
+
+    private static List<String> all(Pattern pattern, String text) {
+        return pattern.matcher(text).results().map(found -> found.group(1)).toList();
+    }
+
+    private static void requireKeys(Map<String, List<String>> defined, JsonNode document) {
+        assertThat(defined.values().stream().flatMap(List::stream))
+                .isNotEmpty()
+                .allSatisfy(key -> assertThat(document.findValue(key)).as(key).isNotNull());
+    }
+
+    /** What stands before the colon of a line, and the names of parts. */
+    private static Stream<String> labels(String line) {
+        MatchResult part = PART.matcher(line).results().findFirst().orElse(null);
+        if (part != null) {
+            return Stream.of(part.group(1));
+        }
+        return line.contains(": ")
+                ? Stream.of(line.substring(0, line.indexOf(": ")).replaceFirst(" p50/p99/max \\(ms\\)$", ""))
+                : Stream.empty();
+    }
+
+    @Test
+    void every_line_of_bench_serve_is_defined_and_every_key_is_in_its_file() {
+        Verdict verdict = new Verdict(List.of("reason"), List.of("remedy"), List.of("note"));
+        Optional<ClientFloor> floor = Optional.of(new ClientFloor(1e5, Summary.of(0.1), Summary.of(0.2)));
+        String text = new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(99.0), BOUNDS)
+                .text(RUN, verdict, floor);
+        Map<String, List<String>> defined = defined("### The lines of `bench serve`", "The parts explain");
+        assertThat(text.lines().flatMap(PrintedLinesTest::labels).distinct())
+                .containsExactlyInAnyOrderElementsOf(defined.keySet());
+        Environment environment = new Environment(
+                "jdk", Optional.empty(), OptionalInt.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
+        ServeJson.About about =
+                new ServeJson.About(Map.of(), List.of(), Map.of(), environment, List.of(99.0), BOUNDS, Map.of());
+        requireKeys(defined, ServeJson.of(RUN, verdict, floor, Instant.EPOCH, about));
+    }
+
+    /** Takes every label out of a line of headings; what is left. */
+    private static String without(Iterable<String> labels, String headings) {
+        List<String> longestFirst = new ArrayList<>();
+        labels.forEach(longestFirst::add);
+        longestFirst.sort(Comparator.comparingInt(String::length).reversed());
+        String left = headings;
+        for (String label : longestFirst) {
+            left = left.replace(label, " ");
+        }
+        return left;
+    }
+
+    @Test
+    void every_column_and_line_of_a_sweep_is_defined_and_every_key_is_in_its_file() {
+        SweepPoint good =
+                SweepPoint.of(Map.of(Sweep.RATE, "60"), RUN, new Verdict(List.of(), List.of(), List.of()), BOUNDS);
+        SweepPoint invalid = SweepPoint.of(
+                Map.of(Sweep.RATE, "70"), RUN, new Verdict(List.of("late"), List.of(), List.of()), BOUNDS);
+        Sweep sweep = new Sweep(List.of(good, invalid), 0.99);
+        Map<String, List<String>> defined = defined("## Sweeps", "## Two settings");
+        List<String> lines = SweepReport.text(sweep, BOUNDS).lines().toList();
+        assertThat(without(defined.keySet(), lines.get(1))).isBlank();
+        assertThat(lines.get(3)).endsWith(" INVALID");
+        assertThat(lines.subList(4, lines.size()).stream().map(line -> line.replaceFirst(": .*", "")))
+                .isNotEmpty()
+                .allSatisfy(label -> assertThat(defined).containsKey(label));
+        assertThat(String.join("\n", lines)).contains(defined.keySet());
+        requireKeys(defined, CompareJson.of(sweep, new CompareJson.Command(List.of(), List.of()), BOUNDS));
+    }
+
+    @Test
+    void every_column_and_line_of_a_comparison_is_defined_and_every_key_is_in_its_file() {
+        List<Comparison.Pair> pairs = LongStream.range(0, 10)
+                .mapToObj(seed -> new Comparison.Pair(seed, Figures.of(RUN, BOUNDS), Figures.of(RUN, BOUNDS)))
+                .toList();
+        Comparison comparison = Comparison.of(pairs, 0);
+        CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of(), "median_e2el_ms", 0, 0);
+        Map<String, List<String>> defined = defined("## Two settings", "## Runs again");
+        List<String> lines = ComparisonReport.text(comparison, arms).lines().toList();
+        assertThat(without(defined.keySet(), lines.get(3)).strip()).matches("-\\d+ % \\.\\. 1 \\.\\. \\+\\d+ %");
+        assertThat(lines.get(3))
+                .contains(defined.keySet().stream()
+                        .filter(label -> label.length() > 1)
+                        .toList());
+        requireKeys(defined, CompareJson.of(comparison, arms, new CompareJson.Command(List.of(), List.of()), BOUNDS));
+    }
+
+    @Test
+    void every_column_of_a_replay_is_defined_and_every_key_is_in_its_file() {
+        Prediction prediction = Prediction.of(RUN, RUN, Optional.of(RUN));
+        Map<String, List<String>> defined = defined("## Runs again", "## Files");
+        String headings = prediction.text().lines().findFirst().orElseThrow();
+        assertThat(without(defined.keySet(), headings.replaceFirst("^ms", ""))).isBlank();
+        assertThat(headings).contains(defined.keySet());
+        requireKeys(defined, PredictionJson.of(SimulatedRuns.recorded(RUN), prediction, List.of("--max-batch-size=1")));
+    }
+}
