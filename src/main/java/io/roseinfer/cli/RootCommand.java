@@ -15,7 +15,7 @@ import picocli.CommandLine.ScopeType;
             "0:done",
             "1:a bug in roseinfer",
             "2:a flag or a request is wrong",
-            "3:the model cannot be loaded",
+            "3:the model is not there or cannot be loaded",
             "4:the device asked for cannot be used",
             "5:out of memory",
             "7:the engine died",

@@ -4,6 +4,7 @@ import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.base.Spelling;
 import io.roseinfer.hub.cache.HubId;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -61,7 +62,7 @@ public sealed interface ModelRef {
      *
      * @param known the names there are
      * @throws BadInput if it is malformed
-     * @throws BadModel if it looks like a path and there is no such directory
+     * @throws BadModel if it is well formed and names no model: there is no such directory, built-in model or shape
      */
     static ModelRef parse(String text, KnownModels known) {
         if (text.isBlank()) {
@@ -99,8 +100,8 @@ public sealed interface ModelRef {
 
     private static ModelRef builtin(String name) {
         if (!BUILTIN_NAMES.contains(name)) {
-            throw new BadInput("there is no built-in model " + Quoted.name(name) + "; allowed are builtin:"
-                    + String.join(", builtin:", BUILTIN_NAMES));
+            throw new BadModel("there is no built-in model " + Quoted.name(name) + "; allowed are builtin:"
+                    + String.join(", builtin:", BUILTIN_NAMES) + meant("builtin:", name, BUILTIN_NAMES));
         }
         return new Builtin(name);
     }
@@ -113,8 +114,14 @@ public sealed interface ModelRef {
         if (!shape.isEmpty() && Files.isRegularFile(config)) {
             return new RandomConfig(config);
         }
-        throw new BadInput("random:" + Quoted.escape(shape) + " is no known shape and no file; allowed are random:"
-                + String.join(", random:", known.randomShapes()) + " or random:PATH of a config.json");
+        throw new BadModel("random:" + Quoted.escape(shape) + " is no known shape and no file; allowed are random:"
+                + String.join(", random:", known.randomShapes()) + " or random:PATH of a config.json"
+                + meant("random:", shape, known.randomShapes()));
+    }
+
+    private static String meant(String prefix, String name, List<String> known) {
+        return Spelling.suggestion(
+                Spelling.nearest(name, known).stream().map(prefix::concat).toList());
     }
 
     private static boolean looksLikePath(String text) {

@@ -18,7 +18,7 @@ class BenchModelCommandTest {
     Path folder;
 
     @Test
-    void model_shapes_areALineEach() {
+    void model_shapes_are_a_line_each() {
         Outcome outcome = CliRunner.run(
                 "bench",
                 "model",
@@ -93,7 +93,7 @@ class BenchModelCommandTest {
                 "--prefill=none --decode=1 --context=2147483647; decode 1 comes to 2147483711 tokens a row",
                 "--prefill=65536x1024; prefill 65536x1024 is 67108864 tokens; a step takes at most"
             })
-    void model_wrongShape_isRefusedInOneLine(String flags, String message) {
+    void model_wrong_shape_is_refused_in_one_line(String flags, String message) {
         String[] given = ("bench model --model random:gpt2 --device sim " + flags).split(" ");
         Outcome outcome = CliRunner.run(given);
         assertThat(outcome.code()).isEqualTo(2);

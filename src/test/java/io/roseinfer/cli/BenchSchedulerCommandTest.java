@@ -45,7 +45,7 @@ class BenchSchedulerCommandTest {
     }
 
     @Test
-    void scheduler_online_tellsLatencies() {
+    void scheduler_online_tells_latencies() {
         Outcome outcome = bench("online");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.err()).isEmpty();
@@ -66,7 +66,7 @@ class BenchSchedulerCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"offline", "naive"})
-    void scheduler_otherModes_tellThroughputAlone(String mode) {
+    void scheduler_other_modes_tell_throughput_alone(String mode) {
         Outcome outcome = bench(mode);
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.out())
@@ -77,7 +77,7 @@ class BenchSchedulerCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--backend", "--device"})
-    void scheduler_onSimWithoutMode_tellsWhatAStepCosts(String flag) {
+    void scheduler_on_sim_without_mode_tells_what_a_step_costs(String flag) {
         Outcome outcome = CliRunner.run(
                 "bench", "scheduler", flag, "sim", "--running", "1,9", "--waiting", "0,20", "--steps", "5");
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -147,7 +147,7 @@ class BenchSchedulerCommandTest {
     }
 
     @Test
-    void scheduler_backendWithMode_drivesTheModelAsDeviceDoes() {
+    void scheduler_backend_with_mode_drives_the_model_as_device_does() {
         Outcome outcome = CliRunner.run(
                 "bench",
                 "scheduler",
@@ -176,7 +176,7 @@ class BenchSchedulerCommandTest {
         "'--dtype=fp32,--threads=1,--temperature=2', 3",
         "--decode-first, 0"
     })
-    void scheduler_flagWithoutEffectOnACost_isSaidOnce(String flags, int notes) {
+    void scheduler_flag_without_effect_on_a_cost_is_said_once(String flags, int notes) {
         List<String> args = new ArrayList<>(
                 List.of("bench", "scheduler", "--backend", "sim", "--running", "40", "--waiting", "0", "--steps", "2"));
         args.addAll(List.of(flags.split(",")));
@@ -186,7 +186,7 @@ class BenchSchedulerCommandTest {
     }
 
     @Test
-    void scheduler_backendAgainstDevice_isRefused() {
+    void scheduler_backend_against_device_is_refused() {
         Outcome outcome = CliRunner.run("bench", "scheduler", "--backend", "sim", "--device", "cpu");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--backend sim and --device cpu").hasLineCount(1);
@@ -194,14 +194,14 @@ class BenchSchedulerCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--running=0", "--running=1,x", "--waiting=-1", "--steps=0", "--running=16385"})
-    void scheduler_valueOutOfRange_isRefused(String flag) {
+    void scheduler_value_out_of_range_is_refused(String flag) {
         Outcome outcome = CliRunner.run("bench", "scheduler", "--backend", "sim", flag);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains(flag.substring(0, flag.indexOf('='))).hasLineCount(1);
     }
 
     @Test
-    void scheduler_unknownMode_listsTheKnownOnes() {
+    void scheduler_unknown_mode_lists_the_known_ones() {
         Outcome outcome = bench("batch");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())

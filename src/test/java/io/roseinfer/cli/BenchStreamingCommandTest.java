@@ -23,7 +23,7 @@ class BenchStreamingCommandTest {
     Path folder;
 
     @Test
-    void bench_plain_printsTheBlockAndNothingElse() {
+    void bench_plain_prints_the_block_and_nothing_else() {
         Outcome outcome =
                 SimBench.run("--prompt", "Hello", "--unique-prompts", "--num-requests", "3", "--max-new-tokens", "5");
         assertThat(outcome.code()).isZero();
@@ -61,7 +61,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_warmupsAndRepeats_hasBannersInOrder() {
+    void bench_warmups_and_repeats_has_banners_in_order() {
         Outcome outcome = SimBench.run("--num-requests", "1", "--warmup-runs", "2", "--repeat-runs", "2");
         assertThat(outcome.out().lines().filter(line -> line.startsWith("===")))
                 .containsExactly(
@@ -85,7 +85,7 @@ class BenchStreamingCommandTest {
         "--max-new-tokens=3, Completion tokens (total): 48",
         "--submit-interval-ms=0.5, Submit interval/schedule: 0.500 ms / relative"
     })
-    void bench_flag_hasItsEffect(String flag, String line) {
+    void bench_flag_has_its_effect(String flag, String line) {
         assertThat(SimBench.run(flag, "--no-stop-on-eos").out().lines()).contains(line);
     }
 
@@ -107,7 +107,7 @@ class BenchStreamingCommandTest {
         "'--chunked-prefill,--decode-first', --decode-first has no effect with --chunked-prefill",
         "--submit-schedule=absolute, --submit-schedule has no effect: without --submit-interval-ms"
     })
-    void bench_flagWithoutEffect_isSaidOnStandardErrorOnce(String flags, String note) {
+    void bench_flag_without_effect_is_said_on_standard_error_once(String flags, String note) {
         List<String> args = new ArrayList<>(List.of("--num-requests=1", "--repeat-runs=2"));
         args.addAll(List.of(flags.split(",")));
         Outcome outcome = SimBench.run(args.toArray(String[]::new));
@@ -116,7 +116,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_absoluteSchedule_staysOnItAndTellsTheLag() throws IOException {
+    void bench_absolute_schedule_stays_on_it_and_tells_the_lag() throws IOException {
         JsonNode run = SimBench.results(
                         folder,
                         "run.json",
@@ -188,7 +188,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_sharedPrompt_countsCachedTokens() throws IOException {
+    void bench_shared_prompt_counts_cached_tokens() throws IOException {
         JsonNode run = SimBench.results(folder, "run.json", "--prompt-repeats", "20", "--num-requests", "4")
                 .at("/runs/0");
         // A prompt of 80 tokens: four of its five blocks can be shared, the last token is always computed.
@@ -198,7 +198,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_sameSeed_drawsTheSameTokensInEveryRun() throws IOException {
+    void bench_same_seed_draws_the_same_tokens_in_every_run() throws IOException {
         JsonNode runs = SimBench.results(
                         folder,
                         "run.json",
@@ -223,7 +223,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_profileOpsOnCpu_addsATablePerKindOfStep() throws IOException {
+    void bench_profile_ops_on_cpu_adds_a_table_per_kind_of_step() throws IOException {
         Path file = folder.resolve("profile.json");
         Outcome outcome = CliRunner.run(
                 "bench",
@@ -247,7 +247,7 @@ class BenchStreamingCommandTest {
     }
 
     @Test
-    void bench_profileOpsOfSeveralEngines_saysThatItIsOfTheFirst() {
+    void bench_profile_ops_of_several_engines_says_that_it_is_of_the_first() {
         Outcome outcome = CliRunner.run(
                 "bench",
                 "--device",

@@ -26,7 +26,7 @@ class BenchStreamingFilesTest {
     Path folder;
 
     @Test
-    void bench_jsonZst_isTheSameDocumentCompressed() throws IOException {
+    void bench_json_zst_is_the_same_document_compressed() throws IOException {
         JsonNode document = SimBench.results(folder, "run.json.zst", "--num-requests", "2", "--repeat-runs", "3");
         assertThat(document.at("/schema").intValue()).isEqualTo(1);
         assertThat(document.at("/runs")).hasSize(3);
@@ -94,7 +94,7 @@ class BenchStreamingFilesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"trace.json", "trace.json.zst", "trace.json.gz"})
-    void bench_timeline_isATraceOfAllRunsAndPrintsNoOtherLine(String name) throws IOException {
+    void bench_timeline_is_a_trace_of_all_runs_and_prints_no_other_line(String name) throws IOException {
         Path file = folder.resolve(name);
         Outcome outcome = SimBench.run("--timeline", file.toString(), "--num-requests", "3", "--repeat-runs", "2");
         assertThat(outcome.code()).as(outcome.err()).isZero();
@@ -118,7 +118,7 @@ class BenchStreamingFilesTest {
     }
 
     @Test
-    void bench_timelineInNoDirectory_isRefusedBeforeTheRun() {
+    void bench_timeline_in_no_directory_is_refused_before_the_run() {
         Outcome outcome =
                 SimBench.run("--timeline", folder.resolve("none/trace.json").toString());
         assertThat(outcome.code()).isEqualTo(2);

@@ -28,7 +28,7 @@ class BenchStreamingJsonTest {
     Path folder;
 
     @Test
-    void bench_json_summarizesItsOwnRequests() throws IOException {
+    void bench_json_summarizes_its_own_requests() throws IOException {
         JsonNode run = SimBench.results(folder, "run.json", "--num-requests", "9", "--max-new-tokens", "6")
                 .at("/runs/0");
         double[] ttftMillis = SimBench.elements(run.at("/requests"))
@@ -72,7 +72,7 @@ class BenchStreamingJsonTest {
     }
 
     @Test
-    void bench_json_hasTheSettingsInForce() throws IOException {
+    void bench_json_has_the_settings_in_force() throws IOException {
         JsonNode settings = SimBench.results(folder, "run.json", "--num-requests", "2", "--prompt-repeats", "1,2")
                 .at("/settings");
         assertThat(settings.at("/num_requests").intValue()).isEqualTo(2);

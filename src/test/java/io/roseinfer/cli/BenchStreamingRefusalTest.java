@@ -49,7 +49,7 @@ class BenchStreamingRefusalTest {
     }
 
     @Test
-    void bench_promptLongerThanTheContext_isRefusedInOneLine() {
+    void bench_prompt_longer_than_the_context_is_refused_in_one_line() {
         Outcome outcome = SimBench.run("--prompt-repeats", "2000");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("context").hasLineCount(1);
@@ -66,22 +66,29 @@ class BenchStreamingRefusalTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"./no-such-folder", "pom.xml"})
-    void bench_modelThatIsNotThere_isCodeThree(String model) {
+    void bench_model_that_is_not_there_is_code_three(String model) {
         Outcome outcome = CliRunner.run("bench", "--offline", "--model", model);
         assertThat(outcome.code()).isEqualTo(3);
         assertThat(outcome.err()).contains("model").hasLineCount(1);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"builtin:huge", "random:gpt9", "not an id"})
-    void bench_referenceThatIsNone_isCodeTwo(String model) {
+    @ValueSource(strings = {"builtin:huge", "random:gpt9"})
+    void bench_name_that_no_model_has_is_code_three(String model) {
         Outcome outcome = CliRunner.run("bench", "--model", model);
+        assertThat(outcome.code()).isEqualTo(3);
+        assertThat(outcome.err()).contains("allowed are").hasLineCount(1);
+    }
+
+    @Test
+    void bench_malformed_reference_is_code_two() {
+        Outcome outcome = CliRunner.run("bench", "--model", "not an id");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("allowed are").hasLineCount(1);
     }
 
     @Test
-    void bench_modelWithoutFiles_isCodeThree() {
+    void bench_model_without_files_is_code_three() {
         Outcome outcome = CliRunner.run("bench", "--model", folder.toString());
         assertThat(outcome.code()).isEqualTo(3);
         assertThat(outcome.err())
@@ -90,7 +97,7 @@ class BenchStreamingRefusalTest {
     }
 
     @Test
-    void bench_profileOpsWhereThereAreNone_saysWhereThereAre() {
+    void bench_profile_ops_where_there_are_none_says_where_there_are() {
         Outcome outcome = SimBench.run("--profile-ops");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).hasLineCount(1).contains("--profile-ops", "sim", "--device cpu");

@@ -44,7 +44,7 @@ class BundleTest {
 
     @ParameterizedTest
     @CsvSource({"roseinfer, io.roseinfer.cli.Main", "jmh, org.openjdk.jmh.Main", "java-with-flags, <doctor>"})
-    void script_throughALink_findsItsBundle(String script, String started) throws Exception {
+    void script_through_a_link_finds_its_bundle(String script, String started) throws Exception {
         Path link = Files.createSymbolicLink(
                 folder.resolve("linked"), bundle.resolve("bin").resolve(script));
         Outcome outcome = run(Map.of("CDPATH", "."), link.toString(), "doctor");
@@ -56,7 +56,7 @@ class BundleTest {
     }
 
     @Test
-    void roseinfer_withoutAUtf8Locale_readsArgumentsAsUtf8() throws Exception {
+    void roseinfer_without_a_utf8_locale_reads_arguments_as_utf8() throws Exception {
         String script = bundle.resolve("bin/roseinfer").toString();
         assertThat(run(Map.of("LANG", "en_US.UTF-8"), script).out()).contains("locale=C.UTF-8\n");
         assertThat(run(Map.of("LANG", "en_US.UTF-8", "INSTALLED", "en_US.UTF-8"), script)
@@ -65,7 +65,7 @@ class BundleTest {
     }
 
     @Test
-    void roseinfer_tellsTheCommitItWasMadeOf() throws Exception {
+    void roseinfer_tells_the_commit_it_was_made_of() throws Exception {
         String script = bundle.resolve("bin/roseinfer").toString();
         assertThat(run(Map.of(), script).out()).doesNotContain("commit");
         Files.writeString(bundle.resolve("commit"), "0123abc\n");
@@ -73,7 +73,7 @@ class BundleTest {
     }
 
     @Test
-    void roseinfer_aPersonWatches_onATerminalAlone() throws Exception {
+    void roseinfer_a_person_watches_on_a_terminal_alone() throws Exception {
         String script = bundle.resolve("bin/roseinfer").toString();
         assertThat(run(Map.of(), script).out()).doesNotContain("interactive");
         Outcome onTerminal = run(Map.of(), "script", "-qec", "'" + script + "'", "/dev/null");
@@ -82,7 +82,7 @@ class BundleTest {
     }
 
     @Test
-    void bundle_withoutZip_saysSoBeforeItBuilds() throws Exception {
+    void bundle_without_zip_says_so_before_it_builds() throws Exception {
         Path bin = Files.createDirectories(folder.resolve("bin"));
         for (String tool : new String[] {"bash", "env", "readlink", "locale", "sed", "dirname", "cat"}) {
             Checkout.executable(bin.resolve(tool), "#!/bin/sh\nexec /usr/bin/" + tool + " \"$@\"\n");
@@ -106,7 +106,7 @@ class BundleTest {
     }
 
     @Test
-    void gpuCheck_withoutNvidiaSmi_comparesTheKernelsAllTheSame() throws Exception {
+    void gpu_check_without_nvidia_smi_compares_the_kernels_all_the_same() throws Exception {
         Outcome outcome = gpuCheck("CUDA backend   NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a");
         assertThat(outcome.code()).isZero();
         assertThat(outcome.out()).containsPattern("kernels against the reference +passed");
@@ -114,14 +114,14 @@ class BundleTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"8.9", "10.0"})
-    void gpuCheck_anotherGpu_saysWhyItComparesNoKernels(String capability) throws Exception {
+    void gpu_check_another_gpu_says_why_it_compares_no_kernels(String capability) throws Exception {
         Outcome outcome = gpuCheck("CUDA backend   GPU, compute capability " + capability + ", 1 SMs, 1 GiB");
         assertThat(outcome.code()).isZero();
         assertThat(outcome.out()).containsPattern("kernels against the reference +skipped.*" + capability);
     }
 
     @Test
-    void gpuCheck_noGpu_fails() throws Exception {
+    void gpu_check_no_gpu_fails() throws Exception {
         Outcome outcome = gpuCheck("CUDA backend   not usable, --device auto takes the CPU");
         assertThat(outcome.code()).isEqualTo(1);
         assertThat(outcome.out()).containsPattern("kernels against the reference +FAILED");

@@ -44,7 +44,7 @@ class ChatInterruptTest {
     }
 
     @Test
-    void interrupt_whileAnAnswerComes_endsTheAnswerAndNotTheProgram() throws Exception {
+    void interrupt_while_an_answer_comes_ends_the_answer_and_not_the_program() throws Exception {
         Process process = chat();
         try (InputStream out = process.getInputStream();
                 OutputStream in = process.getOutputStream()) {

@@ -36,21 +36,21 @@ class CudaCommandTest {
         "--dtype, int8, 3, 'has layer norms; int8 weights on cuda are for models with RMS norms, gated MLPs'",
         "--dtype, int4, 2, dtype int4 is not available on cuda"
     })
-    void bench_whatTheDeviceCannotDo_isToldInOneLine(String flag, String value, int code, String message) {
+    void bench_what_the_device_cannot_do_is_told_in_one_line(String flag, String value, int code, String message) {
         Outcome outcome = bench(flag, value, "--prompt", "one two three four five six seven eight nine ten");
         assertThat(outcome.err()).contains(message).hasLineCount(1);
         assertThat(outcome.code()).isEqualTo(code);
     }
 
     @Test
-    void bench_withoutPagedAttention_runsAndSaysSo() {
+    void bench_without_paged_attention_runs_and_says_so() {
         Outcome outcome = bench("--no-paged-attn");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.out()).contains("Paged attention: False");
     }
 
     @Test
-    void bench_nvtxWithoutAProfiler_runsAndSaysWhatIsMissing() {
+    void bench_nvtx_without_a_profiler_runs_and_says_what_is_missing() {
         Outcome outcome = bench("--nvtx");
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.err()).contains("NVTX_INJECTION64_PATH is not set");

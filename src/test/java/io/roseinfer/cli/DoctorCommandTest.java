@@ -145,7 +145,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void doctor_environment_movesTheModelCacheAndForbidsTheHub() {
+    void doctor_environment_moves_the_model_cache_and_forbids_the_hub() {
         Outcome outcome =
                 CliRunner.run(Map.of("HF_HOME", "/models", "HF_HUB_OFFLINE", "1"), "doctor", "--device", "cpu");
         assertThat(outcome.out())

@@ -40,13 +40,13 @@ class FailuresTest {
 
     @ParameterizedTest
     @MethodSource("failures")
-    void report_knownFailure_isOneLineAndItsCode(Throwable failure, int code) {
+    void report_known_failure_is_one_line_and_its_code(Throwable failure, int code) {
         assertThat(report(failure)).isEqualTo(code);
         assertThat(err).hasToString("roseinfer: why" + System.lineSeparator());
     }
 
     @Test
-    void report_bug_saysHowToSeeTheTraceAndShowsNone() {
+    void report_bug_says_how_to_see_the_trace_and_shows_none() {
         assertThat(report(new IllegalStateException("odd\nindeed"))).isEqualTo(1);
         assertThat(err)
                 .hasToString("roseinfer: unexpected IllegalStateException: odd indeed; run it again with --trace to see"
@@ -54,7 +54,7 @@ class FailuresTest {
     }
 
     @Test
-    void report_withTrace_showsWhereAndWhy() {
+    void report_with_trace_shows_where_and_why() {
         report(new IllegalStateException("odd", new ArithmeticException("root")), "--trace");
         assertThat(err.toString())
                 .contains("at io.roseinfer.cli.FailuresTest")
@@ -62,13 +62,13 @@ class FailuresTest {
     }
 
     @Test
-    void report_javaHeapExhausted_isCodeFiveAndNamesTheWayOut() {
+    void report_java_heap_exhausted_is_code_five_and_names_the_way_out() {
         assertThat(report(new OutOfMemoryError("Java heap space"))).isEqualTo(5);
         assertThat(err.toString()).contains("ROSEINFER_JAVA_OPTS=-Xmx").hasLineCount(1);
     }
 
     @Test
-    void report_engineStoppedByAnExhaustedHeap_isCodeFiveToo() {
+    void report_engine_stopped_by_an_exhausted_heap_is_code_five_too() {
         RoseException stopped = new RoseException.EngineStopped("it stopped", new OutOfMemoryError("Java heap space"));
         assertThat(report(new RoseException.EngineStopped("it stopped", stopped)))
                 .isEqualTo(5);
@@ -79,7 +79,7 @@ class FailuresTest {
     }
 
     @Test
-    void report_outputClosed_saysNothing() {
+    void report_output_closed_says_nothing() {
         assertThat(report(new Terminal.OutputClosed())).isEqualTo(141);
         assertThat(err.toString()).isEmpty();
     }

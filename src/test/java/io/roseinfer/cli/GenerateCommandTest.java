@@ -40,7 +40,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_text_isTheTextOfTheJsonAndANewline() {
+    void generate_text_is_the_text_of_the_json_and_a_newline() {
         Outcome outcome = generate("--prompt", "Once", "--max-new-tokens", "12");
         String text =
                 json("--prompt", "Once", "--max-new-tokens", "12").at("/text").stringValue();
@@ -50,7 +50,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_json_hasTheFieldsAndNoOther() {
+    void generate_json_has_the_fields_and_no_other() {
         JsonNode completion = json("--prompt-ids", "1,2,3", "--max-new-tokens", "4", "--no-stop-on-eos");
         assertThat(completion.propertyNames()).containsExactly("prompt_ids", "ids", "text", "finish_reason");
         assertThat(completion.at("/prompt_ids")).hasToString("[1,2,3]");
@@ -59,7 +59,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_logprobs_hasOnePerTokenAndItsAlternatives() {
+    void generate_logprobs_has_one_per_token_and_its_alternatives() {
         JsonNode completion = json("--prompt-ids", "1", "--max-new-tokens", "3", "--no-stop-on-eos", "--logprobs", "2");
         assertThat(completion.propertyNames())
                 .containsExactly("prompt_ids", "ids", "text", "finish_reason", "logprobs", "top_logprobs");
@@ -68,19 +68,19 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_promptThatBeginsWithAt_isLiteral() {
+    void generate_prompt_that_begins_with_at_is_literal() {
         assertThat(json("--prompt", "@pom.xml", "--max-new-tokens", "1").at("/prompt_ids"))
                 .hasToString("[31,79,296,13,19875]");
     }
 
     @Test
-    void generate_promptAttachedWithEquals_mayBeginWithADash() {
+    void generate_prompt_attached_with_equals_may_begin_with_a_dash() {
         assertThat(json("--prompt=-hi", "--max-new-tokens", "1").at("/prompt_ids"))
                 .hasToString("[12,5303]");
     }
 
     @Test
-    void generate_stopString_endsBeforeIt() {
+    void generate_stop_string_ends_before_it() {
         String text =
                 json("--prompt", "Once", "--max-new-tokens", "12").at("/text").stringValue();
         String stop = text.substring(text.length() / 2, text.length() / 2 + 3);
@@ -91,7 +91,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_idOutsideTheVocabulary_isCodeTwo() {
+    void generate_id_outside_the_vocabulary_is_code_two() {
         Outcome outcome = generate("--prompt-ids", "50257");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("50257").hasLineCount(1);
@@ -117,7 +117,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_outputClosed_stopsWithoutAWord() {
+    void generate_output_closed_stops_without_a_word() {
         Outcome outcome = CliRunner.run(
                 new ClosingPipe(), Map.of(), args("--prompt", "Once", "--max-new-tokens", "900", "--no-stop-on-eos"));
         assertThat(outcome.code()).isEqualTo(141);
@@ -131,8 +131,8 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_modelOfTransformersDefaultEndOfText_stopsWhereverTheVocabularyHasIt(@TempDir Path directory)
-            throws IOException {
+    void generate_model_of_transformers_default_end_of_text_stops_wherever_the_vocabulary_has_it(
+            @TempDir Path directory) throws IOException {
         String[] flags = {"--prompt-ids", "1", "--max-new-tokens", "5", "--json"};
         ModelDirectory gpt2 =
                 ModelDirectory.at(directory, "\"vocab_size\":50257").alwaysSaying(50256);
@@ -144,7 +144,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_textForAModelWithAnUnreadableTokenizer_isRefusedAndSaysWhy(@TempDir Path directory)
+    void generate_text_for_a_model_with_an_unreadable_tokenizer_is_refused_and_says_why(@TempDir Path directory)
             throws IOException {
         ModelDirectory.at(directory, "\"vocab_size\":50257").write();
         Files.writeString(directory.resolve("vocab.txt"), "[UNK]");
@@ -154,8 +154,8 @@ class GenerateCommandTest {
     }
 
     @Test
-    void generate_builtinModelWhereNoLibraryCanBeUnpacked_advisesAFolderAndNothingElse(@TempDir Path directory)
-            throws IOException {
+    void generate_builtin_model_where_no_library_can_be_unpacked_advises_a_folder_and_nothing_else(
+            @TempDir Path directory) throws IOException {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Djava.io.tmpdir=" + directory.resolve("absent"),

@@ -62,7 +62,7 @@ class HelpTest {
                 "--prompt-ids",
                 "--memory-plan"
             })
-    void bench_help_hasEveryFlag(String flag) {
+    void bench_help_has_every_flag(String flag) {
         Outcome outcome = CliRunner.run("bench", "--help");
         assertThat(outcome.code()).isZero();
         assertThat(outcome.out()).containsPattern("[ ,]\\Q" + flag + "\\E[ =,\\n]");
@@ -80,7 +80,7 @@ class HelpTest {
         "--submit-schedule, relative",
         "--prefill-admission-lookahead, 64"
     })
-    void bench_help_tellsDefaults(String flag, String value) {
+    void bench_help_tells_defaults(String flag, String value) {
         String help = CliRunner.run("bench", "--help").out();
         String entry = help.substring(help.indexOf(flag));
         assertThat(entry.lines()
@@ -103,7 +103,7 @@ class HelpTest {
                 "report",
                 "doctor"
             })
-    void anyCommand_help_speaksOfNoJavaTypes(String command) {
+    void any_command_help_speaks_of_no_java_types(String command) {
         String[] args = (command + " --help").split(" ");
         Outcome outcome = CliRunner.run(args);
         assertThat(outcome.code()).isZero();
@@ -125,14 +125,14 @@ class HelpTest {
                 "report",
                 "doctor"
             })
-    void anyCommand_help_spellsDefaultsAsTheFlagsTakeThem(String command) {
+    void any_command_help_spells_defaults_as_the_flags_take_them(String command) {
         assertThat(CliRunner.run((command + " --help").split(" ")).out())
                 .startsWith("Usage: roseinfer ")
                 .doesNotContainPattern("Default: ([A-Z_]+|Infinity)\\R");
     }
 
     @Test
-    void version_isThatOfTheProject() throws IOException {
+    void version_is_that_of_the_project() throws IOException {
         String pom = Files.readString(Path.of("pom.xml"));
         assertThat(pom)
                 .contains("<artifactId>roseinfer</artifactId>\n  <version>" + RootCommand.VERSION + "</version>");
@@ -151,7 +151,7 @@ class HelpTest {
         "generate --prompt bench, generate --prompt bench",
         "bench --prompt bench, bench streaming --prompt bench"
     })
-    void withDefaultBenchmark_commandLine_insertsStreamingAfterBenchAlone(String given, String expected) {
+    void with_default_benchmark_command_line_inserts_streaming_after_bench_alone(String given, String expected) {
         assertThat(Cli.withDefaultBenchmark(given.split(" "))).containsExactly(expected.split(" "));
     }
 }

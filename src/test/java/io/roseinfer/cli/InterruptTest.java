@@ -45,7 +45,7 @@ class InterruptTest {
 
     @ParameterizedTest
     @CsvSource({"INT, 130", "TERM, 143"})
-    void signal_whileTextComes_endsTheLineAndTheProcessWithItsCode(String signal, int code) throws Exception {
+    void signal_while_text_comes_ends_the_line_and_the_process_with_its_code(String signal, int code) throws Exception {
         Process process = generate(signal);
         try (InputStream out = process.getInputStream()) {
             assertThat(out.read()).isNotNegative();

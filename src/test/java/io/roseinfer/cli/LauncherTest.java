@@ -102,7 +102,7 @@ class LauncherTest {
 
     @ParameterizedTest
     @MethodSource("environments")
-    void launch_inAnyEnvironment_startsJava(Environment environment) throws Exception {
+    void launch_in_any_environment_starts_java(Environment environment) throws Exception {
         checkout.built();
         Map<String, String> variables = checkout.environment();
         environment.change().apply(variables, folder);
@@ -113,7 +113,7 @@ class LauncherTest {
 
     @ParameterizedTest
     @MethodSource("environments")
-    void launch_inAnyEnvironment_buildsFirst(Environment environment) throws Exception {
+    void launch_in_any_environment_builds_first(Environment environment) throws Exception {
         Map<String, String> variables = checkout.environment();
         environment.change().apply(variables, folder);
         assertStarted(checkout.runIn(variables, LAUNCHER, "doctor"), checkout.root());
@@ -125,13 +125,13 @@ class LauncherTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"a space", "žluťoučký 世界", "tools", "*", "-v", "a'quote"})
-    void launch_whateverTheCheckoutsName_buildsAndStarts(String name) throws Exception {
+    void launch_whatever_the_checkouts_name_builds_and_starts(String name) throws Exception {
         checkout = new Checkout(folder.resolve(name));
         assertStarted(launch(Map.of(), "doctor"), checkout.root());
     }
 
     @Test
-    void launch_checkoutWithAColonInItsPath_saysWhyNot() throws Exception {
+    void launch_checkout_with_a_colon_in_its_path_says_why_not() throws Exception {
         checkout = new Checkout(folder.resolve("a:b")).built();
         Outcome outcome = launch(Map.of(), "doctor");
         assertThat(outcome.code()).isEqualTo(1);
@@ -139,7 +139,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_throughLinks_findsItsCheckout() throws Exception {
+    void launch_through_links_finds_its_checkout() throws Exception {
         checkout.built();
         Path bin = Files.createDirectories(folder.resolve("bin"));
         Files.createSymbolicLink(bin.resolve("near"), Path.of("../checkout/tools/roseinfer"));
@@ -150,7 +150,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_withoutAUtf8Locale_readsArgumentsAsUtf8() throws Exception {
+    void launch_without_a_utf8_locale_reads_arguments_as_utf8() throws Exception {
         checkout.built();
         assertThat(launch(Map.of()).out()).contains("locale=C.UTF-8\n");
         assertThat(launch(Map.of("LC_ALL", "C")).out()).contains("locale=C.UTF-8\n");
@@ -161,21 +161,21 @@ class LauncherTest {
     }
 
     @Test
-    void launch_withAnInstalledUtf8Locale_leavesItAlone() throws Exception {
+    void launch_with_an_installed_utf8_locale_leaves_it_alone() throws Exception {
         checkout.built();
         Map<String, String> german = Map.of("LANG", "de_DE.UTF-8", "INSTALLED", "de_DE.UTF-8");
         assertThat(launch(german).out()).contains("locale=\n");
     }
 
     @Test
-    void launch_classPathOfOnesOwn_comesAfterOurs() throws Exception {
+    void launch_class_path_of_ones_own_comes_after_ours() throws Exception {
         String jars = checkout.root() + "/target/roseinfer.jar:" + checkout.root() + "/target/lib/*";
         assertThat(launch(Map.of("ROSEINFER_CLASSPATH", "mine.jar"), "doctor").out())
                 .contains("<-cp><" + jars + ":mine.jar><io.roseinfer.cli.Main><doctor>");
     }
 
     @Test
-    void launch_moreFlags_areSplitAtSpacesAndNotExpanded() throws Exception {
+    void launch_more_flags_are_split_at_spaces_and_not_expanded() throws Exception {
         checkout.built();
         assertThat(launch(Map.of("ROSEINFER_JAVA_OPTS", "-Xmx8g  -Da=pom*"), "doctor")
                         .out())
@@ -204,7 +204,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_afterABuild_startsJavaWithTheClassDataThatTheBuildMade() throws Exception {
+    void launch_after_a_build_starts_java_with_the_class_data_that_the_build_made() throws Exception {
         archives("classes");
         assertThat(launch(Map.of(), "doctor").out())
                 .contains("<" + USES_CLASS_DATA + checkout.root() + "/target/roseinfer.jsa>")
@@ -213,7 +213,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_jarWithoutClassData_makesThemOnce() throws Exception {
+    void launch_jar_without_class_data_makes_them_once() throws Exception {
         checkout.built();
         archives("classes");
         assertThat(launch(Map.of(), "doctor").out()).contains(USES_CLASS_DATA).doesNotContain(MAKES_CLASS_DATA);
@@ -225,7 +225,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_classDataOlderThanTheJar_areMadeAgain() throws Exception {
+    void launch_class_data_older_than_the_jar_are_made_again() throws Exception {
         checkout.built();
         checkout.write("target/roseinfer.jsa", "of another jar");
         Files.setLastModifiedTime(checkout.path("target/roseinfer.jsa"), FileTime.fromMillis(0));
@@ -235,7 +235,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_classDataThatCannotBeMade_startsWithoutAndDoesNotTryAgain() throws Exception {
+    void launch_class_data_that_cannot_be_made_starts_without_and_does_not_try_again() throws Exception {
         checkout.built();
         checkout.executable(
                 "jdk/bin/java",
@@ -246,7 +246,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_readOnlyCheckoutWithoutClassData_startsWithout() throws Exception {
+    void launch_read_only_checkout_without_class_data_starts_without() throws Exception {
         checkout.built();
         makeUnwritable();
         archives("classes");
@@ -255,7 +255,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_classDataThatTheJvmCannotUse_saysNothingOfIt() throws Exception {
+    void launch_class_data_that_the_jvm_cannot_use_says_nothing_of_it() throws Exception {
         checkout.built();
         checkout.write("target/roseinfer.jsa", "not an archive");
         Files.setLastModifiedTime(
@@ -281,7 +281,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_readOnlyCheckoutThatIsOutdated_runsWhatIsThereAndSaysSo() throws Exception {
+    void launch_read_only_checkout_that_is_outdated_runs_what_is_there_and_says_so() throws Exception {
         checkout.built();
         makeUnwritable();
         edit("src/main/java/A.java");
@@ -291,7 +291,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_readOnlyCheckoutWithoutAJar_saysWhatToDo() throws Exception {
+    void launch_read_only_checkout_without_a_jar_says_what_to_do() throws Exception {
         makeUnwritable();
         Outcome outcome = launch(Map.of(), "doctor");
         assertThat(outcome.code()).isEqualTo(1);
@@ -299,7 +299,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_sourceEditedWhileTheBuildRan_isBuiltNextTime() throws Exception {
+    void launch_source_edited_while_the_build_ran_is_built_next_time() throws Exception {
         checkout.editDuringBuild();
         launch(Map.of(), "doctor");
         Files.delete(checkout.path("during"));
@@ -310,7 +310,7 @@ class LauncherTest {
 
     /** Maven compiles what is newer than its class, so the class must be no newer than an edit that it cannot hold. */
     @Test
-    void build_sourceEditedWhileItIsCompiled_isNewerThanItsClass() throws Exception {
+    void build_source_edited_while_it_is_compiled_is_newer_than_its_class() throws Exception {
         checkout.editDuringBuild();
         launch(Map.of(), "doctor");
         assertThat(Files.getLastModifiedTime(checkout.path("src/main/java/A.java")))
@@ -318,7 +318,7 @@ class LauncherTest {
     }
 
     @Test
-    void sim_sourceEditedWhileTheBuildRan_isBuiltNextTime() throws Exception {
+    void sim_source_edited_while_the_build_ran_is_built_next_time() throws Exception {
         checkout.editDuringBuild();
         checkout.run(Map.of(), "tools/sim");
         Files.delete(checkout.path("during"));
@@ -328,7 +328,7 @@ class LauncherTest {
     }
 
     @Test
-    void build_afterAVersionChanged_leavesTheLibrariesOfThePomAlone() throws Exception {
+    void build_after_a_version_changed_leaves_the_libraries_of_the_pom_alone() throws Exception {
         checkout.write("libraries", "picocli-4.7.6.jar zstd-jni-1.5.7-9.jar");
         launch(Map.of(), "doctor");
         checkout.write("libraries", "picocli-4.7.7.jar zstd-jni-1.5.7-9.jar");
@@ -339,7 +339,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_nativeSourceIsNewer_buildsAgain() throws Exception {
+    void launch_native_source_is_newer_builds_again() throws Exception {
         checkout.write("native/a.c", "");
         checkout.built();
         assertThat(launch(Map.of(), "doctor").err()).doesNotContain("building");
@@ -348,12 +348,44 @@ class LauncherTest {
     }
 
     @Test
-    void build_whatItsStepsSay_isShown() throws Exception {
+    void build_what_its_steps_say_is_shown() throws Exception {
         assertThat(launch(Map.of(), "doctor").err()).doesNotContain("CPU alone");
         checkout.write("kernels/a.cu", "");
         assertThat(launch(Map.of(), "doctor").err())
-                .contains("roseinfer: NVCC is none")
+                .containsPattern("roseinfer: +\\d+ s  NVCC is none")
                 .contains("CPU alone");
+    }
+
+    @Test
+    void a_build_says_each_stage_as_it_begins_behind_the_seconds_so_far() throws Exception {
+        checkout.write("during", """
+                echo '[INFO] Downloading from central: https://one'
+                echo '[INFO] Downloading from central: https://two'
+                echo '[INFO] Compiling 3 source files with javac [forked debug release 25] to target/classes'
+                echo '[INFO] Building jar: target/roseinfer.jar'
+                """);
+        List<String> lines = launch(Map.of(), "doctor").err().lines().toList();
+        assertThat(lines.getFirst()).startsWith("roseinfer: building; ");
+        assertThat(lines.subList(1, lines.size()))
+                .allMatch(line -> line.matches("roseinfer: +\\d+ s  .+"))
+                .map(line -> line.replaceFirst(".*\\d s  ", ""))
+                .filteredOn(line -> !line.contains("native library"))
+                .containsExactly(
+                        "downloading what Maven does not have yet",
+                        "compiling 3 files of Java",
+                        "packing the jar",
+                        "recording the classes of a short run, for quicker starts",
+                        "built");
+    }
+
+    @Test
+    void a_build_that_fails_shows_what_was_wrong_and_not_what_went_well() throws Exception {
+        checkout.write("during", "echo '[INFO] fine so far'\necho '[ERROR] A.java: broken'\nexit 1\n");
+        Outcome outcome = launch(Map.of(), "doctor");
+        assertThat(outcome.code()).isEqualTo(1);
+        assertThat(outcome.err())
+                .contains("[ERROR] A.java: broken", "the build failed; all of it is in ")
+                .doesNotContain("fine so far", "built");
     }
 
     private void git(String... arguments) throws Exception {
@@ -364,7 +396,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_withResults_tellsTheCommitOfItsOwnCheckout() throws Exception {
+    void launch_with_results_tells_the_commit_of_its_own_checkout() throws Exception {
         checkout.built();
         git("init", "-q");
         git("add", "pom.xml");
@@ -380,7 +412,7 @@ class LauncherTest {
     }
 
     @Test
-    void launch_insideOfAnotherRepository_tellsNoCommit() throws Exception {
+    void launch_inside_of_another_repository_tells_no_commit() throws Exception {
         git("init", "-q", folder.toString());
         git("-C", folder.toString(), "commit", "-q", "--allow-empty", "-m", "a");
         checkout.built();

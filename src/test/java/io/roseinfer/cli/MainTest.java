@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class MainTest {
     @Test
-    void main_withoutItsLibraries_saysHowToStartIt() throws Exception {
+    void main_without_its_libraries_says_how_to_start_it() throws Exception {
         Path ours = Path.of(
                 Main.class.getProtectionDomain().getCodeSource().getLocation().toURI());
         Process process = new ProcessBuilder(

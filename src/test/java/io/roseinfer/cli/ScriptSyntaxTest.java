@@ -27,7 +27,7 @@ class ScriptSyntaxTest {
     /** Bash before 4.4, which macOS has, takes an empty array for an unset variable, and {@code set -u} ends the script there. */
     @ParameterizedTest
     @MethodSource("scripts")
-    void arraysThatMayBeEmpty_areExpandedOnlyIfTheyAreNot(Path script) throws IOException {
+    void arrays_that_may_be_empty_are_expanded_only_if_they_are_not(Path script) throws IOException {
         String text = Files.readString(script);
         List<String> arrays = EMPTY_ARRAY
                 .matcher(text)

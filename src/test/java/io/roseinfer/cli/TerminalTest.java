@@ -40,7 +40,7 @@ class TerminalTest {
     }
 
     @Test
-    void note_anyCodePoint_isShownAndNotObeyed() {
+    void note_any_code_point_is_shown_and_not_obeyed() {
         StringBuilder everything = new StringBuilder();
         for (int point = 0; point <= Character.MAX_CODE_POINT; point++) {
             everything.append('a').appendCodePoint(point);
@@ -49,13 +49,13 @@ class TerminalTest {
     }
 
     @Test
-    void note_ordinaryText_staysAsItIs() {
+    void note_ordinary_text_stays_as_it_is() {
         String text = "naïve \"世界\" \\u001b 🌹 C:\\models: 100 %";
         assertThat(noted(text)).isEqualTo("roseinfer: " + text + System.lineSeparator());
     }
 
     @Test
-    void note_escapedTwice_isTheSameLine() {
+    void note_escaped_twice_is_the_same_line() {
         String once = noted("a\u001b[2Jb\u202e\nc").strip();
         assertThat(once).isEqualTo("roseinfer: a\\u001b[2Jb\\u202e c");
         assertThat(Printable.line(once)).isEqualTo(once);
@@ -74,8 +74,8 @@ class TerminalTest {
             tokenizer.json        | {"pre_tokenizer":{"type":"ByteLevel"},"model":{"type":"%s"}}
             tokenizer_config.json | {"added_tokens_decoder":{"%s":{"content":"x"}}}
             model.safetensors     | %s""")
-    void generate_modelWhoseFileHoldsControlCharacters_showsThemAndDoesNotObeyThem(String file, String content)
-            throws IOException {
+    void generate_model_whose_file_holds_control_characters_shows_them_and_does_not_obey_them(
+            String file, String content) throws IOException {
         Golden.copyFiles("relu", directory);
         Files.writeString(directory.resolve(file), content.replace("%s", ATTACK));
         CliRunner.Outcome outcome = CliRunner.run(
@@ -86,7 +86,7 @@ class TerminalTest {
     }
 
     @Test
-    void generate_mergesThatHoldControlCharacters_showsThemAndDoesNotObeyThem() throws IOException {
+    void generate_merges_that_hold_control_characters_shows_them_and_does_not_obey_them() throws IOException {
         Golden.copyFiles("relu", directory);
         Files.writeString(directory.resolve("vocab.json"), "{}");
         Files.write(directory.resolve("merges.txt"), List.of("#version: 0.2", "a\u001b[2J b c"));
@@ -97,7 +97,7 @@ class TerminalTest {
     }
 
     @Test
-    void generate_traceOfSuchAFailure_isHarmlessToo() throws IOException {
+    void generate_trace_of_such_a_failure_is_harmless_too() throws IOException {
         Golden.copyFiles("relu", directory);
         Files.writeString(directory.resolve("config.json"), "{\"model_type\":\"" + ATTACK + "\"}");
         CliRunner.Outcome outcome =

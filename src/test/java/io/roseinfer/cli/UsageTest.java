@@ -66,7 +66,7 @@ class UsageTest {
 
     @ParameterizedTest
     @MethodSource("wrongNumbers")
-    void bench_numberOutOfRange_namesTheFlag(String flag, String value) {
+    void bench_number_out_of_range_names_the_flag(String flag, String value) {
         Outcome outcome = CliRunner.run("bench", flag, value);
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
         assertThat(outcome.err()).contains("'" + flag + "'").hasLineCount(1);
@@ -81,7 +81,7 @@ class UsageTest {
         "--dtype, fp8, 'auto, fp32, bf16, fp16, int8, int4'",
         "--submit-schedule, poisson, 'relative, absolute'"
     })
-    void bench_unknownWord_listsTheKnownOnes(String flag, String value, String known) {
+    void bench_unknown_word_lists_the_known_ones(String flag, String value, String known) {
         Outcome outcome = CliRunner.run("bench", flag, value);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -102,7 +102,7 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"lifo", "java.lang.String", "io.roseinfer.scheduler.policy.AdmissionPolicy", ""})
-    void bench_admissionPolicyThatIsNone_namesTheKnownOnes(String policy) {
+    void bench_admission_policy_that_is_none_names_the_known_ones(String policy) {
         Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", policy);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -127,7 +127,7 @@ class UsageTest {
     }
 
     @Test
-    void bench_admissionPolicyThatCannotBeMade_saysWhy() {
+    void bench_admission_policy_that_cannot_be_made_says_why() {
         Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", Failing.class.getName());
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -152,14 +152,14 @@ class UsageTest {
     }
 
     @Test
-    void bench_admissionPolicyWithAnArgument_isGivenAllThatFollowsTheColon() {
+    void bench_admission_policy_with_an_argument_is_given_all_that_follows_the_colon() {
         Outcome outcome = CliRunner.run("bench", "--prefill-admission-policy", Parametric.class.getName() + ":8:0.5");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("constructor failed", "given 8:0.5").hasLineCount(1);
     }
 
     @Test
-    void bench_misspeltFlag_suggestsTheRightOne() {
+    void bench_misspelt_flag_suggests_the_right_one() {
         Outcome outcome = CliRunner.run("bench", "--num-request=4");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -168,31 +168,71 @@ class UsageTest {
     }
 
     @Test
-    void bench_misspeltBenchmark_suggestsTheRightOne() {
+    void bench_misspelt_benchmark_suggests_the_right_one() {
         Outcome outcome = CliRunner.run("bench", "sheduler");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
-                .contains("'sheduler'; did you mean scheduler or serve?")
+                .contains("'sheduler'; did you mean scheduler?")
                 .hasLineCount(1);
     }
 
     @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "generat | generate",
+                "bench --wormup-runs 3 | --warmup-runs",
+                "bench --max-bacth-size=3 | --max-batch-size",
+                "generate --no-cuda-grahp | --no-cuda-graph",
+                "bench --dtype bf61 | bf16",
+                "bench --dtype int | int8 or int4",
+                "bench --device simm | sim",
+                "generate --model builtin:chatt --prompt x | builtin:chat",
+                "generate --model random:gpt3 --prompt x | random:gpt2"
+            })
+    void misspelt_word_is_answered_with_the_nearest_that_is_allowed(String arguments, String meant) {
+        Outcome outcome = CliRunner.run(arguments.split(" "));
+        assertThat(outcome.err()).endsWith("; did you mean " + meant + "?" + System.lineSeparator());
+    }
+
+    @Test
+    void half_remembered_flag_is_answered_with_those_that_it_is_a_part_of() {
+        assertThat(CliRunner.run("bench", "--batch-size", "8").err())
+                .endsWith("; did you mean --max-batch-size or --prefill-max-batch-size?" + System.lineSeparator());
+    }
+
+    @Test
+    void word_that_is_near_none_is_answered_with_no_guess() {
+        assertThat(CliRunner.run("bench", "--dtype", "double").err())
+                .contains("is not one of auto, fp32, bf16, fp16, int8, int4")
+                .doesNotContain("did you mean");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"builtin:nope", "random:nope", "./nope", "nope/nope/"})
+    void model_that_is_not_there_exits_with_3_however_it_is_named(String model) {
+        assertThat(CliRunner.run("generate", "--offline", "--model", model, "--prompt", "x")
+                        .code())
+                .isEqualTo(3);
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"--seed", "--prompt", "--json", "--model"})
-    void bench_flagTwice_namesIt(String flag) {
+    void bench_flag_twice_names_it(String flag) {
         Outcome outcome = CliRunner.run("bench", flag, "1", flag, "2");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains(flag).contains("more than once").hasLineCount(1);
     }
 
     @Test
-    void bench_flagWithoutItsValue_namesIt() {
+    void bench_flag_without_its_value_names_it() {
         Outcome outcome = CliRunner.run("bench", "--num-requests");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("'--num-requests'").hasLineCount(1);
     }
 
     @Test
-    void bench_flagInPlaceOfAValue_saysHowToMeanIt() {
+    void bench_flag_in_place_of_a_value_says_how_to_mean_it() {
         Outcome outcome = CliRunner.run("bench", "--model", "--pretok");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -201,21 +241,21 @@ class UsageTest {
     }
 
     @Test
-    void bench_bothWaysOfASwitch_isContradictory() {
+    void bench_both_ways_of_a_switch_is_contradictory() {
         Outcome outcome = CliRunner.run("bench", "--chunked-prefill", "--no-chunked-prefill");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--chunked-prefill").hasLineCount(1);
     }
 
     @Test
-    void bench_idsWithoutAFile_saysWhatIsMissing() {
+    void bench_ids_without_a_file_says_what_is_missing() {
         Outcome outcome = CliRunner.run("bench", "--print-ids");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--print-ids").contains("--json").hasLineCount(1);
     }
 
     @Test
-    void bench_resultsInAMissingFolder_isRefusedBeforeTheRun() {
+    void bench_results_in_a_missing_folder_is_refused_before_the_run() {
         Outcome outcome = CliRunner.run("bench", "--json", "no-such-folder/run.json");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--json no-such-folder").hasLineCount(1);
@@ -223,28 +263,28 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"bench", "generate"})
-    void anyCommand_emptyPrompt_isRefused(String command) {
+    void any_command_empty_prompt_is_refused(String command) {
         Outcome outcome = CliRunner.run(command, "--prompt", "");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("'--prompt'").contains("empty").hasLineCount(1);
     }
 
     @Test
-    void generate_promptThatLooksLikeAFlag_saysHowToMeanIt() {
+    void generate_prompt_that_looks_like_a_flag_says_how_to_mean_it() {
         Outcome outcome = CliRunner.run("generate", "--prompt", "-hi");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("write --prompt=-hi").hasLineCount(1);
     }
 
     @Test
-    void generate_noPrompt_namesBothWays() {
+    void generate_no_prompt_names_both_ways() {
         Outcome outcome = CliRunner.run("generate");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--prompt or --prompt-ids").hasLineCount(1);
     }
 
     @Test
-    void generate_textAndIds_areContradictory() {
+    void generate_text_and_ids_are_contradictory() {
         Outcome outcome = CliRunner.run("generate", "--prompt", "a", "--prompt-ids", "1");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -255,21 +295,21 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"-1", "1,-2", "1,,2", "a", "", "4294967296"})
-    void generate_idsThatAreNone_areRefused(String ids) {
+    void generate_ids_that_are_none_are_refused(String ids) {
         Outcome outcome = CliRunner.run("generate", "--prompt-ids", ids);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("'--prompt-ids'").hasLineCount(1);
     }
 
     @Test
-    void generate_logprobsWithoutJson_saysWhatIsMissing() {
+    void generate_logprobs_without_json_says_what_is_missing() {
         Outcome outcome = CliRunner.run("generate", "--prompt", "a", "--logprobs", "3");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("--logprobs").contains("--json").hasLineCount(1);
     }
 
     @Test
-    void generate_tooManyStopStrings_areRefused() {
+    void generate_too_many_stop_strings_are_refused() {
         Outcome outcome = CliRunner.run(
                 "generate", "--prompt", "a", "--stop", "1", "--stop", "2", "--stop", "3", "--stop", "4", "--stop", "5");
         assertThat(outcome.code()).isEqualTo(2);
@@ -277,7 +317,7 @@ class UsageTest {
     }
 
     @Test
-    void noCommand_listsThem() {
+    void no_command_lists_them() {
         Outcome outcome = CliRunner.run();
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
@@ -287,7 +327,7 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--help", "--version", "bench --help", "generate --help"})
-    void help_thatNobodyCanRead_endsLikeAnyOtherOutput(String command) {
+    void help_that_nobody_can_read_ends_like_any_other_output(String command) {
         Writer full = new Writer() {
             @Override
             public void write(char[] text, int offset, int length) throws IOException {
@@ -304,7 +344,7 @@ class UsageTest {
     }
 
     @Test
-    void generate_promptOfTwoDashes_isTakenAsTheMessageSays() {
+    void generate_prompt_of_two_dashes_is_taken_as_the_message_says() {
         assertThat(CliRunner.run("generate", "--prompt", "--").err()).contains("write --prompt=--");
         Outcome outcome = CliRunner.run("generate", "--prompt=--", "--device=sim", "--max-new-tokens", "1");
         assertThat(outcome.err()).isEmpty();
@@ -313,14 +353,14 @@ class UsageTest {
 
     @ParameterizedTest
     @CsvSource({"--prompt, n\ufffd\ufffd", "--model, /tmp/\ufffd"})
-    void anyCommand_argumentThatTheLocaleCouldNotRead_isRefused(String flag, String value) {
+    void any_command_argument_that_the_locale_could_not_read_is_refused(String flag, String value) {
         Outcome outcome = CliRunner.runEncoded("ANSI_X3.4-1968", "generate", flag, value);
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err()).contains("ANSI_X3.4-1968", "LC_ALL").hasLineCount(1);
     }
 
     @Test
-    void generate_replacementCharacterInAUtf8Prompt_isTextLikeAnyOther() {
+    void generate_replacement_character_in_a_utf8_prompt_is_text_like_any_other() {
         String prompt = "n\ufffd";
         Outcome outcome =
                 CliRunner.runEncoded("UTF-8", "generate", "--device=sim", "--max-new-tokens", "1", "--prompt", prompt);

@@ -2,6 +2,7 @@ package io.roseinfer.example;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.Document;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,7 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The programs in {@code tools/examples}, each run as its users run it: by Java, from its source. */
+/** The programs in {@code tools/examples} and the README's, each run as its users run it: by Java, from its source. */
 class ExamplesTest {
     private static final Path EXAMPLES = Path.of("tools/examples");
 
@@ -19,6 +20,10 @@ class ExamplesTest {
     Path folder;
 
     private List<String> run(String name, String input) throws IOException, InterruptedException {
+        return run(EXAMPLES.resolve(name + ".java"), input);
+    }
+
+    private List<String> run(Path program, String input) throws IOException, InterruptedException {
         Path errors = folder.resolve("errors");
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -28,7 +33,7 @@ class ExamplesTest {
                         "-XX:+UseSerialGC",
                         "-cp",
                         System.getProperty("java.class.path"),
-                        EXAMPLES.resolve(name + ".java").toString())
+                        program.toString())
                 .redirectInput(Files.writeString(folder.resolve("input"), input).toFile())
                 .redirectError(errors.toFile())
                 .start();
@@ -52,6 +57,20 @@ class ExamplesTest {
                         story -> assertThat(story).startsWith("Once upon a time, there was a curious young girl"),
                         other -> assertThat(other).startsWith("The lighthouse").hasSizeGreaterThan(30),
                         end -> assertThat(end).isEqualTo("24 tokens, ended by LENGTH"));
+    }
+
+    @Test
+    void the_program_in_the_readme_runs_as_it_is_printed() throws Exception {
+        String program = Document.at("README.md").fences().stream()
+                .filter(fence -> fence.language().equals("java"))
+                .findFirst()
+                .orElseThrow()
+                .body();
+        assertThat(run(Files.writeString(folder.resolve("Stories.java"), program), ""))
+                .singleElement()
+                .asString()
+                .startsWith(", there was a curious young girl")
+                .endsWith(" (LENGTH)");
     }
 
     @Test

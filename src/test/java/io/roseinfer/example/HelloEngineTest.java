@@ -10,7 +10,7 @@ import io.roseinfer.engine.TokenStream;
 import io.roseinfer.sampling.SamplingParams;
 import org.junit.jupiter.api.Test;
 
-/** The library in twenty lines; what the README shows, run on every build. */
+/** The library in twenty lines. */
 class HelloEngineTest {
 
     @Test

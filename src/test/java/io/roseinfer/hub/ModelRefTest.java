@@ -106,7 +106,17 @@ class ModelRefTest {
         assertThat(parse("builtin:chat"))
                 .isEqualTo(new ModelRef.Builtin("chat"))
                 .hasToString("builtin:chat");
-        assertRefused("builtin:huge", "allowed are builtin:tiny, builtin:chat");
+        assertMissing("builtin:huge", "allowed are builtin:tiny, builtin:chat");
+    }
+
+    @Test
+    void misspelt_built_in_model_is_answered_with_the_nearest() {
+        assertMissing("builtin:chatt", "builtin:chat; did you mean builtin:chat?");
+    }
+
+    @Test
+    void misspelt_shape_is_answered_with_the_nearest() {
+        assertMissing("random:smal", "of a config.json; did you mean random:small?");
     }
 
     @ParameterizedTest
@@ -125,8 +135,8 @@ class ModelRefTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"random:", "random:smaller", "random:/absent/config.json", "random:src"})
-    void random_of_anything_else_is_refused(String text) {
-        assertRefused(text, "allowed are random:small, random:small-wide or random:PATH");
+    void random_of_anything_else_is_missing(String text) {
+        assertMissing(text, "allowed are random:small, random:small-wide or random:PATH");
     }
 
     @ParameterizedTest

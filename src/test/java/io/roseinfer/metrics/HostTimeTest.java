@@ -23,7 +23,7 @@ class HostTimeTest {
     }
 
     @Test
-    void of_stepsOneAfterTheOther_exposesEverything() {
+    void of_steps_one_after_the_other_exposes_everything() {
         HostTime time = HostTime.of(List.of(step(0, 0, 100, 0), step(1, 110, 100, 0)));
         assertThat(time.hostMicros().p50()).isEqualTo(10);
         assertThat(time.exposedMicros().p50()).as("103 to 116").isEqualTo(13);
@@ -31,13 +31,13 @@ class HostTimeTest {
     }
 
     @Test
-    void of_stepHandedOverWhileTheOneBeforeRan_exposesNothing() {
+    void of_step_handed_over_while_the_one_before_ran_exposes_nothing() {
         HostTime time = HostTime.of(List.of(step(0, 0, 100, 0), step(1, 20, 200, 0)));
         assertThat(time.exposedMicros().max()).isZero();
     }
 
     @Test
-    void of_stepsWithPrompts_orWithAGapBefore_areLeftOut() {
+    void of_steps_with_prompts_or_with_a_gap_before_are_left_out() {
         HostTime time = HostTime.of(
                 List.of(step(0, 0, 100, 7), step(1, 110, 100, 0), step(3, 400, 100, 0), step(4, 600, 100, 0)));
         assertThat(time.hostMicros().count()).isEqualTo(1);

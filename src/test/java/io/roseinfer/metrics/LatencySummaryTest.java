@@ -23,25 +23,25 @@ class LatencySummaryTest {
     }
 
     @Test
-    void of_twoRequests_poolsTheGapsOfBoth() {
+    void of_two_requests_pools_the_gaps_of_both() {
         LatencySummary summary = LatencySummary.of(List.of(request(0, 100, 10, 20, 60), request(50, 200, 80, 90)));
         assertThat(summary.interTokenMillis()).isEqualTo(Summary.of(10, 40, 10));
     }
 
     @Test
-    void of_requestWithOneToken_leavesItOutOfTpot() {
+    void of_request_with_one_token_leaves_it_out_of_tpot() {
         LatencySummary summary = LatencySummary.of(List.of(request(0, 100, 10, 20, 60), request(50, 200, 80)));
         assertThat(summary.tpotMillis()).isEqualTo(Summary.of(25));
     }
 
     @Test
-    void of_twoRequests_countsTokensFromTheFirstSubmitToTheLastFinish() {
+    void of_two_requests_counts_tokens_from_the_first_submit_to_the_last_finish() {
         List<RequestStamps> requests = List.of(request(100, 600, 300, 400, 500), request(50, 550, 80, 90));
         assertThat(LatencySummary.tokensPerSecond(requests)).isCloseTo(5 / 0.550, within(1e-9));
     }
 
     @Test
-    void of_noRequests_isEmpty() {
+    void of_no_requests_is_empty() {
         LatencySummary summary = LatencySummary.of(List.of());
         assertThat(summary.ttftMillis().count()).isZero();
         assertThat(LatencySummary.tokensPerSecond(List.of())).isZero();

@@ -31,14 +31,14 @@ class PercentilesTest {
         "99.9, 23.74322556000001",
         "100, 23.824037"
     })
-    void of_seventeenValues_equalsNumpyToTheLastBit(double percent, double expected) {
+    void of_seventeen_values_equals_numpy_to_the_last_bit(double percent, double expected) {
         assertThat(Percentiles.of(SEVENTEEN, percent)).isEqualTo(expected);
     }
 
     /** {@code numpy.percentile([(i * 7919 % 257) * 0.37 for i in range(256)], p)}, NumPy 2.4.6. */
     @ParameterizedTest
     @CsvSource({"50, 47.545", "95, 90.0025", "99, 93.7765"})
-    void of_256Values_equalsNumpyToTheLastBit(double percent, double expected) {
+    void of_256_values_equals_numpy_to_the_last_bit(double percent, double expected) {
         double[] values = IntStream.range(0, 256)
                 .mapToDouble(i -> (i * 7919 % 257) * 0.37)
                 .sorted()
@@ -49,17 +49,17 @@ class PercentilesTest {
     /** By hand: positions 1.5 and 2.85 of 10, 20, 30, 40. */
     @ParameterizedTest
     @CsvSource({"50, 25", "95, 38.5"})
-    void of_fourValues_liesBetweenTheClosestRanks(double percent, double expected) {
+    void of_four_values_lies_between_the_closest_ranks(double percent, double expected) {
         assertThat(Percentiles.of(new double[] {10, 20, 30, 40}, percent)).isEqualTo(expected);
     }
 
     @Test
-    void of_oneValue_isThatValue() {
+    void of_one_value_is_that_value() {
         assertThat(Percentiles.of(new double[] {7.25}, 99)).isEqualTo(7.25);
     }
 
     @Test
-    void of_anySample_isMonotonicInThePercent() {
+    void of_any_sample_is_monotonic_in_the_percent() {
         SplittableRandom random = new SplittableRandom(11);
         double[] sorted = random.doubles(97, -5, 5).sorted().toArray();
         double[] curve = IntStream.rangeClosed(0, 1000)
@@ -71,7 +71,7 @@ class PercentilesTest {
     }
 
     @Test
-    void of_noValues_isABugOfTheCaller() {
+    void of_no_values_is_a_bug_of_the_caller() {
         assertThatThrownBy(() -> Percentiles.of(new double[0], 50)).isInstanceOf(Check.Failure.class);
     }
 }

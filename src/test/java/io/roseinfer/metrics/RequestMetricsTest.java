@@ -18,25 +18,25 @@ class RequestMetricsTest {
     }
 
     @Test
-    void of_stampsInOrder_splitsTheTimeToFirstToken() {
+    void of_stamps_in_order_splits_the_time_to_first_token() {
         assertThat(RequestMetrics.of(stamps(100, 110, 130, 170, 450, 250, 300, 420)))
                 .isEqualTo(new RequestMetrics(10, 20, 40, 80, 150, OptionalDouble.of(85), 350));
     }
 
     @Test
-    void of_tokenizedInsideSubmit_clampsTokenizeToZero() {
+    void of_tokenized_inside_submit_clamps_tokenize_to_zero() {
         RequestMetrics metrics = RequestMetrics.of(stamps(100, 110, 104, 170, 450, 250));
         assertThat(metrics.tokenizeNanos()).isZero();
         assertThat(metrics.queueWaitNanos()).isEqualTo(66);
     }
 
     @Test
-    void of_oneToken_hasNoTimePerOutputToken() {
+    void of_one_token_has_no_time_per_output_token() {
         assertThat(RequestMetrics.of(stamps(0, 1, 1, 2, 9, 5)).tpotNanos()).isEmpty();
     }
 
     @Test
-    void of_noToken_takesTheEndForTheFirstToken() {
+    void of_no_token_takes_the_end_for_the_first_token() {
         RequestMetrics metrics = RequestMetrics.of(stamps(100, 110, 105, 400, 400));
         assertThat(metrics.prefillNanos()).isZero();
         assertThat(metrics.ttftNanos()).isEqualTo(300);
@@ -44,7 +44,7 @@ class RequestMetricsTest {
 
     /** Tokenize + queue wait + prefill = TTFT − add_request, plus exactly what the clamps took. */
     @RepeatedTest(200)
-    void of_randomStamps_partsAddUp(RepetitionInfo repetition) {
+    void of_random_stamps_parts_add_up(RepetitionInfo repetition) {
         long seed = repetition.getCurrentRepetition();
         SplittableRandom random = new SplittableRandom(seed);
         long end = 1_000 + random.nextLong(10_000);

@@ -32,19 +32,19 @@ class StepLogTest {
     }
 
     @Test
-    void steps_fewerThanFit_areAllThere() {
+    void steps_fewer_than_fit_are_all_there() {
         assertThat(logOf(4, 3).steps()).containsExactly(expected(0), expected(1), expected(2));
     }
 
     @Test
-    void steps_moreThanFit_areTheNewestInOrder() {
+    void steps_more_than_fit_are_the_newest_in_order() {
         StepLog log = logOf(4, 11);
         assertThat(log.steps()).containsExactly(expected(7), expected(8), expected(9), expected(10));
         assertThat(log.appended()).isEqualTo(11);
     }
 
     @Test
-    void steps_fromANumber_areAtMostSoManyFromThere() {
+    void steps_from_a_number_are_at_most_so_many_from_there() {
         StepLog log = logOf(4, 11);
         assertThat(log.steps(8, 2)).containsExactly(expected(8), expected(9));
         assertThat(log.steps(0, 1)).containsExactly(expected(7));
@@ -52,13 +52,13 @@ class StepLogTest {
     }
 
     @Test
-    void steps_none_isEmpty() {
+    void steps_none_is_empty() {
         assertThat(new StepLog(1).steps()).isEmpty();
     }
 
     /** The ring is overwritten many times while it is read; whatever a reader gets is whole and in order. */
     @Test
-    void steps_readWhileWritten_areNeverTorn() throws InterruptedException {
+    void steps_read_while_written_are_never_torn() throws InterruptedException {
         StepLog log = new StepLog(8);
         Thread writer = Thread.ofPlatform().start(() -> {
             StepRecord record = new StepRecord();

@@ -51,7 +51,7 @@ class TokenizerJsonTest {
         return with("model", model);
     }
 
-    static Stream<Arguments> unsupportedComponents() {
+    static Stream<Arguments> components_that_are_not_supported_are_refused_by_name() {
         var split =
                 Map.of("type", "Split", "pattern", Map.of("Regex", "\\s+"), "behavior", "Isolated", "invert", false);
         var stringSplit =
@@ -114,7 +114,7 @@ class TokenizerJsonTest {
 
     @ParameterizedTest
     @MethodSource
-    void unsupportedComponents(String field, Object component, String named) {
+    void components_that_are_not_supported_are_refused_by_name(String field, Object component, String named) {
         assertRefused(with(field, component), field, named);
     }
 
@@ -126,7 +126,7 @@ class TokenizerJsonTest {
         assertRefused(json(root), field, "missing");
     }
 
-    static Stream<Arguments> unsupportedModelOptions() {
+    static Stream<Arguments> model_options_that_are_not_supported_are_refused_by_name() {
         return Stream.of(
                 Arguments.of("type", "WordPiece"),
                 Arguments.of("dropout", 0.1),
@@ -140,7 +140,7 @@ class TokenizerJsonTest {
 
     @ParameterizedTest
     @MethodSource
-    void unsupportedModelOptions(String field, Object value) {
+    void model_options_that_are_not_supported_are_refused_by_name(String field, Object value) {
         assertRefused(withModel(field, value), "model." + field);
     }
 
@@ -171,7 +171,7 @@ class TokenizerJsonTest {
                 .isEqualTo(SampleTokenizer.with().encode(TEXT));
     }
 
-    static Stream<Arguments> brokenMerges() {
+    static Stream<Arguments> broken_merges_are_refused_with_what_is_wrong() {
         return Stream.of(
                 Arguments.of("a", "expected two tokens"),
                 Arguments.of("a b c", "expected two tokens"),
@@ -185,7 +185,7 @@ class TokenizerJsonTest {
 
     @ParameterizedTest
     @MethodSource
-    void brokenMerges(Object merge, String complaint) {
+    void broken_merges_are_refused_with_what_is_wrong(Object merge, String complaint) {
         assertRefused(withModel("merges", List.of(TRAINED.merges().getFirst(), merge)), "model.merges[1]", complaint);
     }
 
@@ -194,7 +194,7 @@ class TokenizerJsonTest {
         assertRefused(withModel("merges", List.of(List.of("!", "\""))), "model.merges[0]", "the token \"!\"\"");
     }
 
-    static Stream<Arguments> brokenIds() {
+    static Stream<Arguments> broken_ids_are_refused_with_what_is_wrong() {
         return Stream.of(
                 Arguments.of(-1, "is -1"),
                 Arguments.of(1L << 31, "expected an integer"),
@@ -206,7 +206,7 @@ class TokenizerJsonTest {
 
     @ParameterizedTest
     @MethodSource
-    void brokenIds(Object id, String complaint) {
+    void broken_ids_are_refused_with_what_is_wrong(Object id, String complaint) {
         var ids = new TreeMap<>(TRAINED.ids());
         ids.put("extra", id);
         assertRefused(withModel("vocab", ids), complaint);
@@ -270,7 +270,7 @@ class TokenizerJsonTest {
         assertThat(tokenizer.encode("quixotics")).doesNotContain(FREE);
     }
 
-    static Stream<Arguments> brokenAddedTokens() {
+    static Stream<Arguments> broken_added_tokens_are_refused_with_what_is_wrong() {
         return Stream.of(
                 Arguments.of(List.of(added(3, "<s>")), "have the same id 3"),
                 Arguments.of(List.of(added(FREE, "a")), "the vocabulary gives it 97"),
@@ -286,7 +286,7 @@ class TokenizerJsonTest {
 
     @ParameterizedTest
     @MethodSource
-    void brokenAddedTokens(Object tokens, String complaint) {
+    void broken_added_tokens_are_refused_with_what_is_wrong(Object tokens, String complaint) {
         assertRefused(with("added_tokens", tokens), complaint);
     }
 

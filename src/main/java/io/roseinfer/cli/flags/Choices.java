@@ -3,6 +3,7 @@ package io.roseinfer.cli.flags;
 import io.roseinfer.Settings;
 import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.base.Spelling;
 import io.roseinfer.bench.SchedulerBenchmark;
 import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.server.AccessLog;
@@ -31,11 +32,14 @@ public final class Choices {
             return Arrays.stream(type.getEnumConstants())
                     .filter(constant -> word(constant).equals(text))
                     .findFirst()
-                    .orElseThrow(() -> new TypeConversionException("'" + text + "' is not one of " + words()));
+                    .orElseThrow(() -> refusal(text));
         }
 
-        private String words() {
-            return Arrays.stream(type.getEnumConstants()).map(Choices::word).collect(Collectors.joining(", "));
+        private TypeConversionException refusal(String text) {
+            List<String> words =
+                    Arrays.stream(type.getEnumConstants()).map(Choices::word).toList();
+            return new TypeConversionException(
+                    "'" + text + "' is not one of " + String.join(", ", words) + Spelling.suggestion(text, words));
         }
     }
 

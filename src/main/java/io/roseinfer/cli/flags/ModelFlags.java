@@ -45,10 +45,11 @@ public final class ModelFlags {
 
     @Option(
             names = "--device",
-            paramLabel = "<auto|cpu|cuda[:N][,...]>",
+            paramLabel = "<auto|cpu|cuda[:N][,...]|sim>",
             converter = Choices.Device.class,
             description = {
-                "Where to run; cuda:1 is the second GPU, and cuda:0,cuda:1 serve together",
+                "Where to run; cuda:1 is the second GPU, cuda:0,cuda:1 serve together, and sim computes nothing: its tokens"
+                        + " are made up",
                 "(default: auto, which is the best device there is)."
             },
             showDefaultValue = Visibility.NEVER)

@@ -14,7 +14,7 @@ import picocli.CommandLine.TypeConversionException;
 class ChoicesTest {
     @ParameterizedTest
     @CsvSource({"cuda, CUDA, 0, cuda", "cuda:0, CUDA, 0, cuda", "cuda:7, CUDA, 7, cuda:7", "cpu, CPU, 0, cpu"})
-    void device_mayNameOneGpuOfSeveral(String text, Settings.Device kind, int index, String spelled) {
+    void device_may_name_one_gpu_of_several(String text, Settings.Device kind, int index, String spelled) {
         Choices.Place place = new Choices.Device().convert(text);
         assertThat(place.kind()).isEqualTo(kind);
         assertThat(place.index()).isEqualTo(index);

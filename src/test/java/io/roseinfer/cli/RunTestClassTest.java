@@ -1,0 +1,81 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.cli.Checkout.Outcome;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** {@code tools/run-test-class} in a checkout of stand-ins. */
+@DisabledOnOs(OS.WINDOWS)
+class RunTestClassTest {
+    @TempDir
+    Path folder;
+
+    private Checkout checkout;
+
+    @BeforeEach
+    void checkOut() throws IOException {
+        checkout = new Checkout(folder.resolve("a checkout"));
+        checkout.write("target/test.classpath", "/some where/junit.jar");
+        checkout.write("src/test/java/a/b/Load.java", """
+                class Load {
+                    public static void main(String[] args) {}
+                }
+                """);
+        checkout.write("src/test/java/a/SomeTest.java", """
+                class SomeTest {
+                    @Test
+                    void holds() {}
+                    static class Child {
+                        public static void main(String[] args) {}
+                    }
+                }
+                """);
+    }
+
+    private Outcome run(String... arguments) throws Exception {
+        String[] command = new String[arguments.length + 1];
+        command[0] = "tools/run-test-class";
+        System.arraycopy(arguments, 0, command, 1, arguments.length);
+        return checkout.run(Map.of(), command);
+    }
+
+    @Test
+    void a_class_with_a_main_method_is_run_by_java_with_its_arguments() throws Exception {
+        Outcome outcome = run("Load", "1", "two words");
+        assertThat(outcome.code()).isZero();
+        assertThat(outcome.out())
+                .contains("<--add-modules=jdk.incubator.vector>")
+                .endsWith("<-cp><target/test-classes:target/classes:/some where/junit.jar><a.b.Load><1><two words>");
+        assertThat(checkout.path("mvn.log")).content().contains("test-compile").doesNotContain("-Dtest");
+    }
+
+    @Test
+    void a_class_with_tests_is_run_by_maven_even_if_a_class_inside_of_it_has_a_main_method() throws Exception {
+        assertThat(run("SomeTest#holds").code()).isZero();
+        assertThat(checkout.path("mvn.log")).content().contains("test -Dtest=SomeTest#holds");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'', name a class",
+        "Absent, no Absent.java",
+        "SomeTest#nosuch, no method nosuch",
+        "SomeTest 1, no arguments"
+    })
+    void what_cannot_be_run_is_refused_before_anything_is_compiled(String arguments, String said) throws Exception {
+        Outcome outcome = arguments.isEmpty() ? run() : run(arguments.split(" "));
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains(said).hasLineCount(1);
+        assertThat(checkout.path("mvn.log")).doesNotExist();
+    }
+}
