@@ -4,17 +4,27 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
- * Parts of many samples, in milliseconds: means over all, over the fifth of them around the median, and over the fiftieth around and above
- * the 99th percentile. Unlike percentiles of parts, means add up.
+ * Parts of many samples, in milliseconds: means over all, over the fifth of them around the median, over the fiftieth around and above
+ * the 99th percentile, and over each of up to fifty slices of equal size. Unlike percentiles of parts, means add up.
  *
  * @param samples how many
  * @param all by part, in the order of the parts
  * @param median the same over the samples from the 40th to the 60th percentile of the whole
  * @param tail the same from the 98th on
+ * @param slices by part, the mean over each slice of the samples in the order of their wholes, the shortest first
  */
-public record PartTable(int samples, Map<String, Double> all, Map<String, Double> median, Map<String, Double> tail) {
+public record PartTable(
+        int samples,
+        Map<String, Double> all,
+        Map<String, Double> median,
+        Map<String, Double> tail,
+        Map<String, List<Double>> slices) {
+    /** As fine as the tail: the last slice is the samples from the 98th percentile on. */
+    private static final int MOST_SLICES = 50;
+
     private static final double NANOS_PER_MILLI = 1e6;
 
     /** The table of some samples' parts in nanoseconds; their sums are the wholes. */
@@ -27,7 +37,26 @@ public record PartTable(int samples, Map<String, Double> all, Map<String, Double
                 size,
                 mean(parts, sorted),
                 mean(parts, sorted.subList(size * 2 / 5, Math.max(size * 3 / 5, Math.min(size, size * 2 / 5 + 1)))),
-                mean(parts, sorted.subList(Math.min(size * 49 / 50, Math.max(0, size - 1)), size)));
+                mean(parts, sorted.subList(Math.min(size * 49 / 50, Math.max(0, size - 1)), size)),
+                slices(parts, sorted));
+    }
+
+    private static Map<String, List<Double>> slices(List<String> parts, List<Map<String, Double>> sorted) {
+        int count = Math.min(MOST_SLICES, sorted.size());
+        List<Map<String, Double>> means = IntStream.range(0, count)
+                .mapToObj(i -> mean(parts, sorted.subList(border(i, count, sorted), border(i + 1, count, sorted))))
+                .toList();
+        Map<String, List<Double>> slices = new LinkedHashMap<>();
+        for (String part : parts) {
+            slices.put(
+                    part,
+                    means.stream().map(mean -> mean.getOrDefault(part, 0.0)).toList());
+        }
+        return slices;
+    }
+
+    private static int border(int slice, int slices, List<?> samples) {
+        return (int) ((long) slice * samples.size() / slices);
     }
 
     private static double whole(Map<String, Double> sample) {

@@ -57,8 +57,9 @@ import tools.jackson.databind.node.ObjectNode;
  *                              read_ns[], written_ns[] (null or empty where it does not say), engine and cached_tokens
  *                              ({@link io.roseinfer.bench.http.ServerStamps})
  *     error                    null, or why it failed
- *   ttft_parts, itl_parts      null, or where the time went, in ms: {samples, all, median, tail}, by the parts of
+ *   ttft_parts, itl_parts      null, or where the time went, in ms: {samples, all, median, tail, slices}, by the parts of
  *                              {@link io.roseinfer.bench.join.FirstToken} and {@link io.roseinfer.bench.join.Gap}
+ *                              ({@link PartTable} says over which samples)
  *   longest_gaps[]             {request, token, ms, engine, step, step_ms, rows, prefill_tokens}: the step each of them waited for
  *   steps                      null, or the engine's steps in the window
  *     columns[]                names of a row's numbers, as {@link io.roseinfer.metrics.StepRecord.Fact} has them; start_nanos is since

@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class AttributionTest {
@@ -83,6 +84,26 @@ class AttributionTest {
                         entry("residual", 0.0));
         assertThat(table.median()).isEqualTo(table.all());
         assertThat(table.tail()).isEqualTo(table.all());
+    }
+
+    @Test
+    void slices_are_equal_shares_of_the_samples_from_the_shortest_whole_to_the_longest() {
+        List<Map<String, Double>> samples = IntStream.range(0, 100)
+                .mapToObj(i -> (i * 37) % 100)
+                .map(millis -> Map.of("queue", (double) millis * MILLI, "read", (double) MILLI))
+                .toList();
+        PartTable table = PartTable.of(List.of("queue", "read"), samples);
+        assertThat(table.slices().get("queue"))
+                .isEqualTo(IntStream.range(0, 50).mapToObj(i -> 2 * i + 0.5).toList());
+        assertThat(table.slices().get("read")).hasSize(50).containsOnly(1.0);
+        assertThat(table.tail()).containsEntry("queue", 98.5);
+    }
+
+    @Test
+    void a_table_of_few_samples_has_a_slice_for_each() {
+        PartTable table = PartTable.of(List.of("queue"), List.of(Map.of("queue", 3e6), Map.of("queue", 1e6)));
+        assertThat(table.slices()).isEqualTo(Map.of("queue", List.of(1.0, 3.0)));
+        assertThat(PartTable.of(List.of("queue"), List.of()).slices()).isEqualTo(Map.of("queue", List.of()));
     }
 
     @Test

@@ -32,7 +32,9 @@ final class PartsSection {
         StringBuilder out =
                 new StringBuilder("<h2>Where the time went: " + Markup.text(name) + "</h2>\n<div class=\"charts\">\n");
         out.append(bars("Time to first token, from the intended time", own.path("ttft_parts")));
+        out.append(PartsByRank.svg("Time to first token by percentile", "requests", own.path("ttft_parts")));
         out.append(bars("Time between tokens", own.path("itl_parts")));
+        out.append(PartsByRank.svg("Time between tokens by percentile", "gaps", own.path("itl_parts")));
         out.append("</div>\n");
         table(out, own.path("ttft_parts"));
         table(out, own.path("itl_parts"));
@@ -83,7 +85,7 @@ final class PartsSection {
     }
 
     /** One of six colours; the parts behind the sixth have them again, paler. */
-    private static String colour(String kind, int style) {
+    static String colour(String kind, int style) {
         return kind + style % STYLES + (style < STYLES ? "" : " pale");
     }
 
@@ -93,7 +95,8 @@ final class PartsSection {
                 .sum();
     }
 
-    private static String word(String part) {
+    /** A part's name as the page writes it. */
+    static String word(String part) {
         return part.replace('_', '-');
     }
 
