@@ -242,7 +242,7 @@ public final class Engine implements AutoCloseable {
 
     /** The stream must not be reachable from its own cleaning action, so the action is made where no stream is in scope. */
     private TokenStream streamOf(LiveRequest live) {
-        Runnable cancel = cancelOf(manager, tokenizeWorkers, live);
+        Runnable cancel = live.untilEnded(cancelOf(manager, tokenizeWorkers, live));
         return new RequestStream(live, tokenizer, clock, cancel).endingWhenCollected(CLEANER);
     }
 

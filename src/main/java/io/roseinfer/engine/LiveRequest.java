@@ -31,6 +31,26 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         ENDED
     }
 
+    /**
+     * What a stream has done when it is closed or collected, as long as its request runs. The cleaner keeps it for as long as there is the
+     * stream, so after the ending it refers to nothing: an engine may lead back to a stream, by way of those who watch it.
+     */
+    private static final class UntilEnded implements Runnable {
+        private volatile @Nullable Runnable action;
+
+        UntilEnded(Runnable action) {
+            this.action = action;
+        }
+
+        @Override
+        public void run() {
+            Runnable wanted = action;
+            if (wanted != null) {
+                wanted.run();
+            }
+        }
+    }
+
     private static final long[] NO_PREFIXES = {};
 
     private final long id;
@@ -43,6 +63,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.TOKENIZING);
     private final AtomicBoolean cancelled = new AtomicBoolean();
+    private @Nullable UntilEnded streamAction;
     private volatile @Nullable Sequence sequence;
     private int promptTokens;
     private long submittedNanos;
@@ -288,7 +309,19 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
      * @return whether this was the first ending
      */
     boolean end(Ending ending, long nanos) {
-        return tokens.end(ending, nanos);
+        boolean first = tokens.end(ending, nanos);
+        UntilEnded ended = streamAction;
+        if (ended != null) {
+            ended.action = null;
+        }
+        return first;
+    }
+
+    /** An action that does nothing and refers to nothing any more once the request has ended; before anybody else knows of the request. */
+    Runnable untilEnded(Runnable action) {
+        UntilEnded guarded = new UntilEnded(action);
+        streamAction = guarded;
+        return guarded;
     }
 
     /** How it ended, as its reader knows it; empty while it runs. */
