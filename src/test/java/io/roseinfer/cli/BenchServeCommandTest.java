@@ -6,6 +6,7 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.http.FakeServer;
 import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -131,6 +132,31 @@ class BenchServeCommandTest {
         assertThat(result().get("total_output_tokens").intValue()).isEqualTo(60);
         assertThat(result().get("roseinfer").get("settings").get("device").asString())
                 .isEqualTo("sim");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--backend=engine, --device=sim", "--backend=sim, --step-costs=step:2"})
+    void prompts_that_the_model_has_no_room_for_are_refused_before_anything_is_measured(String backend, String how) {
+        Outcome outcome = bench(file(), backend, how, "--model=builtin:tiny", "--random-prefix-len=505");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("512", "--random-input-len").hasLineCount(1);
+        assertThat(file()).doesNotExist();
+    }
+
+    @Test
+    void prompts_that_a_server_says_it_has_no_room_for_are_refused_before_anything_is_measured() throws IOException {
+        String models = "{\"data\":[{\"id\":\"m\",\"max_model_len\":6}]}";
+        FakeServer.Script script = (number, out) -> {
+            out.write(("HTTP/1.1 200 OK\r\nContent-Length: " + models.length() + "\r\n\r\n" + models)
+                    .getBytes(StandardCharsets.US_ASCII));
+            return true;
+        };
+        try (FakeServer server = new FakeServer(script)) {
+            Outcome outcome = bench(file(), "--base-url", server.uri().toString());
+            assertThat(outcome.code()).isEqualTo(2);
+            assertThat(outcome.err()).contains("7 tokens", "context is 6").hasLineCount(1);
+            assertThat(server.bodies()).hasSize(1);
+        }
     }
 
     @Test

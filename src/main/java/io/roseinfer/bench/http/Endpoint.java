@@ -15,9 +15,11 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalInt;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -69,12 +71,22 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
     }
 
     /**
-     * The first model that a server says it has; empty if it says nothing. Asked before anything is measured, on a connection of its own.
+     * A model as a server speaks of it.
+     *
+     * @param name what it is called; empty if nobody says
+     * @param contextLength tokens of a prompt and its completion together; empty if the server does not say
      */
-    public static String firstModel(URI base, Optional<String> apiKey) {
-        return get(base, apiKey, "/v1/models")
-                .map(models -> models.path("data").path(0).path("id").asString(""))
-                .orElse("");
+    public record ServedModel(String name, OptionalInt contextLength) {}
+
+    /** The first model that a server says it has. Asked before anything is measured, on a connection of its own. */
+    public static ServedModel firstModel(URI base, Optional<String> apiKey) {
+        JsonNode model = get(base, apiKey, "/v1/models")
+                .map(models -> models.path("data").path(0))
+                .orElse(MissingNode.getInstance());
+        JsonNode length = model.path("max_model_len");
+        boolean says = length.canConvertToInt() && length.intValue() > 0;
+        return new ServedModel(
+                model.path("id").asString(""), says ? OptionalInt.of(length.intValue()) : OptionalInt.empty());
     }
 
     /** What the server answers to a question about itself, asked on a connection of its own; empty if it does not know it. */

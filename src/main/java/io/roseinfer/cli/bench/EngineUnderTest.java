@@ -12,6 +12,7 @@ import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** An engine in this process, without HTTP. The model is loaded once; every run has an engine of its own, and so an empty cache. */
@@ -44,11 +45,16 @@ final class EngineUnderTest implements SystemUnderTest {
     }
 
     @Override
-    public LoadResult run(ServeFlags ofRun, OfferedLoad offered) {
+    public LoadResult offer(ServeFlags ofRun, OfferedLoad offered) {
         try (Engine engine = loaded.serve(options, terminal.clock());
                 EngineTarget target = new EngineTarget(engine, ofRun.endpoint().ask(), terminal.clock())) {
             return ServerUnderTest.offer(target, ofRun, offered, terminal);
         }
+    }
+
+    @Override
+    public OptionalInt contextLength() {
+        return OptionalInt.of(loaded.spec().contextLength());
     }
 
     @Override

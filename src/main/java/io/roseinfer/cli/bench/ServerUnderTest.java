@@ -18,6 +18,7 @@ import java.net.URI;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -57,11 +58,18 @@ final class ServerUnderTest implements SystemUnderTest {
     private final HttpTarget target;
     private final Terminal terminal;
     private final String model;
+    private final OptionalInt contextLength;
     private final Map<String, @Nullable Object> settings;
     private final Environment environment;
 
-    private ServerUnderTest(Endpoint asked, Optional<NullServer> ours, ServeCommandLine line, Terminal terminal) {
+    private ServerUnderTest(
+            Endpoint asked,
+            OptionalInt contextLength,
+            Optional<NullServer> ours,
+            ServeCommandLine line,
+            Terminal terminal) {
         ServeFlags flags = line.flags();
+        this.contextLength = contextLength;
         this.ours = ours;
         this.model = asked.model();
         this.settings = SettingsInForce.flags(line.command());
@@ -92,11 +100,13 @@ final class ServerUnderTest implements SystemUnderTest {
         EndpointFlags endpoint = line.flags().endpoint();
         Optional<String> key = Optional.ofNullable(terminal.environment().get("OPENAI_API_KEY"));
         URI base = Endpoint.uri(endpoint.baseUrl());
-        String name = GivenFlags.has(line.command(), "--model")
-                ? line.flags().model().model()
+        // Who names the model has a server that may answer no other question.
+        Endpoint.ServedModel model = GivenFlags.has(line.command(), "--model")
+                ? new Endpoint.ServedModel(line.flags().model().model(), OptionalInt.empty())
                 : Endpoint.firstModel(base, key);
         return new ServerUnderTest(
-                new Endpoint(base, endpoint.endpointType(), name, key, endpoint.ask()),
+                new Endpoint(base, endpoint.endpointType(), model.name(), key, endpoint.ask()),
+                model.contextLength(),
                 Optional.empty(),
                 line,
                 terminal);
@@ -111,12 +121,17 @@ final class ServerUnderTest implements SystemUnderTest {
                 "null",
                 Optional.empty(),
                 line.flags().endpoint().ask());
-        return new ServerUnderTest(endpoint, Optional.of(server), line, terminal);
+        return new ServerUnderTest(endpoint, OptionalInt.empty(), Optional.of(server), line, terminal);
     }
 
     @Override
-    public LoadResult run(ServeFlags flags, OfferedLoad offered) {
+    public LoadResult offer(ServeFlags flags, OfferedLoad offered) {
         return offer(target, flags, offered, terminal);
+    }
+
+    @Override
+    public OptionalInt contextLength() {
+        return contextLength;
     }
 
     @Override

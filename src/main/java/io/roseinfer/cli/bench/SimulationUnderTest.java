@@ -19,6 +19,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.model.ModelSpec;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** An engine on simulated time: the scheduler, with steps that take what a recorded run or flags say. */
@@ -67,7 +68,7 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     /** Every run draws anew. A warm-up would warm nothing. */
     @Override
-    public LoadResult run(ServeFlags ofRun, OfferedLoad offered) {
+    public LoadResult offer(ServeFlags ofRun, OfferedLoad offered) {
         long seed = SplitMix64.at(flags.seed(), runs++);
         SimOptions sim = SimOptions.defaults()
                 .withReadBack(false)
@@ -79,6 +80,11 @@ final class SimulationUnderTest implements SystemUnderTest {
                         ofRun.maxConcurrency().orElse(LoadRun.UNBOUNDED),
                         seed)
                 .run(offered);
+    }
+
+    @Override
+    public OptionalInt contextLength() {
+        return OptionalInt.of(spec.contextLength());
     }
 
     @Override

@@ -51,7 +51,9 @@ final class SweepRunner implements AutoCloseable {
             setting = wanted;
         }
         ServeFlags.Load load = line.flags().load(line.command(), line.flags().seed());
-        LoadResult result = system.get().run(line.flags(), load.offered());
+        // Not run: a point without room for its prompts is one that does not count, and the others are measured all the
+        // same.
+        LoadResult result = system.get().offer(line.flags(), load.offered());
         Verdict verdict = line.flags().verdict(result, Optional.empty());
         verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
         return SweepPoint.of(flags, result, verdict, line.flags().objective().goodput());

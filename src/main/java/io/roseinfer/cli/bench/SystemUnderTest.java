@@ -1,10 +1,13 @@
 package io.roseinfer.cli.bench;
 
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.terminal.Terminal;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** What answers a load: a server, an engine in this process, or one on simulated time. Made ready once for any number of runs. */
@@ -20,8 +23,33 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
         };
     }
 
-    /** Offers a load, behind a warm-up, with the bounds that flags have for the client. */
-    LoadResult run(ServeFlags flags, OfferedLoad load);
+    /**
+     * Offers a load, behind a warm-up, with the bounds that flags have for the client.
+     *
+     * @throws BadInput if the model has room for none of its prompts
+     */
+    default LoadResult run(ServeFlags flags, OfferedLoad load) {
+        contextLength().ifPresent(length -> requireRoom(load, length));
+        return offer(flags, load);
+    }
+
+    /** As {@link #run}, without a look at the prompts. */
+    LoadResult offer(ServeFlags flags, OfferedLoad load);
+
+    /** Tokens of a prompt and its completion together; empty if nobody knows. */
+    OptionalInt contextLength();
+
+    private static void requireRoom(OfferedLoad load, int contextLength) {
+        int shortest = load.requests().stream()
+                .mapToInt(OfferedRequest::promptTokens)
+                .min()
+                .orElse(0);
+        if (shortest >= contextLength) {
+            throw new BadInput("every prompt is longer than the model's context allows: the shortest has " + shortest
+                    + " tokens, the context is " + contextLength
+                    + " and one of it is left for the answer; give shorter prompts (--random-input-len)");
+        }
+    }
 
     /** What it calls its model. */
     String model();
