@@ -162,10 +162,9 @@ struct PrefillAttention {
             const uint32_t a[4] = {pack2<M>(w[0], w[1]), pack2<M>(w[2], w[3]), pack2<M>(w[4], w[5]), pack2<M>(w[6], w[7])};
 #pragma unroll
             for (int i = 0; i < Layout::CHUNKS / 2; i++) {
-                Fragments::values((stage + at.value ^ 32 * i) + k * 16 * Layout::BYTES, i,
-                                  [&](int n, uint32_t b0, uint32_t b1) {
-                                      mma_16x8x16<M>(reinterpret_cast<float(&)[4]>(sum[4 * n]), a, b0, b1);
-                                  });
+                Fragments::values((stage + at.value ^ 32 * i) + k * 16 * Layout::BYTES, i, [&](int n, uint32_t b0, uint32_t b1) {
+                    mma_16x8x16<M>(reinterpret_cast<float(&)[4]>(sum[4 * n]), a, b0, b1);
+                });
             }
         }
     }
@@ -531,7 +530,7 @@ ATTEND(bf16, bf16)
         release_dependents();                                                                                       \
         const uint32_t ring = (shared_address(dynamic) + 255) / 256 * 256;                                          \
         const PagedAttention<T, KV> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,           \
-                                  out,     panelRows, heads,     kvHeads,        SIZE,        blockSize};           \
+                                      out,     panelRows, heads,     kvHeads,        SIZE,        blockSize};       \
         if (blockSize == 16) attend<T, KV, SIZE, 16, true>(p, ring, rows, skipSingles != 0, window);                \
         else attend<T, KV, SIZE, 0, true>(p, ring, rows, skipSingles != 0, window);                                 \
     }

@@ -88,7 +88,7 @@ EMBED(f16, f16)
 EMBED(bf16, bf16)
 
 extern "C" __global__ void __launch_bounds__(128)
-    embed_tokens_int8(const int* tokenIds, const int* sampled, const int8_t* tokenEmbedding, const float* scales, float* x, bf16* xPanels,
-                      float2* moments, const float* gains, int width, int stride, int panelRows) {
+    embed_tokens_int8(const int* tokenIds, const int* sampled, const int8_t* tokenEmbedding, const float* scales, float* x,
+                      bf16* xPanels, float2* moments, const float* gains, int width, int stride, int panelRows) {
     embed_int8(tokenIds, sampled, tokenEmbedding, scales, x, xPanels, moments, gains, width, stride, panelRows);
 }

@@ -13,8 +13,8 @@
 
 using namespace rose;
 
-#define OPERANDS                                                                                                            \
-    const int8_t *weights, const bf16 *activations, int rows, int panelRows, int columns, int panels, int stages,           \
+#define OPERANDS                                                                                                  \
+    const int8_t *weights, const bf16 *activations, int rows, int panelRows, int columns, int panels, int stages, \
         const float *bias, const float *scales, const float2 *moments, int momentParts, float width, float epsilon
 #define PASS \
     { weights, activations, rows, panelRows, columns, panels, stages, bias, scales, moments, momentParts, width, epsilon }
@@ -35,23 +35,23 @@ using namespace rose;
                                                   blockSize, queryScale});                                                    \
     }
 
-#define GEMMS(BATCH, N_GROUPS, K_GROUPS, BLOCKS)                                                                          \
-    using Tile_b##BATCH = GemmTile<bf16, BATCH, N_GROUPS, K_GROUPS, int8_t>;                                              \
-    ROTATED(bf16, int8, BATCH, BLOCKS)                                                                                    \
-    ROTATED(fp8, fp8_int8, BATCH, BLOCKS)                                                                                 \
-    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_residual_int8_b##BATCH(                                 \
-        OPERANDS, float* x, bf16* xPanels, float2* xMoments, int xStride, const float* gains) {                           \
-        RUN(Tile_b##BATCH, AddResidualForGains<bf16, 64 * N_GROUPS>{{x, xPanels, xMoments, xStride, panelRows}, gains});  \
-    }                                                                                                                     \
-    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_gated_int8_b##BATCH(OPERANDS, bf16* hidden, int kind) { \
-        RUN(Tile_b##BATCH, Gate<bf16>{hidden, panelRows, kind});                                                          \
+#define GEMMS(BATCH, N_GROUPS, K_GROUPS, BLOCKS)                                                                            \
+    using Tile_b##BATCH = GemmTile<bf16, BATCH, N_GROUPS, K_GROUPS, int8_t>;                                                \
+    ROTATED(bf16, int8, BATCH, BLOCKS)                                                                                      \
+    ROTATED(fp8, fp8_int8, BATCH, BLOCKS)                                                                                   \
+    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS)                                                                \
+        gemm_residual_int8_b##BATCH(OPERANDS, float* x, bf16* xPanels, float2* xMoments, int xStride, const float* gains) { \
+        RUN(Tile_b##BATCH, AddResidualForGains<bf16, 64 * N_GROUPS>{{x, xPanels, xMoments, xStride, panelRows}, gains});    \
+    }                                                                                                                       \
+    extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_gated_int8_b##BATCH(OPERANDS, bf16* hidden, int kind) {   \
+        RUN(Tile_b##BATCH, Gate<bf16>{hidden, panelRows, kind});                                                            \
     }
 
-#define HEADS(BATCH, BLOCKS)                                                                              \
-    using Head_b##BATCH = GemmTile<bf16, BATCH, 2, 1, int8_t>;                                            \
-    extern "C" __global__ void BOUNDS(Head_b##BATCH, BLOCKS) gemm_head_int8_b##BATCH(                     \
-        OPERANDS, unsigned long long* best, float* logits, int vocabulary, int stride, int tiles) {       \
-        RUN(Head_b##BATCH, BestToken<128>{best, logits, vocabulary, stride, tiles});                      \
+#define HEADS(BATCH, BLOCKS)                                                                                                \
+    using Head_b##BATCH = GemmTile<bf16, BATCH, 2, 1, int8_t>;                                                              \
+    extern "C" __global__ void BOUNDS(Head_b##BATCH, BLOCKS)                                                                \
+        gemm_head_int8_b##BATCH(OPERANDS, unsigned long long* best, float* logits, int vocabulary, int stride, int tiles) { \
+        RUN(Head_b##BATCH, BestToken<128>{best, logits, vocabulary, stride, tiles});                                        \
     }
 
 GEMMS(8, 1, 2, 3)

@@ -110,9 +110,9 @@ extern "C" __global__ void __launch_bounds__(256) int8_scales(const void* w, int
 }
 
 // elements: paddedK · paddedN / 4; a thread per word
-extern "C" __global__ void __launch_bounds__(256) pack_int8(const void* w, int type, int k, int n, int kMajor, const int* order,
-                                                            int kHeadSize, int kHeadPad, const float* inverses, uint32_t* out,
-                                                            int paddedN, int paddedK) {
+extern "C" __global__ void __launch_bounds__(256)
+    pack_int8(const void* w, int type, int k, int n, int kMajor, const int* order, int kHeadSize, int kHeadPad,
+              const float* inverses, uint32_t* out, int paddedN, int paddedK) {
     size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
     if (i >= static_cast<size_t>(paddedN) * paddedK / 4) return;
     Matrix matrix{w, type, k, n, kMajor != 0};
@@ -132,8 +132,8 @@ extern "C" __global__ void __launch_bounds__(256) pack_int8(const void* w, int t
 }
 
 // elements: columns · rows
-extern "C" __global__ void __launch_bounds__(256) int8_table(const void* from, int type, int columns, const float* inverses,
-                                                             int8_t* to, size_t count) {
+extern "C" __global__ void __launch_bounds__(256)
+    int8_table(const void* from, int type, int columns, const float* inverses, int8_t* to, size_t count) {
     size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
     if (i < count) to[i] = static_cast<int8_t>(__float2int_rn(load_as_float(from, type, i) * inverses[i / columns]));
 }

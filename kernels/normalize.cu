@@ -6,8 +6,8 @@
 //
 //      out = x / √(mean of x² + epsilon)
 //
-// from the float residual stream to panels of T. Used where a GEMM does not normalise by itself: on the generic path, and before
-// the LM head to gather the rows that sample.
+// from the float residual stream to panels of T. Used where a GEMM does not normalise by itself: on the generic path, on Hopper
+// where a row is too wide for that (`ModelShape.fusesNorm`), and before the LM head to gather the rows that sample.
 //
 // One warp per row; the row stays in registers (up to 1024 columns), so it is read once and the variance is taken in a second pass
 // over the registers. Wider rows are read again.

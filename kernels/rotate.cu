@@ -69,9 +69,8 @@ __device__ __forceinline__ void rotate(const T* raw, const float* gains, int hea
 
 #define ROTATE(T, KV, NAME)                                                                                                    \
     extern "C" __global__ void __launch_bounds__(128) rotate_##NAME(                                                           \
-        const T* raw, const float* gains, T* queries, KV* pool, const int* slots, const int* positions,                        \
-        const float* turns, int queryWidth, int kvWidth, int headSize, int headPad, int blockSize, float queryScale,           \
-        float epsilon) {                                                                                                       \
+        const T* raw, const float* gains, T* queries, KV* pool, const int* slots, const int* positions, const float* turns,    \
+        int queryWidth, int kvWidth, int headSize, int headPad, int blockSize, float queryScale, float epsilon) {              \
         rotate<T, KV>(raw, gains, headSize, epsilon,                                                                           \
                       {queries, nullptr, pool, slots, positions, turns, queryWidth, kvWidth, headPad, blockSize, queryScale}); \
     }

@@ -1,6 +1,5 @@
 #pragma once
-// The GEMM that runs everywhere from sm_80 on, in f16, bf16 and float; on Hopper only f32 uses it, and the harness
-// times it in f16 and bf16 as the baseline.
+// The GEMM that runs everywhere from sm_80 on, in f16, bf16 and float; on Hopper only f32 uses it.
 //
 //      out[m][n] = epilogue( Σ_k activations[m][k] · weights[n][k] + bias[n] )
 //
@@ -29,6 +28,8 @@ struct GenericTile {
     static constexpr int THREADS = 128;
     static constexpr int STAGES = 3;
     static constexpr int TILE_BYTES = SIDE * PANEL_BYTES;
+    // The stages are static shared memory, of which a block has 48 KB: three are all that fit.
+    static_assert(STAGES * 2 * TILE_BYTES <= 48 * 1024);
     // Floats from one row of sums to the next: rows begin in different banks of shared memory, and are aligned for float4.
     static constexpr int SUM_STRIDE = SIDE + 4;
 

@@ -154,7 +154,7 @@ struct WideHead {
         const int row = warp * 16 + lane / 4;
         const uint64_t weights = tile_descriptor(shared_address(ring));
         const uint64_t activations = tile_descriptor(shared_address(ring) + WEIGHT_BYTES + warp / 4 * 64 * PANEL_BYTES);
-        named_barrier(2, CONSUMERS + 32);
+        named_barrier(NORMS_READY, CONSUMERS + 32);
         const RowNorm norm[2] = {shared.norms[row], shared.norms[row + 8]};
         int stage = 0;
         int parity = 0;
@@ -214,7 +214,7 @@ struct WideHead {
         if (threadIdx.x >= NORMALISER) {
             wait_for_predecessors();
             prepare_norms(g, shared, m0);
-            named_barrier_arrive(2, CONSUMERS + 32);
+            named_barrier_arrive(NORMS_READY, CONSUMERS + 32);
         } else if (threadIdx.x >= PRODUCER) {
             if (elect_lane()) produce(g, shared, ring, m0, out.strips);
         } else {

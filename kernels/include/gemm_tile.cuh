@@ -32,6 +32,10 @@ namespace rose {
 
 constexpr int MAX_STAGES = 16;
 
+// Barriers among some of a block's warps, by their numbers; 0 is __syncthreads.
+constexpr int RING_READ = 1;    // the consumers have read all of the ring, whose place their sums take
+constexpr int NORMS_READY = 2;  // the norms of the tile's rows are in shared memory: one warp arrives, the consumers wait
+
 template <class T, class W = T>
 struct GemmOperands {
     const W* weights;      // panels of `columns` rows
@@ -185,7 +189,8 @@ struct GemmTile {
     }
 
     // The same by the warp alone; `activations` is where they lie in shared memory. All is read before the first product.
-    static __device__ __forceinline__ void multiply_bytes_by_warp(float (&d)[BATCH / 2], const char* words, uint32_t activations) {
+    static __device__ __forceinline__ void multiply_bytes_by_warp(float (&d)[BATCH / 2], const char* words,
+                                                                  uint32_t activations) {
         const int row = threadIdx.x % 8;
         const int matrix = threadIdx.x % 32 / 8;
         uint4 loaded[BYTE_PARTS];
@@ -241,7 +246,8 @@ struct GemmTile {
             } else {
                 wgmma_fence();
 #pragma unroll
-                for (int k = 0; k < PANEL_BYTES / 16; k += 2) Wgmma<T, BATCH>::multiply(d, weights + at + k, activations + at + k);
+                for (int k = 0; k < PANEL_BYTES / 16; k += 2)
+                    Wgmma<T, BATCH>::multiply(d, weights + at + k, activations + at + k);
                 wgmma_commit();
                 wgmma_wait<1>();
             }
@@ -256,7 +262,7 @@ struct GemmTile {
             if (stage >= g.stages) stage -= g.stages, parity ^= 1;
         }
         wgmma_wait<0>();
-        named_barrier(1, CONSUMERS);  // the sums take the ring's place
+        named_barrier(RING_READ, CONSUMERS);
 
         float* at =
             sums + kGroup * BATCH * SUM_STRIDE + thread % 4 * 2 * SUM_STRIDE + nGroup * 64 + thread / 32 * 16 + thread % 32 / 4;
@@ -324,7 +330,7 @@ struct GemmTile {
         if (blocks > 1) cluster_arrive();
         if (threadIdx.x >= NORMALISER) {
             if (g.normalises()) prepare_norms<Epilogue::RMS>(g, shared.norms, m0);
-            named_barrier_arrive(2, CONSUMERS + 32);
+            named_barrier_arrive(NORMS_READY, CONSUMERS + 32);
             return;
         }
         if (threadIdx.x >= PRODUCER) {
@@ -356,7 +362,7 @@ struct GemmTile {
         float* sums = reinterpret_cast<float*>(ring);
         const float* received = reinterpret_cast<const float*>(ring + max(g.stages * STAGE_BYTES, K_GROUPS * SUM_BYTES));
         consume(g, shared, ring, sums, count);
-        named_barrier(2, CONSUMERS + 32);
+        named_barrier(NORMS_READY, CONSUMERS + 32);
         if (blocks > 1) exchange(shared, sums, received, blocks, rank, tileRows, liveRows);
         const float4 bias = *reinterpret_cast<const float4*>(shared.bias + n);
         const float4 columnTerms = *reinterpret_cast<const float4*>(shared.columnTerms + n);

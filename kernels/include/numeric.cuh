@@ -93,9 +93,7 @@ __device__ __forceinline__ uint16_t narrow2(float lower, float upper) {
     return pair;
 }
 
-__device__ __forceinline__ float to_float(fp8 x) {
-    return unpack2<f16>(widen2(x.bits)).x;
-}
+__device__ __forceinline__ float to_float(fp8 x) { return unpack2<f16>(widen2(x.bits)).x; }
 
 __device__ __forceinline__ void store4(fp8* to, float4 v) {
     *reinterpret_cast<uint32_t*>(to) = narrow2(v.x, v.y) | static_cast<uint32_t>(narrow2(v.z, v.w)) << 16;

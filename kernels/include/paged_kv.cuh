@@ -37,7 +37,7 @@ struct PagedAttention {
     __device__ __forceinline__ int valueOffset() const { return blockSize * headSize; }
 };
 
-// A softmax in progress over the scores seen so far, in base 2: the largest, and Σ 2^(score - largest).
+// The score of a key that a query does not see, and of no key at all: its weight is 2^(NO_SCORE - largest), which is 0.
 constexpr float NO_SCORE = -1e30f;
 
 }  // namespace rose

@@ -115,6 +115,8 @@ __device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
+// Waits for a phase. It acquires at the scope of the block, which is enough for peers' stores too: they come as st.async, whose bytes
+// this very barrier counts when they are there, as it counts those of a bulk copy. CUTLASS waits for both alike.
 __device__ __forceinline__ void barrier_wait(uint64_t* barrier, uint32_t parity) {
     uint32_t done;
     do {

@@ -93,15 +93,15 @@ template <int N>
 struct WgmmaFromRegisters;
 
 // A to D are the numbers of the four registers, E of the descriptor.
-#define ROSE_WGMMA_FROM_REGISTERS(N, A, B, C, D, E)                                                                  \
-    template <>                                                                                                      \
-    struct WgmmaFromRegisters<N> {                                                                                   \
-        static __device__ __forceinline__ void multiply(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b) {     \
-            asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" ROSE_REGISTERS_##N             \
-                         "}, {%" #A ", %" #B ", %" #C ", %" #D "}, %" #E ", 1, 1, 1, 0;"                             \
-                         : ROSE_OUT_##N                                                                              \
-                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                      \
-        }                                                                                                            \
+#define ROSE_WGMMA_FROM_REGISTERS(N, A, B, C, D, E)                                                              \
+    template <>                                                                                                  \
+    struct WgmmaFromRegisters<N> {                                                                               \
+        static __device__ __forceinline__ void multiply(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b) { \
+            asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" ROSE_REGISTERS_##N         \
+                         "}, {%" #A ", %" #B ", %" #C ", %" #D "}, %" #E ", 1, 1, 1, 0;"                         \
+                         : ROSE_OUT_##N                                                                          \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                  \
+        }                                                                                                        \
     };
 ROSE_WGMMA_FROM_REGISTERS(8, 4, 5, 6, 7, 8)
 ROSE_WGMMA_FROM_REGISTERS(16, 8, 9, 10, 11, 12)

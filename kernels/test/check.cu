@@ -731,8 +731,9 @@ static void check_byte_edges(Kernels& kernels) {
     }
     for (const PlanLine& line : plan_lines()) {
         if (line.plan != "int8") continue;
-        check_stages("edges, int8 plan up to " + std::to_string(line.lastMillion) + " million, row " + std::to_string(line.lastRow),
-                     kernels, some, for_shape(line.tiles, shape));
+        check_stages(
+            "edges, int8 plan up to " + std::to_string(line.lastMillion) + " million, row " + std::to_string(line.lastRow),
+            kernels, some, for_shape(line.tiles, shape));
     }
 }
 

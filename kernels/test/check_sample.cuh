@@ -11,7 +11,6 @@
 #include "device.cuh"
 
 constexpr size_t RANKING_BYTES = 20480;
-constexpr size_t MOST_SHARED_BYTES = 232448 - 1440;
 
 class ReferenceSampler {
 public:

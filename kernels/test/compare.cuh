@@ -61,7 +61,9 @@ private:
 
 // What keys and values as fp8 are allowed to differ by: the rounding of T decides now and then which neighbour they become.
 template <class T>
-constexpr double FP8_TOLERANCE = sizeof(T) == 4 ? 1e-3 : std::is_same_v<T, rose::f16> ? 1.2e-2 : 4e-2;
+constexpr double FP8_TOLERANCE = sizeof(T) == 4                 ? 1e-3
+                                 : std::is_same_v<T, rose::f16> ? 1.2e-2
+                                                                : 4e-2;
 
 // The reference forward pass over whole sequences side by side; keeps the stages of the last layer.
 template <class T>

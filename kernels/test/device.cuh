@@ -93,6 +93,11 @@ struct Launch {
 class Kernels {
 public:
     Kernels(const std::string& directory, const std::string& suffix) : directory_(directory), suffix_(suffix) {
+        int devices = 0;
+        if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+            std::fprintf(stderr, "there is no NVIDIA GPU here; kernels/README.md says what runs without one\n");
+            std::exit(2);
+        }
         CHECK_CUDA(cudaStreamCreate(&stream_));
         CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, 0));
         CHECK_CUDA(cudaDeviceGetAttribute(&sharedBytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));

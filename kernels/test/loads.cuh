@@ -75,9 +75,7 @@ inline Batch make_batch(int rows, int context, int news) {
 
 template <class E>
 void fill_pool(Runner<E>& runner) {
-    auto fill = [&](auto* to) {
-        fill_random_kernel<<<2048, 256>>>(to, runner.pool.size() / sizeof(*to), 0.f, 1.f, 99);
-    };
+    auto fill = [&](auto* to) { fill_random_kernel<<<2048, 256>>>(to, runner.pool.size() / sizeof(*to), 0.f, 1.f, 99); };
     if (runner.model().shape.fp8) fill(reinterpret_cast<__nv_fp8_e4m3*>(runner.pool.get()));
     else fill(reinterpret_cast<E*>(runner.pool.get()));
     CHECK_CUDA(cudaDeviceSynchronize());

@@ -392,8 +392,8 @@ public:
             return;
         }
         gemm(s.fp8 ? "rotated_fp8" : "rotated", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(),
-             raw.get(), kv, in(slots_), in(positions_), in(model_.table.get()), s.attention(), s.kvWidth(), s.headPad(), blockSize_,
-             s.queryScale());
+             raw.get(), kv, in(slots_), in(positions_), in(model_.table.get()), s.attention(), s.kvWidth(), s.headPad(),
+             blockSize_, s.queryScale());
         if (s.headNorms) {
             kernels_("rotate_" + types(), {dim3(tokens_, ceil_div(s.heads + s.keyHeads(), 4)), 128}, in(raw.get()),
                      in(model_.layers[layer].headGains.get()), queries.get(), kv, in(slots_), in(positions_),
@@ -421,9 +421,9 @@ public:
                 wanted = std::max<size_t>({wanted, shared(2), cluster > 2 ? 0 : 77ull * 1024});
             }
             kernels_("attention_shared_" + std::to_string(head) + "_" + types(),
-                     {dim3(s.keyHeads() * cluster, rows_), 128, wanted, cluster},
-                     in(queries.get()), kv, in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(),
-                     panelRows_, s.heads, s.keyHeads(), s.window);
+                     {dim3(s.keyHeads() * cluster, rows_), 128, wanted, cluster}, in(queries.get()), kv, in(rowStarts_),
+                     in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, s.keyHeads(),
+                     s.window);
         }
         if (plan.attention == Plan::SHARED_PREFILL || plan.attention == Plan::SHARED_MIXED) {
             kernels_("attention_prefill_shared_" + std::to_string(s.headPad()) + "_" + types(),
@@ -525,9 +525,7 @@ private:
         if (!choice.generic()) momentParts_ = p.paddedN / choice.tile(false, panels).columns;
     }
 
-    int panels_of(const Projection<T>& p) const {
-        return p.paddedK * static_cast<int>(model_.shape.bytes ? 1 : sizeof(T)) / 128;
-    }
+    int panels_of(const Projection<T>& p) const { return p.paddedK * static_cast<int>(model_.shape.bytes ? 1 : sizeof(T)) / 128; }
 
     template <class... Epilogue>
     void gemm(const std::string& kind, const GemmPlan& plan, const Projection<T>& p, const T* activations, int rows, bool norm,

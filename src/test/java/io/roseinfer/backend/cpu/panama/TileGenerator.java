@@ -22,6 +22,28 @@ import java.util.stream.IntStream;
  *   <li>sums between backquotes, which are shortened: {@code 1 * k} is {@code k}, and what is zero is left out
  *   <li>{@code #imports} and {@code #constants}: those that the class uses
  * </ul>
+ *
+ * <p>So in a tile of two rows ({@code r}), whose outputs are three vectors ({@code v}), the template
+ *
+ * <pre>
+ * r     |        float x$r = x[`from + $r * stride`];
+ * Rv    |        s$r$v = w$v.fma(F.broadcast(x$r), s$r$v);
+ * </pre>
+ *
+ * becomes
+ *
+ * <pre>
+ *         float x0 = x[from];
+ *         float x1 = x[from + stride];
+ *         s00 = w0.fma(F.broadcast(x0), s00);
+ *         s01 = w1.fma(F.broadcast(x0), s01);
+ *         s02 = w2.fma(F.broadcast(x0), s02);
+ *         s10 = w0.fma(F.broadcast(x1), s10);
+ *         s11 = w1.fma(F.broadcast(x1), s11);
+ *         s12 = w2.fma(F.broadcast(x1), s12);
+ * </pre>
+ *
+ * and with {@code rv} in place of {@code Rv}, one repetition of both lines, each row's input would stand before its sums.
  */
 final class TileGenerator {
     private static final Pattern SUM = Pattern.compile("`([^`]*)`");

@@ -15,7 +15,7 @@ class TileGeneratorTest {
     void the_register_tiles_in_the_sources_are_those_the_generator_writes() throws IOException {
         for (Map.Entry<String, String> file : TileGenerator.files().entrySet()) {
             assertThat(Files.readString(FOLDER.resolve(file.getKey())))
-                    .as("%s; change TileGenerator, then run tools/tiles", file.getKey())
+                    .as("%s; change TileTemplates, then run tools/tiles", file.getKey())
                     .isEqualTo(file.getValue());
         }
     }
