@@ -3,19 +3,30 @@ package io.roseinfer;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
+import io.roseinfer.tokenizer.chat.Conversation;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
 
-/** A model on a device, or on several that serve together. It can serve one engine at a time, one after another. */
+/**
+ * A model on a device, or on several that serve together. It serves one engine at a time, one after another, and closing it closes the
+ * one that it serves. Engines may be opened and closed by any thread.
+ */
 public final class LoadedModel implements AutoCloseable {
     /** Longest wait for compiled kernels: only a machine that is busy with something else takes it. */
     private static final long MOST_KERNEL_NANOS = 10_000_000_000L;
@@ -27,6 +38,7 @@ public final class LoadedModel implements AutoCloseable {
     private static final long FASTEST_KERNEL_NANOS = 2_200_000_000L;
 
     private final Copies copies;
+    private final String name;
     private final Optional<Tokenizer> tokenizer;
     private final Optional<ChatTemplate> chat;
     private final SamplingDefaults samplingDefaults;
@@ -35,6 +47,10 @@ public final class LoadedModel implements AutoCloseable {
 
     private final Observers profiler;
     private final List<String> warnings;
+    private final Object serving = new Object();
+    private @Nullable Engine served;
+    private boolean closed;
+    private boolean freed;
     private long warmUpNanos;
 
     LoadedModel(
@@ -46,6 +62,7 @@ public final class LoadedModel implements AutoCloseable {
             Observers profiler,
             List<String> warnings) {
         this.copies = copies;
+        this.name = copies.runner().spec().name();
         this.tokenizer = tokenizer;
         this.chat = chat;
         this.samplingDefaults = samplingDefaults;
@@ -80,6 +97,32 @@ public final class LoadedModel implements AutoCloseable {
     /** How the model's authors want tokens chosen where nobody says otherwise. */
     public SamplingDefaults samplingDefaults() {
         return samplingDefaults;
+    }
+
+    /**
+     * A request for the answer to a conversation: written as the model's chat template has it, drawn as the model's authors want
+     * ({@link #samplingDefaults}), and as long as they or the context allow. It can be changed further, and submitted to an engine that
+     * serves this model.
+     *
+     * @param messages oldest first
+     * @throws BadInput if the model has no chat template or no tokenizer, or its template refuses the messages
+     */
+    public GenerationRequest chatRequest(List<ChatMessage> messages) {
+        Objects.requireNonNull(messages, "messages");
+        ChatTemplate template = chat.orElseThrow(
+                () -> new BadInput(
+                        spec().name()
+                                + " has no chat template that can be used, so it takes no conversations; continue a text, GenerationRequest.of(text)"));
+        Tokenizer words = tokenizer.orElseThrow(() -> new BadInput(spec().name()
+                + " has no tokenizer, so a conversation cannot be read; GenerationRequest.ofTokens takes ids"));
+        ArrayNode list = StrictJson.mapper().createArrayNode();
+        for (ChatMessage message : messages) {
+            list.addObject().put("role", message.role()).put("content", message.content());
+        }
+        String text = template.render(Conversation.of(list, LocalDateTime.now(ZoneId.systemDefault())));
+        return GenerationRequest.ofTokens(words.encode(text))
+                .withSampling(samplingDefaults.params())
+                .withMaxNewTokens(samplingDefaults.maxNewTokens().orElse(spec().contextLength()));
     }
 
     /** The device's short name, {@code cpu} or {@code cuda}. */
@@ -152,7 +195,11 @@ public final class LoadedModel implements AutoCloseable {
                 .withBlockSize(runner().kv().blockSize());
     }
 
-    /** Serves with options that ask for no more than the model was loaded for. Closing the engine leaves the model loaded. */
+    /**
+     * Serves with options that ask for no more than the model was loaded for. Closing the engine leaves the model loaded.
+     *
+     * @throws BadInput if it serves an engine that is not closed, if it is closed itself, or if the options ask for more
+     */
     public Engine serve(EngineOptions options) {
         return serve(options, Clock.system());
     }
@@ -169,9 +216,28 @@ public final class LoadedModel implements AutoCloseable {
 
     /** As {@link #serve(EngineOptions, Clock, Observers)}, and tells some instruments of one replica's steps alone. */
     public Engine serve(EngineOptions options, Clock clock, Observers observers, IntFunction<Observers> each) {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(clock, "clock");
         Objects.requireNonNull(observers, "observers");
-        return Engine.open(
-                copies.runners(), tokenizer, fitting(options), copies.routing(), clock, profiler.and(observers), each);
+        Objects.requireNonNull(each, "each");
+        synchronized (serving) {
+            if (closed) {
+                throw new BadInput("the model " + name + " is closed and serves nothing any more; load it again");
+            }
+            if (served != null && !served.isClosed()) {
+                throw new BadInput("the model " + name
+                        + " serves an engine already, and one at a time; close that first, or send its requests there");
+            }
+            served = Engine.open(
+                    copies.runners(),
+                    tokenizer,
+                    fitting(options),
+                    copies.routing(),
+                    clock,
+                    profiler.and(observers),
+                    each);
+            return served;
+        }
     }
 
     /** Shows the profiler that started the program what an engine does; nobody, unless there is one and it was asked for. */
@@ -179,8 +245,27 @@ public final class LoadedModel implements AutoCloseable {
         return profiler;
     }
 
+    /**
+     * Closes the engine that it serves, if there is one, and frees the model's memory and device. Any thread, any number of times.
+     *
+     * @throws io.roseinfer.base.RoseException.EngineStopped if the engine's thread does not end, as {@link Engine#close()} says; nothing
+     *     is freed then
+     */
     @Override
     public void close() {
-        copies.close();
+        Engine last;
+        synchronized (serving) {
+            closed = true;
+            last = served;
+        }
+        if (last != null) {
+            last.close();
+        }
+        synchronized (serving) {
+            if (!freed) {
+                freed = true;
+                copies.close();
+            }
+        }
     }
 }

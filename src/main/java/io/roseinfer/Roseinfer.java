@@ -64,8 +64,7 @@ public final class Roseinfer {
      */
     public static Engine open(Settings settings) {
         Objects.requireNonNull(settings, "settings");
-        LoadedModel model = load(settings, warningsOnly(Roseinfer::warn));
-        model.warnings().forEach(Roseinfer::warn);
+        LoadedModel model = load(settings);
         try {
             model.warmUp(Clock.system());
             return model.serve(settings.engine()).closingAfterwards(model::close);
@@ -90,6 +89,17 @@ public final class Roseinfer {
                 log.accept(message);
             }
         };
+    }
+
+    /**
+     * Loads a model, sized for the settings' engine options, to serve engines of one's own or to make requests of conversations
+     * ({@link LoadedModel#chatRequest}). It is slow to begin with unless it is warmed up ({@link LoadedModel#warmUp}). Warnings go to the
+     * logger {@code io.roseinfer}.
+     */
+    public static LoadedModel load(Settings settings) {
+        LoadedModel model = load(settings, warningsOnly(Roseinfer::warn));
+        model.warnings().forEach(Roseinfer::warn);
+        return model;
     }
 
     /**

@@ -53,6 +53,10 @@ public record Settings(
             Objects.requireNonNull(device, "device");
             gpus = List.copyOf(Objects.requireNonNull(gpus, "gpus"));
             Objects.requireNonNull(routing, "routing");
+            if (threads < 0) {
+                throw new BadInput(
+                        "threads is " + threads + "; it must be positive, or 0 for as many as there are cores");
+            }
             if (replicas < 1) {
                 throw new BadInput("replicas is " + replicas + "; it must be positive");
             }

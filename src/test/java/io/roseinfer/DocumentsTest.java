@@ -44,7 +44,13 @@ class DocumentsTest {
     private static final List<String> BUNDLED = List.of("tools/bundled", "tools");
 
     /** Words in code font that look like types and are others': of the JDK, of PyTorch, of Hugging Face. */
-    private static final Set<String> NOT_OURS = Set.of("System.nanoTime", "MemorySegment");
+    private static final Set<String> NOT_OURS = Set.of(
+            "System.nanoTime",
+            "MemorySegment",
+            "System.Logger",
+            "Duration.ZERO",
+            "IllegalStateException",
+            "CancellationException");
 
     private static final Pattern OTHER_LANGUAGES = Pattern.compile("\\.(cuh?|h|py)$");
     private static final Pattern ROW_OF_TOOLS = Pattern.compile("(?m)^\\| `([^`/]+)/?` \\|");
@@ -207,7 +213,7 @@ class DocumentsTest {
         String imports = Stream.of(
                         "", ".engine", ".sampling", ".scheduler", ".scheduler.policy", ".metrics", ".observe", ".base")
                 .map(name -> "import io.roseinfer" + name + ".*;\n")
-                .collect(Collectors.joining("", "import java.util.*;\n", ""));
+                .collect(Collectors.joining("", "import java.time.Duration;\nimport java.util.*;\n", ""));
         return Pattern.compile("(?m)^(public |final |sealed )*(class|record|interface|enum) ")
                         .matcher(java)
                         .find()

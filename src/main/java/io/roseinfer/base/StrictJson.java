@@ -54,10 +54,15 @@ public final class StrictJson {
     /**
      * Parses one UTF-8 document.
      *
-     * @throws JacksonException if it is not exactly one valid document; {@link JacksonException#getOriginalMessage()} has
-     *     no source excerpt
+     * @throws JacksonException if it is not exactly one valid document; {@link #reason} has no
+     *     source excerpt
      */
     public static JsonNode parse(byte[] utf8) {
         return MAPPER.readTree(utf8);
+    }
+
+    /** What is wrong with a document, without the parser's words on where it was read from. */
+    public static String reason(JacksonException wrong) {
+        return String.valueOf(wrong.getOriginalMessage()).replaceFirst("(?s) \\(start marker at .*", "");
     }
 }

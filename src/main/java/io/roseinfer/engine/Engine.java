@@ -311,7 +311,12 @@ public final class Engine implements AutoCloseable {
         return ids;
     }
 
-    /** Submits a request and waits for its completion. */
+    /**
+     * Submits a request and waits for its completion.
+     *
+     * @throws RoseException as {@link #submit} does, or the reason if the request failed
+     * @throws java.util.concurrent.CancellationException if the caller is interrupted; the request is ended and the interrupt still set
+     */
     public Completion generate(GenerationRequest request) {
         try (TokenStream stream = submit(request)) {
             return stream.completion();
@@ -355,9 +360,20 @@ public final class Engine implements AutoCloseable {
         return manager.replicaStats();
     }
 
-    /** Why a replica failed; empty while it serves, and where the engine was closed. */
+    /**
+     * Why a replica failed; empty while it serves, and where the engine was closed.
+     *
+     * @throws BadInput if there is no replica of that number
+     */
     public Optional<RoseException> failure(int replica) {
-        return manager.death(Objects.checkIndex(replica, runners.size()));
+        return manager.death(requireReplica(replica));
+    }
+
+    private int requireReplica(int replica) {
+        if (replica < 0 || replica >= runners.size()) {
+            throw new BadInput("there is no replica " + replica + "; the engine has 0 to " + (runners.size() - 1));
+        }
+        return replica;
     }
 
     /**
@@ -374,9 +390,10 @@ public final class Engine implements AutoCloseable {
      * @param replica its number
      * @param from number of the first step wanted
      * @param most how many are wanted
+     * @throws BadInput if there is no replica of that number
      */
     public List<StepRecord> steps(int replica, long from, int most) {
-        return logs.get(replica).steps(from, most);
+        return logs.get(requireReplica(replica)).steps(from, most);
     }
 
     /**
@@ -393,6 +410,13 @@ public final class Engine implements AutoCloseable {
                 closed = true;
                 afterClose.run();
             }
+        }
+    }
+
+    /** Whether {@link #close} has returned to somebody: its thread has stopped, and what it ran on is free. */
+    public boolean isClosed() {
+        synchronized (closing) {
+            return closed;
         }
     }
 

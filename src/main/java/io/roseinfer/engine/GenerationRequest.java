@@ -134,7 +134,10 @@ public record GenerationRequest(
         return new GenerationRequest(prompt, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, value);
     }
 
-    /** Ends with {@code DEADLINE} when the engine's clock shows {@code nanos}, also while it waits. */
+    /**
+     * Ends with {@code DEADLINE} when the engine's clock shows {@code nanos}, also while it waits. The clock is {@link System#nanoTime}
+     * unless the engine was given another, so no time of day; {@link #withTimeout} needs no clock.
+     */
     public GenerationRequest withDeadline(long nanos) {
         return withTerms(new RequestTerms(OptionalLong.of(nanos), terms.timeout(), terms.priority(), terms.tag()));
     }

@@ -2,7 +2,9 @@ package io.roseinfer.engine;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
+import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** The prompt that a completion continues: text, or token ids that need no tokenizer. */
 public sealed interface Prompt {
@@ -38,6 +40,22 @@ public sealed interface Prompt {
         @Override
         public int[] ids() {
             return ids.clone();
+        }
+
+        /** Whether the ids are the same. */
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Tokens tokens && Arrays.equals(ids, tokens.ids);
+        }
+
+        @Override
+        public int hashCode() {
+            return Arrays.hashCode(ids);
+        }
+
+        @Override
+        public String toString() {
+            return "Tokens[ids=" + Arrays.toString(ids) + "]";
         }
     }
 }

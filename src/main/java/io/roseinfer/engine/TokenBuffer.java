@@ -47,6 +47,8 @@ final class TokenBuffer {
     private volatile boolean ended;
     private volatile @Nullable Thread reader;
     private volatile @Nullable Runnable listener;
+    /** The thread that runs the listener just now. Not volatile: only that thread asks whether it is it. */
+    private @Nullable Thread telling;
 
     /**
      * A buffer for at most {@code capacity} tokens.
@@ -134,11 +136,14 @@ final class TokenBuffer {
         }
     }
 
-    private static void tell(Runnable listener) {
+    private void tell(Runnable listener) {
+        telling = Thread.currentThread();
         try {
             listener.run();
         } catch (RuntimeException | OutOfMemoryError failed) {
             // Its reader may never hear of this; the others are to be told all the same.
+        } finally {
+            telling = null;
         }
     }
 
@@ -155,6 +160,22 @@ final class TokenBuffer {
         }
     }
 
+    /** Makes the calling thread the one that waits, which only one can be, and not the one that delivers: both would wait for ever. */
+    private void enter() {
+        Thread current = Thread.currentThread();
+        if (current.equals(telling)) {
+            throw new IllegalStateException(
+                    "the action of onDelivery waits for a token, on the thread that is to deliver it;"
+                            + " have it wake a reader, or read by poll(Duration.ZERO)");
+        }
+        Thread other = reader;
+        if (other != null && !other.equals(current)) {
+            throw new IllegalStateException("the thread " + other.getName()
+                    + " waits for this stream's next token already; one thread reads a stream");
+        }
+        reader = current;
+    }
+
     /**
      * Waits for a token or the end.
      *
@@ -165,7 +186,7 @@ final class TokenBuffer {
         if (index < published) {
             return true;
         }
-        reader = Thread.currentThread();
+        enter();
         try {
             while (true) {
                 boolean over = ended;
@@ -198,7 +219,7 @@ final class TokenBuffer {
             return false;
         }
         long untilNanos = clock.nanos() + limitNanos;
-        reader = Thread.currentThread();
+        enter();
         try {
             while (true) {
                 boolean over = ended;

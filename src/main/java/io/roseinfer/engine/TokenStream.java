@@ -20,6 +20,8 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      *
      * @return whether {@link #next} has a token
      * @throws io.roseinfer.base.RoseException the reason, if the request failed
+     * @throws java.util.concurrent.CancellationException if the caller is interrupted; the request is ended and the interrupt still set
+     * @throws IllegalStateException if another thread waits for this stream, or the caller is an action of {@link #onDelivery}
      */
     @Override
     boolean hasNext();
@@ -31,13 +33,16 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      * @param timeout how long; zero or less looks without waiting
      * @return the token, which counts as read; empty if there was none in time or none follows
      * @throws io.roseinfer.base.RoseException the reason, if the request failed
+     * @throws java.util.concurrent.CancellationException as {@link #hasNext}
+     * @throws IllegalStateException as {@link #hasNext}, where it would wait
      */
     Optional<GeneratedToken> poll(Duration timeout);
 
     /**
      * Has an action run whenever tokens have been delivered, and at the end: so that one thread can read hundreds of streams without
      * waiting for any. It runs on the thread that delivers, the engine's mostly, or on the caller's if something has been delivered
-     * already: it must not wait or allocate, nor read the stream, but have its reader do that, by {@link #poll} of no time. A later
+     * already: it must not wait or allocate, nor read the stream, but have its reader do that, by {@link #poll} of no time. What it throws is
+     * dropped: others are to be told all the same. A later
      * action replaces an earlier one. The engine forgets it with the end of the request; until then an action that refers to the stream
      * keeps it from being collected, so such a stream must be closed.
      */
@@ -50,6 +55,8 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      * Waits for the end and returns everything, tokens that were read before included.
      *
      * @throws io.roseinfer.base.RoseException the reason, if the request failed
+     * @throws java.util.concurrent.CancellationException as {@link #hasNext}
+     * @throws IllegalStateException as {@link #hasNext}
      */
     Completion completion();
 

@@ -1,7 +1,11 @@
 /**
  * Serving: many requests, one model, continuous batching.
  *
- * <p>From the inside out: {@link io.roseinfer.engine.OnlineScheduler} drives scheduler and runner one step at a time on the
+ * <p>A program meets {@link io.roseinfer.engine.Engine}, which any number of threads share; {@link io.roseinfer.engine.GenerationRequest},
+ * which never changes; {@link io.roseinfer.engine.TokenStream}, which one thread reads and any may close; and
+ * {@link io.roseinfer.engine.Completion}. An interrupt of a thread that waits for tokens ends its request.
+ *
+ * <p>Beneath, from the inside out: {@link io.roseinfer.engine.OnlineScheduler} drives scheduler and runner one step at a time on the
  * caller's thread; {@code EngineLoop} adds commands, streams and stamps and can be stepped by hand; both keep their steps in
  * flight in a {@link io.roseinfer.engine.flight.Pipeline}, which tells the instruments of {@code observe};
  * {@code Replica} puts a loop on its own thread; {@code SchedulerManager} puts one or several of them behind a bounded door and a

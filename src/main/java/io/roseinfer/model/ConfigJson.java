@@ -75,7 +75,7 @@ public final class ConfigJson {
         try {
             json = StrictJson.parse(utf8);
         } catch (JacksonException e) {
-            throw new BadModel(source + ": not valid JSON: " + e.getOriginalMessage(), e);
+            throw new BadModel(source + ": not valid JSON: " + StrictJson.reason(e), e);
         }
         if (json == null || !json.isObject()) {
             throw new BadModel(source + ": a JSON object is needed");

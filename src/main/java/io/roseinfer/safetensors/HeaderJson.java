@@ -39,7 +39,7 @@ final class HeaderJson {
             long offset = e.getLocation() == null ? -1 : e.getLocation().getByteOffset();
             throw new BadModel(
                     file + ": header is not valid JSON" + (offset < 0 ? "" : " at header byte " + offset) + ": "
-                            + Quoted.escape(e.getOriginalMessage()) + "; the file is damaged or was written wrongly",
+                            + Quoted.escape(StrictJson.reason(e)) + "; the file is damaged or was written wrongly",
                     e);
         }
     }

@@ -81,11 +81,20 @@ final class SafetensorsZstd {
         } catch (IOException e) {
             throw new BadModel(shown + ": cannot be read: " + FileFailure.reason(e), e);
         } catch (LinkageError e) {
-            throw new BadModel(
-                    shown + ": the zstd library cannot be loaded: " + Quoted.escape(String.valueOf(e.getMessage()))
-                            + "; " + withoutLibrary,
-                    e);
+            throw withoutLibrary(shown, e, withoutLibrary);
         }
+    }
+
+    private static BadModel withoutLibrary(String shown, LinkageError error, String help) {
+        Throwable cause = error;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        boolean denied = cause instanceof IllegalCallerException;
+        return new BadModel(
+                shown + ": the zstd library cannot be loaded: " + Quoted.escape(String.valueOf(cause.getMessage()))
+                        + "; " + (denied ? "start Java with --enable-native-access=ALL-UNNAMED" : help),
+                error);
     }
 
     private WeightSource source(long believedBytes) throws IOException {

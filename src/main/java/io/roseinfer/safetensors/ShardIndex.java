@@ -41,7 +41,7 @@ record ShardIndex(Map<String, String> shardOf) {
             return parse(shown, StrictJson.parse(json));
         } catch (JacksonException e) {
             throw new BadModel(
-                    shown + ": is not valid JSON: " + Quoted.escape(e.getOriginalMessage()) + "; download it again", e);
+                    shown + ": is not valid JSON: " + Quoted.escape(StrictJson.reason(e)) + "; download it again", e);
         } catch (IOException e) {
             throw FileFailure.reading(file, e);
         }

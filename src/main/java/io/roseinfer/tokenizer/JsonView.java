@@ -21,7 +21,7 @@ record JsonView(String where, JsonNode node) {
         try {
             return new JsonView(file + ": ", StrictJson.parse(utf8)).object();
         } catch (JacksonException e) {
-            throw new BadModel(file + ": not valid JSON: " + e.getOriginalMessage() + "; get the file again", e);
+            throw new BadModel(file + ": not valid JSON: " + StrictJson.reason(e) + "; get the file again", e);
         }
     }
 

@@ -46,7 +46,8 @@ class DocumentCommandsTest {
     private static final Pattern BOLD = Pattern.compile("\\*\\*([^*]+)\\*\\*");
 
     /** Flags of the java command, which programs that use the library need. */
-    private static final Set<String> OF_JAVA = Set.of("--add-modules", "--enable-native-access");
+    private static final Set<String> OF_JAVA =
+            Set.of("--add-modules", "--enable-native-access", "--illegal-native-access");
 
     private static List<Document> documents;
 

@@ -184,6 +184,55 @@ class EngineTest {
         }
     }
 
+    @Test
+    void a_second_thread_that_waits_for_a_stream_is_refused() throws Exception {
+        Gate gate = new Gate();
+        try (Engine engine = Models.engine(Models.options(), gate.atStep(0))) {
+            TokenStream stream = engine.submit(Models.request(3, 1));
+            CompletableFuture<Boolean> first = new CompletableFuture<>();
+            Thread reader = Thread.ofPlatform().name("first").start(() -> first.complete(stream.hasNext()));
+            while (reader.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            assertThatThrownBy(stream::hasNext)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("the thread first waits");
+            gate.open.countDown();
+            assertThat(first.get()).isTrue();
+            reader.join();
+            assertThat(stream.completion().ids()).hasSize(3);
+        }
+    }
+
+    @Test
+    void an_action_that_waits_for_its_own_stream_is_refused_and_stops_nobody() {
+        Gate gate = new Gate();
+        try (Engine engine = Models.engine(Models.options(), gate.atStep(0))) {
+            AtomicReference<RuntimeException> refused = new AtomicReference<>();
+            TokenStream stream = engine.submit(Models.request(3, 1));
+            stream.onDelivery(() -> {
+                try {
+                    Completion unused = stream.completion();
+                } catch (IllegalStateException e) {
+                    refused.set(e);
+                }
+            });
+            gate.open.countDown();
+            assertThat(engine.generate(Models.request(8, 2)).ids()).hasSize(8);
+            assertThat(refused.get()).hasMessageContaining("onDelivery");
+        }
+    }
+
+    @Test
+    void replicas_that_an_engine_does_not_have_are_refused() {
+        try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
+            assertThatThrownBy(() -> engine.failure(7))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("no replica 7");
+            assertThatThrownBy(() -> engine.steps(-1, 0, 1)).isInstanceOf(BadInput.class);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void a_stream_whose_action_refers_to_it_is_collected_after_its_end(boolean endedBefore) throws Exception {

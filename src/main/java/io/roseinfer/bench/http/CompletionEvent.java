@@ -1,6 +1,7 @@
 package io.roseinfer.bench.http;
 
 import io.roseinfer.base.Quoted;
+import io.roseinfer.base.StrictJson;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -74,7 +75,7 @@ final class CompletionEvent {
                 error = "the server says " + Quoted.name(message);
             }
         } catch (JacksonException e) {
-            error = "an event is no JSON: " + e.getOriginalMessage();
+            error = "an event is no JSON: " + StrictJson.reason(e);
         }
     }
 

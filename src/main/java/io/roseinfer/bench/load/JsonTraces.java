@@ -55,7 +55,7 @@ final class JsonTraces {
         try {
             return StrictJson.parse(json);
         } catch (JacksonException e) {
-            throw new BadInput("it is not JSON: " + e.getOriginalMessage(), e);
+            throw new BadInput("it is not JSON: " + StrictJson.reason(e), e);
         }
     }
 

@@ -52,7 +52,7 @@ public final class JsonlPrompts {
         try {
             node = StrictJson.parse(line.getBytes(StandardCharsets.UTF_8));
         } catch (JacksonException e) {
-            throw new BadInput(where + " is not JSON: " + e.getOriginalMessage(), e);
+            throw new BadInput(where + " is not JSON: " + StrictJson.reason(e), e);
         }
         JsonNode prompt = node.path("prompt");
         JsonNode tokens = node.path("output_tokens");

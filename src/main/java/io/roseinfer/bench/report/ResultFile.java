@@ -104,7 +104,7 @@ public final class ResultFile {
         } catch (IOException e) {
             throw new BadInput(FileFailure.shown(file) + " cannot be read: " + FileFailure.reason(e), e);
         } catch (JacksonException e) {
-            throw new BadInput(FileFailure.shown(file) + " is no JSON document: " + e.getOriginalMessage(), e);
+            throw new BadInput(FileFailure.shown(file) + " is no JSON document: " + StrictJson.reason(e), e);
         }
     }
 

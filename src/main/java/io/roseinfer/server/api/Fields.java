@@ -48,7 +48,7 @@ public final class Fields {
             String where = at == null || at.getLineNr() < 1
                     ? ""
                     : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
-            throw ApiError.badRequest(what + " is not JSON" + where + ": " + Quoted.value(e.getOriginalMessage()));
+            throw ApiError.badRequest(what + " is not JSON" + where + ": " + Quoted.value(StrictJson.reason(e)));
         }
         if (!root.isObject()) {
             throw ApiError.badRequest(what + " is " + name(root) + "; it must be a JSON object");

@@ -120,7 +120,7 @@ public final class ChatTemplates {
             }
             throw new BadModel(file + " is not a JSON object");
         } catch (JacksonException e) {
-            throw new BadModel(file + ": not valid JSON: " + e.getOriginalMessage() + "; get the file again", e);
+            throw new BadModel(file + ": not valid JSON: " + StrictJson.reason(e) + "; get the file again", e);
         }
     }
 

@@ -35,13 +35,16 @@ public final class CudaLibrary {
         return INSTANCE;
     }
 
-    /** Whether the driver's own library can be loaded, which it can on every system that a driver was installed on. */
+    /**
+     * Whether the driver's own library can be loaded, which it can on every system that a driver was installed on, unless the JVM is told to
+     * allow no native access ({@code --illegal-native-access=deny}): then no driver can be used.
+     */
     @SuppressWarnings("restricted") // native access is what this package is for
     public static boolean hasDriver() {
         try {
             SymbolLookup unused = SymbolLookup.libraryLookup(DRIVER, Arena.global());
             return true;
-        } catch (IllegalArgumentException notFound) {
+        } catch (IllegalArgumentException | IllegalCallerException notFound) {
             return false;
         }
     }
