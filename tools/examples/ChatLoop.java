@@ -1,54 +1,74 @@
+import io.roseinfer.ChatMessage;
+import io.roseinfer.LoadedModel;
 import io.roseinfer.Roseinfer;
+import io.roseinfer.Settings;
+import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Prompt;
 import io.roseinfer.engine.TokenStream;
-import io.roseinfer.tokenizer.Tokenizer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
- * A loop that reads a line and has the model go on from all that was said so far, until the input ends. The built-in model is no chat
- * model: it continues text, so give it the beginning of a story rather than a question. In brackets stands how much of the prompt
- * did not have to be computed, because the turns before had left it in the prefix cache.
+ * A loop that reads a line and has the model answer, with all that was said before, until the input ends. In brackets stands how much of
+ * the prompt did not have to be computed, because the turns before had left it in the prefix cache.
  *
- * <p>{@code tools/examples/run ChatLoop}, or with another model {@code tools/examples/run ChatLoop gpt2}
+ * <p>{@code tools/examples/run ChatLoop}, or with another model {@code tools/examples/run ChatLoop Qwen/Qwen3-0.6B}
  */
 final class ChatLoop {
-    private static final int REPLY_TOKENS = 24;
+    private static final int MOST_ANSWER_TOKENS = 80;
 
-    private ChatLoop() {}
+    private final LoadedModel model;
+    private final Engine engine;
+    private final List<ChatMessage> said = new ArrayList<>();
+
+    private ChatLoop(LoadedModel model, Engine engine) {
+        this.model = model;
+        this.engine = engine;
+    }
 
     public static void main(String[] args) throws IOException {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        try (Engine engine = Roseinfer.open(args.length > 0 ? args[0] : "builtin:tiny")) {
-            Tokenizer tokenizer = engine.tokenizer().orElseThrow();
-            int mostPromptTokens = engine.spec().contextLength() - REPLY_TOKENS;
-            String said = "";
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                if (line.isBlank()) {
-                    continue;
+        try (LoadedModel model = Roseinfer.load(Settings.of(args.length > 0 ? args[0] : "builtin:chat"))) {
+            model.warmUp(Clock.system());
+            try (Engine engine = model.serve(EngineOptions.defaults())) {
+                ChatLoop chat = new ChatLoop(model, engine);
+                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                    if (!line.isBlank()) {
+                        chat.turn(line);
+                    }
                 }
-                said += said.isEmpty() ? line : " " + line;
-                int[] ids = tokenizer.encode(said);
-                int[] newest = Arrays.copyOfRange(ids, Math.max(0, ids.length - mostPromptTokens), ids.length);
-                said += reply(engine, newest);
             }
         }
     }
 
-    /** Prints a reply as it is made, and returns it. */
-    private static String reply(Engine engine, int[] prompt) {
-        try (TokenStream stream =
-                engine.submit(GenerationRequest.of(new Prompt.Tokens(prompt)).withMaxNewTokens(REPLY_TOKENS))) {
+    /** Takes in what the user says and prints the answer as it is made. */
+    private void turn(String line) {
+        said.add(ChatMessage.user(line));
+        GenerationRequest request = request();
+        try (TokenStream stream = engine.submit(request)) {
             stream.forEachRemaining(token -> System.out.print(token.text()));
-            Completion completion = stream.completion();
-            System.out.println(" [" + completion.cachedTokens() + " of " + prompt.length + " tokens cached]");
-            return completion.text().orElseThrow();
+            Completion answer = stream.completion();
+            System.out.println(" [" + answer.cachedTokens() + " of " + answer.promptIds().length + " tokens cached]");
+            said.add(ChatMessage.assistant(answer.text().orElseThrow()));
         }
+    }
+
+    /** The conversation as a prompt, without its oldest turns if they leave no room for an answer. */
+    private GenerationRequest request() {
+        GenerationRequest request = model.chatRequest(said);
+        int most = model.spec().contextLength() - MOST_ANSWER_TOKENS;
+        while (said.size() > 1 && request.prompt() instanceof Prompt.Tokens prompt && prompt.ids().length > most) {
+            said.subList(0, 2).clear();
+            request = model.chatRequest(said);
+        }
+        return request.withMaxNewTokens(MOST_ANSWER_TOKENS).withSeed(1);
     }
 }

@@ -100,7 +100,7 @@ public final class LoadedModel implements AutoCloseable {
     }
 
     /**
-     * A request for the answer to a conversation: written as the model's chat template has it, drawn as the model's authors want
+     * A request for the answer to a conversation: written as the model's chat template has it, as token ids, drawn as the model's authors want
      * ({@link #samplingDefaults}), and as long as they or the context allow. It can be changed further, and submitted to an engine that
      * serves this model.
      *
