@@ -36,6 +36,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
@@ -193,6 +194,15 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     }
 
     /** Requests, and when they are submitted. */
+    private static final List<String> OF_DATASETS = List.of(
+            "--dataset-path",
+            "--random-input-len",
+            "--random-output-len",
+            "--random-range-ratio",
+            "--random-prefix-len",
+            "--random-vocab-size",
+            "--clip-to");
+
     private record OfferedWorkload(Workload workload, SubmitSchedule schedule) {}
 
     /** The requests for a model; what is wrong with flags or files is refused before one is loaded. */
@@ -205,6 +215,11 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         }
         if (GivenFlags.has(command, "--dataset")) {
             return fromDataset(command, terminal);
+        }
+        for (String flag : OF_DATASETS) {
+            if (GivenFlags.has(command, flag)) {
+                throw new BadInput(flag + " is for a data set, and none is named; add --dataset random or another");
+            }
         }
         arrivals.requireConsistent(false, command);
         SubmitSchedule schedule = timed
@@ -251,7 +266,12 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     private static String word(SubmitSchedule schedule) {
         return schedule.isBurst()
                 ? "in a burst"
-                : "every " + schedule.intervalMillis() + " ms (" + schedule.mode() + ")";
+                : schedule.dueNanos().isEmpty()
+                        ? "every " + schedule.intervalMillis() + " ms (" + schedule.mode() + ")"
+                        : String.format(
+                                Locale.ROOT,
+                                "at times of their own, %.3f ms apart in the mean",
+                                schedule.intervalMillis());
     }
 
     private static StepProfiler profiler(LoadedModel loaded, Terminal terminal) {

@@ -144,6 +144,25 @@ class BenchServeCommandTest {
     }
 
     @Test
+    void requests_that_all_ask_for_more_than_the_context_are_refused_before_anything_is_measured() {
+        Outcome outcome =
+                bench(file(), "--backend=engine", "--device=sim", "--model=builtin:tiny", "--random-prefix-len=501");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("the smallest is 513 tokens", "context is 512", "--random-output-len")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void flags_of_an_engine_are_said_to_do_nothing_to_a_server() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+            Outcome outcome = bench(file(), "--base-url", server.uri().toString(), "--model=m", "--max-batch-size=3");
+            assertThat(outcome.code()).as(outcome.err()).isZero();
+            assertThat(outcome.err()).contains("--max-batch-size has no effect").hasLineCount(1);
+        }
+    }
+
+    @Test
     void prompts_that_a_server_says_it_has_no_room_for_are_refused_before_anything_is_measured() throws IOException {
         String models = "{\"data\":[{\"id\":\"m\",\"max_model_len\":6}]}";
         FakeServer.Script script = (number, out) -> {
@@ -177,6 +196,7 @@ class BenchServeCommandTest {
                 "--burstiness=2 | --burstiness shapes the gaps of --request-rate, which is inf",
                 "--request-rate=0 | '0' is not above 0, nor inf",
                 "--endpoint-type=chat | --endpoint-type chat takes text, and these prompts are token ids",
+                "--clip-to=5 | --clip-to clips what a trace or synthetic conversations ask for; --dataset random says itself",
                 "--percentile-metrics=foo | 'foo' is not a list of ttft,tpot,itl,e2el"
             })
     void wrong_flags_are_told_in_one_line(String flag, String message) throws IOException {

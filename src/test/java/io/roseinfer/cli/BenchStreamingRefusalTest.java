@@ -81,6 +81,15 @@ class BenchStreamingRefusalTest {
     }
 
     @Test
+    void bench_flag_of_a_data_set_without_one_is_refused() {
+        Outcome outcome = SimBench.run("--random-input-len", "64");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("--random-input-len", "--dataset random")
+                .hasLineCount(1);
+    }
+
+    @Test
     void bench_malformed_reference_is_code_two() {
         Outcome outcome = CliRunner.run("bench", "--model", "not an id");
         assertThat(outcome.code()).isEqualTo(2);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.data.Percentage.withPercentage;
 
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.http.FakeServer;
 import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -77,6 +78,24 @@ class BenchStudiesTest {
         double knee = own.get("settings").get(0).get("knee").doubleValue();
         assertThat(knee).isBetween(40.0, 70.0);
         assertThat(directory.resolve("sweep.csv")).content().hasLineCount(7).startsWith("request-rate,max-batch-size,");
+    }
+
+    @Test
+    void a_sweep_of_a_server_gives_every_point_prompts_of_its_own() throws IOException {
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+            Outcome outcome = CliRunner.run(
+                    "bench",
+                    "sweep",
+                    "--base-url=" + server.uri(),
+                    "--model=m",
+                    "--num-prompts=4",
+                    "--random-input-len=7",
+                    "--random-output-len=5",
+                    "--max-dispatch-lag-ms=600000",
+                    "--vary=max-concurrency=1,2");
+            assertThat(outcome.code()).as(outcome.err()).isZero();
+            assertThat(server.bodies()).hasSize(8).doesNotHaveDuplicates();
+        }
     }
 
     @Test

@@ -65,7 +65,7 @@ record Lateness(Summary lag, double allowedMillis) {
         }
         remedies.add(
                 hasEngine
-                        ? "leave the client a core: --threads below the number of cores"
+                        ? "leave the client a core of its own: --threads below the number of cores, and nothing else at work"
                         : "give the client two cores that the server does not use: a machine of its own, or both"
                                 + " pinned (taskset)");
         if (run.cost().compileMillis() > SHARE_OF_COMPILERS * 1e3 * run.seconds()) {

@@ -69,6 +69,16 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         if (!failed.isEmpty()) {
             notes.add(failed.size() + " of " + run.calls().size() + " requests failed" + firstError(failed));
         }
+        long cached = completed.stream()
+                .flatMap(call -> call.server().stream())
+                .mapToLong(stamps -> stamps.served().cachedTokens())
+                .filter(tokens -> tokens > 0)
+                .sum();
+        if (cached > 0) {
+            notes.add(cached + " of " + run.inputTokens()
+                    + " prompt tokens were in the server's prefix cache, and cost it no time: another --seed, or a server"
+                    + " without that cache, measures prompts that are new to it");
+        }
         long held = run.calls().stream().filter(call -> call.heldNanos() > 0).count();
         if (held > 0) {
             notes.add(held + " requests waited in the client for a place under --max-concurrency: TTFT and E2EL begin"

@@ -1,6 +1,8 @@
 package io.roseinfer.bench.load;
 
 import io.roseinfer.base.Check;
+import io.roseinfer.base.SplitMix64;
+import io.roseinfer.engine.Prompt;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -35,6 +37,45 @@ public record OfferedLoad(List<OfferedRequest> requests, boolean isScheduled) {
                         .map(request -> request.withDueNanos(Math.round(request.dueNanos() / speed)))
                         .toList(),
                 true);
+    }
+
+    /**
+     * The same load of other token ids: every id is exchanged for another one, the same everywhere, so that what prompts shared they share
+     * still, and nothing with this load. Prompts of text stay as they are.
+     *
+     * @param key the same key gives the same load
+     */
+    public OfferedLoad withOtherIds(long key) {
+        int most = requests.stream().flatMapToInt(request -> ids(request)).max().orElse(0);
+        int[] others = permutation(most + 1, key);
+        return new OfferedLoad(
+                requests.stream().map(request -> exchanged(request, others)).toList(), isScheduled);
+    }
+
+    private static IntStream ids(OfferedRequest request) {
+        return request.prompt() instanceof Prompt.Tokens tokens ? IntStream.of(tokens.ids()) : IntStream.empty();
+    }
+
+    private static OfferedRequest exchanged(OfferedRequest request, int... others) {
+        return request.prompt() instanceof Prompt.Tokens tokens
+                ? new OfferedRequest(
+                        request.dueNanos(),
+                        new Prompt.Tokens(
+                                IntStream.of(tokens.ids()).map(id -> others[id]).toArray()),
+                        request.outputTokens())
+                : request;
+    }
+
+    /** The numbers below {@code size} in an order that the key decides. */
+    private static int[] permutation(int size, long key) {
+        int[] order = IntStream.range(0, size).toArray();
+        for (int i = size - 1; i > 0; i--) {
+            int j = (int) (SplitMix64.uniform(key, i) * (i + 1));
+            int other = order[j];
+            order[j] = order[i];
+            order[i] = other;
+        }
+        return order;
     }
 
     /** Requests per second from the first to the last one's time; infinite where all are due at once. */

@@ -128,6 +128,10 @@ public final class ServeReport {
     }
 
     private static void summary(Formatter out, String label, Summary summary) {
+        if (summary.count() == 0) {
+            out.format("%-40s none\n", label + " p50/p99/max (ms):");
+            return;
+        }
         out.format("%-40s %.3f/%.3f/%.3f\n", label + " p50/p99/max (ms):", summary.p50(), summary.p99(), summary.max());
     }
 

@@ -122,7 +122,9 @@ public final class StreamingReport {
     private void submitting(Formatter out, RunResult run) {
         out.format("Submit wall: %.6f s\n", run.submitWallNanos() / 1e9);
         if (!schedule.isBurst()) {
-            out.format("Submit interval/schedule: %.3f ms / %s\n", schedule.intervalMillis(), schedule.mode());
+            out.format(
+                    "Submit interval/schedule: %.3f ms%s / %s\n",
+                    schedule.intervalMillis(), schedule.dueNanos().isEmpty() ? "" : " in the mean", schedule.mode());
         }
         if (schedule.hasTargets()) {
             percentiles(out, "Submit lag", run.submitLagMillis(), "ms");

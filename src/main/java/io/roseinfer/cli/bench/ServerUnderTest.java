@@ -100,6 +100,13 @@ final class ServerUnderTest implements SystemUnderTest {
         EndpointFlags endpoint = line.flags().endpoint();
         Optional<String> key = Optional.ofNullable(terminal.environment().get("OPENAI_API_KEY"));
         URI base = Endpoint.uri(endpoint.baseUrl());
+        for (String setting : ENGINE_ONLY) {
+            GivenFlags.tellWithoutEffect(
+                    line.command(),
+                    "--" + setting.replace('_', '-'),
+                    "it is for an engine in this process (--backend engine), and this one is the server's",
+                    terminal);
+        }
         // Who names the model has a server that may answer no other question.
         Endpoint.ServedModel model = GivenFlags.has(line.command(), "--model")
                 ? new Endpoint.ServedModel(line.flags().model().model(), OptionalInt.empty())

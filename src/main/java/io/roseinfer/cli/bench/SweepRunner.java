@@ -1,14 +1,18 @@
 package io.roseinfer.cli.bench;
 
+import io.roseinfer.base.SplitMix64;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.terminal.Terminal;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** Measures points one after the other. The system is made ready anew only where a point differs in more than its load. */
 final class SweepRunner implements AutoCloseable {
@@ -53,10 +57,21 @@ final class SweepRunner implements AutoCloseable {
         ServeFlags.Load load = line.flags().load(line.command(), line.flags().seed());
         // Not run: a point without room for its prompts is one that does not count, and the others are measured all the
         // same.
-        LoadResult result = system.get().offer(line.flags(), load.offered());
+        LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags));
         Verdict verdict = line.flags().verdict(result, Optional.empty());
         verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
+        verdict.notes().stream()
+                .map(note -> "of the point " + flags + ": " + note)
+                .forEach(terminal::note);
         return SweepPoint.of(flags, result, verdict, line.flags().objective().goodput());
+    }
+
+    /** Of a server the next point would find this one's prompts in its prefix cache, so each has ids of its own; an engine is a new one. */
+    private static OfferedLoad offered(ServeCommandLine line, OfferedLoad load, Map<String, String> point) {
+        long number = new TreeMap<>(point).toString().hashCode();
+        return line.flags().endpoint().backend() == EndpointFlags.Kind.HTTP
+                ? load.withOtherIds(SplitMix64.at(line.flags().seed(), number))
+                : load;
     }
 
     @Override

@@ -26,7 +26,7 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
     /**
      * Offers a load, behind a warm-up, with the bounds that flags have for the client.
      *
-     * @throws BadInput if the model has room for none of its prompts
+     * @throws BadInput if the model has room for none of its requests
      */
     default LoadResult run(ServeFlags flags, OfferedLoad load) {
         contextLength().ifPresent(length -> requireRoom(load, length));
@@ -44,10 +44,19 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
                 .mapToInt(OfferedRequest::promptTokens)
                 .min()
                 .orElse(0);
+        int smallest = load.requests().stream()
+                .mapToInt(request -> request.promptTokens() < 0 ? 0 : request.promptTokens() + request.outputTokens())
+                .min()
+                .orElse(0);
         if (shortest >= contextLength) {
             throw new BadInput("every prompt is longer than the model's context allows: the shortest has " + shortest
                     + " tokens, the context is " + contextLength
                     + " and one of it is left for the answer; give shorter prompts (--random-input-len)");
+        }
+        if (smallest > contextLength) {
+            throw new BadInput("every request asks for more than the model's context: the smallest is " + smallest
+                    + " tokens, prompt and completion together, and the context is " + contextLength
+                    + "; ask for less (--random-input-len, --random-output-len)");
         }
     }
 

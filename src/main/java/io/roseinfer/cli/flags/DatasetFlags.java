@@ -130,6 +130,10 @@ public final class DatasetFlags {
      * clipped.
      */
     public IntFunction<Requests> read(int count, long seed, double burstiness) {
+        if (clipTo.isPresent() && (dataset == Dataset.RANDOM || dataset == Dataset.JSONL)) {
+            throw new BadInput("--clip-to clips what a trace or synthetic conversations ask for; --dataset "
+                    + Choices.word(dataset) + " says itself how long its requests are");
+        }
         return switch (dataset) {
             case RANDOM ->
                 fixed(new RandomPrompts(inputLength, outputLength, rangeRatio, prefixLength, vocabularySize, seed)

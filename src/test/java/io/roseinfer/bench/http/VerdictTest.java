@@ -52,6 +52,28 @@ class VerdictTest {
     }
 
     @Test
+    void prompt_tokens_that_the_server_had_in_its_prefix_cache_are_a_note() {
+        ServerStamps stamps =
+                new ServerStamps(0, 0, 0, 0, List.of(), List.of(), List.of(), new ServerStamps.Served(0, 4));
+        LoadResult run = run(10, id -> {
+            CallResult plain = call(id, 0, new Usage(6, 4, 10));
+            return new CallResult(
+                    id,
+                    plain.promptTokens(),
+                    plain.askedTokens(),
+                    plain.times(),
+                    plain.arrivals(),
+                    plain.usage(),
+                    id < 5 ? Optional.of(stamps) : Optional.empty(),
+                    Optional.empty());
+        });
+        assertThat(Verdict.of(run, RULES).notes())
+                .singleElement()
+                .asString()
+                .startsWith("20 of 60 prompt tokens were in the server's prefix cache");
+    }
+
+    @Test
     void a_punctual_client_and_an_honest_server_count() {
         Verdict verdict = Verdict.of(punctual(new Usage(6, 4, 10)), RULES);
         assertThat(verdict.reasons()).isEmpty();
@@ -82,7 +104,8 @@ class VerdictTest {
                 .hasSize(2)
                 .first()
                 .asString()
-                .isEqualTo("leave the client a core: --threads below the number of cores");
+                .isEqualTo(
+                        "leave the client a core of its own: --threads below the number of cores, and nothing else at work");
         assertThat(remedies(LATE, false, 0.1)).hasSize(2).first().asString().contains("a machine of its own");
     }
 

@@ -1,0 +1,59 @@
+package io.roseinfer.bench.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.engine.Prompt;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class OfferedLoadTest {
+    private static final int PREFIX = 32;
+
+    private static OfferedLoad load() {
+        List<OfferedRequest> requests = new RandomPrompts(64, 8, 0.5, PREFIX, 256, 1).requests(40);
+        return OfferedLoad.of(requests, new Arrivals(100, 1, 1));
+    }
+
+    private static int[] ids(OfferedRequest request) {
+        return ((Prompt.Tokens) request.prompt()).ids();
+    }
+
+    @Test
+    void other_ids_leave_times_and_lengths_as_they_are() {
+        OfferedLoad load = load();
+        OfferedLoad other = load.withOtherIds(7);
+        assertThat(other.isScheduled()).isEqualTo(load.isScheduled());
+        assertThat(other.requests()).hasSameSizeAs(load.requests());
+        for (int i = 0; i < load.requests().size(); i++) {
+            OfferedRequest before = load.requests().get(i);
+            OfferedRequest after = other.requests().get(i);
+            assertThat(after.dueNanos()).isEqualTo(before.dueNanos());
+            assertThat(after.outputTokens()).isEqualTo(before.outputTokens());
+            assertThat(after.promptTokens()).isEqualTo(before.promptTokens());
+        }
+    }
+
+    @Test
+    void other_ids_share_among_themselves_what_was_shared_and_nothing_with_those_before() {
+        OfferedLoad load = load();
+        OfferedLoad other = load.withOtherIds(7);
+        int[] shared = Arrays.copyOf(ids(other.requests().getFirst()), PREFIX);
+        for (OfferedRequest request : other.requests()) {
+            assertThat(Arrays.copyOf(ids(request), PREFIX)).isEqualTo(shared);
+        }
+        for (int i = 0; i < load.requests().size(); i++) {
+            int[] before = ids(load.requests().get(i));
+            int[] after = ids(other.requests().get(i));
+            assertThat(Arrays.mismatch(before, after)).isLessThan(8);
+            assertThat(Arrays.stream(after)).allMatch(id -> id >= 0 && id < 256);
+        }
+    }
+
+    @Test
+    void the_same_key_gives_the_same_ids_and_another_others() {
+        assertThat(ids(load().withOtherIds(7).requests().getLast()))
+                .isEqualTo(ids(load().withOtherIds(7).requests().getLast()))
+                .isNotEqualTo(ids(load().withOtherIds(8).requests().getLast()));
+    }
+}
