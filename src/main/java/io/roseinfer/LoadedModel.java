@@ -153,11 +153,16 @@ public final class LoadedModel implements AutoCloseable {
     /**
      * Runs steps for their own sake until the kernels and the host's code are compiled: one to two and a half seconds on the
      * processor, several on one that others keep busy, half a second on a GPU. Without it the first requests are served many times
-     * more slowly; with few tokens to generate that is still the sooner end. No engine may be open. What a model generates does not
+     * more slowly; with few tokens to generate that is still the sooner end. What a model generates does not
      * depend on it.
+     *
+     * @throws BadInput if it serves an engine that is not closed, or is closed itself
      */
     public void warmUp(Clock clock) {
         long startNanos = Objects.requireNonNull(clock, "clock").nanos();
+        synchronized (serving) {
+            requireIdle();
+        }
         boolean compiled = true;
         for (ModelRunner runner : copies.runners()) {
             compiled &= runner.warmUp(MOST_KERNEL_NANOS, FASTEST_KERNEL_NANOS);
@@ -221,13 +226,7 @@ public final class LoadedModel implements AutoCloseable {
         Objects.requireNonNull(observers, "observers");
         Objects.requireNonNull(each, "each");
         synchronized (serving) {
-            if (closed) {
-                throw new BadInput("the model " + name + " is closed and serves nothing any more; load it again");
-            }
-            if (served != null && !served.isClosed()) {
-                throw new BadInput("the model " + name
-                        + " serves an engine already, and one at a time; close that first, or send its requests there");
-            }
+            requireIdle();
             served = Engine.open(
                     copies.runners(),
                     tokenizer,
@@ -237,6 +236,18 @@ public final class LoadedModel implements AutoCloseable {
                     profiler.and(observers),
                     each);
             return served;
+        }
+    }
+
+    /** That no engine has its devices; to be called with {@link #serving} held. */
+    private void requireIdle() {
+        if (closed) {
+            throw new BadInput("the model " + name + " is closed and runs nothing any more; load it again");
+        }
+        if (served != null && !served.isClosed()) {
+            throw new BadInput(
+                    "the model " + name
+                            + " serves an engine already, which has its device to itself; close that first, or send requests there");
         }
     }
 

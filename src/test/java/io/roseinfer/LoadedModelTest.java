@@ -26,9 +26,10 @@ class LoadedModelTest {
     }
 
     @Test
-    void a_second_engine_is_refused_until_the_first_is_closed() {
+    void a_second_engine_and_a_warm_up_are_refused_until_the_first_is_closed() {
         try (LoadedModel model = load("builtin:tiny", Settings.Device.SIM)) {
             Engine first = model.serve(OPTIONS);
+            assertThatThrownBy(() -> model.warmUp(Clock.system())).isInstanceOf(BadInput.class);
             assertThatThrownBy(() -> model.serve(OPTIONS))
                     .isInstanceOf(BadInput.class)
                     .hasMessageContaining("serves an engine already");
