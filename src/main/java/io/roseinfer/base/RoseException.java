@@ -115,7 +115,7 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
-    /** The engine has stopped, by {@code close} or by a failure it reported before. Exit code 7; HTTP 503. */
+    /** The engine has stopped, by {@code close}, by a failure it reported before, or by a policy that threw. Exit code 7; HTTP 503. */
     public static final class EngineStopped extends RoseException {
         public EngineStopped(String message) {
             super(7, message);

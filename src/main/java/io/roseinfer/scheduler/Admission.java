@@ -59,11 +59,19 @@ final class Admission implements QueueView {
         this.policy = policy;
         this.roster = roster;
         this.pool = pool;
-        this.maxWindow = Math.max(policy.lookahead(), mostAdmitted);
+        this.maxWindow = Math.max(lookahead(policy), mostAdmitted);
         int capacity = Math.min(maxWindow, LEAST_CAPACITY);
         this.window = new Sequence[capacity];
         this.ranks = new long[capacity];
         this.heap = new int[capacity];
+    }
+
+    private static int lookahead(AdmissionPolicy policy) {
+        try {
+            return policy.lookahead();
+        } catch (RuntimeException thrown) {
+            throw PolicyFailure.ofAdmission(policy, thrown);
+        }
     }
 
     /** Makes room for a queue of this length, so that no iteration allocates. */
@@ -110,7 +118,7 @@ final class Admission implements QueueView {
         if (!isHeld) {
             iteration++;
         }
-        strict = policy.isStrict(this);
+        strict = isStrict();
         newestAdmitted = NOBODY;
         head = null;
         inSight = 0;
@@ -128,7 +136,23 @@ final class Admission implements QueueView {
 
     /** The policy's rank; a sequence that must be next goes before everybody the policy has a say in. */
     private long rank(Sequence sequence) {
-        return sequence.mustBeNext() ? Long.MIN_VALUE : Math.max(Long.MIN_VALUE + 1, policy.rank(sequence, this));
+        return sequence.mustBeNext() ? Long.MIN_VALUE : Math.max(Long.MIN_VALUE + 1, policyRank(sequence));
+    }
+
+    private long policyRank(Sequence sequence) {
+        try {
+            return policy.rank(sequence, this);
+        } catch (RuntimeException thrown) {
+            throw PolicyFailure.ofAdmission(policy, thrown);
+        }
+    }
+
+    private boolean isStrict() {
+        try {
+            return policy.isStrict(this);
+        } catch (RuntimeException thrown) {
+            throw PolicyFailure.ofAdmission(policy, thrown);
+        }
     }
 
     private void siftDown(int from) {

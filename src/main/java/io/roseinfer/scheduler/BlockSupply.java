@@ -107,9 +107,17 @@ final class BlockSupply {
     }
 
     private Sequence choose(Sequence one, Sequence other) {
-        RunningRequest victim = policy.victim(one, other);
+        RunningRequest victim = policyVictim(one, other);
         Check.that(victim == one || victim == other, "the preemption policy chose neither of two");
         return victim == one ? one : other;
+    }
+
+    private RunningRequest policyVictim(Sequence one, Sequence other) {
+        try {
+            return policy.victim(one, other);
+        } catch (RuntimeException thrown) {
+            throw PolicyFailure.ofPreemption(policy, thrown);
+        }
     }
 
     private static boolean mayBeVictim(Sequence sequence, StepPlan plan, int restarts) {

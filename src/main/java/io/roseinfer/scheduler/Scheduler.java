@@ -5,6 +5,7 @@ import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
 import java.util.ArrayList;
 import java.util.List;
+import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -126,7 +127,7 @@ public final class Scheduler {
     public StepPlan planPrefillOnly(StepPlan plan) {
         begin(plan);
         planner.prefill(options.prefillMaxTokens());
-        stepState = options.policies().step().afterPrefill(stepState);
+        stepState = stateAfterPrefill();
         commit(plan);
         return plan;
     }
@@ -139,7 +140,25 @@ public final class Scheduler {
      */
     public void propose(StepPlan plan) {
         begin(plan);
-        stepState = options.policies().step().plan(planner, stepState);
+        stepState = stateAfterPlan();
+    }
+
+    private long stateAfterPlan() {
+        StepPolicy policy = options.policies().step();
+        try {
+            return policy.plan(planner, stepState);
+        } catch (RuntimeException thrown) {
+            throw PolicyFailure.ofStep(policy, thrown);
+        }
+    }
+
+    private long stateAfterPrefill() {
+        StepPolicy policy = options.policies().step();
+        try {
+            return policy.afterPrefill(stepState);
+        } catch (RuntimeException thrown) {
+            throw PolicyFailure.ofStep(policy, thrown);
+        }
     }
 
     private void begin(StepPlan plan) {

@@ -1,7 +1,10 @@
 package io.roseinfer.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
@@ -176,5 +179,65 @@ class PoliciesTest {
                 + " tokens of " + request.promptLength() + " and "
                 + (request.length() - request.promptLength() + request.remainingNewTokens()) + ", "
                 + request.heldBlocks() + " blocks, " + request.preemptions() + " restarts";
+    }
+
+    /** Throws whatever it is told to when it is asked for a rank. */
+    private record Throwing(RuntimeException thrown) implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            throw thrown;
+        }
+    }
+
+    @Test
+    void an_exception_of_an_admission_policy_names_its_class_and_line_and_is_the_cause() {
+        RuntimeException boom = new IllegalStateException("boom");
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().admission(new Throwing(boom)), 10);
+        add(scheduler, new int[] {1, 2}, 5, 0);
+        assertThatThrownBy(() -> step(scheduler))
+                .isInstanceOf(EngineStopped.class)
+                .hasCause(boom)
+                .hasMessageContaining("admission policy " + Throwing.class.getName()
+                        + " threw java.lang.IllegalStateException: boom at ");
+    }
+
+    @Test
+    void a_refusal_of_a_policy_in_our_own_words_passes_as_it_is() {
+        RuntimeException refusal = new BadInput("no such tenant");
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().admission(new Throwing(refusal)), 10);
+        add(scheduler, new int[] {1, 2}, 5, 0);
+        assertThatThrownBy(() -> step(scheduler)).isSameAs(refusal);
+    }
+
+    @Test
+    void an_exception_of_a_preemption_policy_says_so() {
+        PreemptionPolicy bad = (one, other) -> {
+            throw new IllegalStateException("boom");
+        };
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().preemption(bad), 6);
+        for (int i = 0; i < 3; i++) {
+            add(scheduler, new int[] {i, 2, 3}, 17, 0);
+        }
+        assertThatThrownBy(() -> IntStream.range(0, 60).forEach(i -> step(scheduler)))
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining("the preemption policy ");
+    }
+
+    @Test
+    void an_exception_of_a_step_policy_says_so() {
+        StepPolicy bad = (step, state) -> {
+            throw new IllegalStateException("boom");
+        };
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().step(bad), 6);
+        add(scheduler, new int[] {1, 2}, 5, 0);
+        assertThatThrownBy(() -> step(scheduler))
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining("the step policy ")
+                .hasMessageContaining("PoliciesTest.java:");
     }
 }

@@ -1,6 +1,8 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.LoadedModel;
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.bench.http.EngineTarget;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.load.OfferedLoad;
@@ -12,6 +14,7 @@ import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +51,19 @@ final class EngineUnderTest implements SystemUnderTest {
     public LoadResult offer(ServeFlags ofRun, OfferedLoad offered) {
         try (Engine engine = loaded.serve(options, terminal.clock());
                 EngineTarget target = new EngineTarget(engine, ofRun.endpoint().ask(), terminal.clock())) {
-            return ServerUnderTest.offer(target, ofRun, offered, terminal);
+            LoadResult result = ServerUnderTest.offer(target, ofRun, offered, terminal);
+            requireAlive(engine);
+            return result;
+        }
+    }
+
+    /** A dead engine's run is no run: its failed requests would be counted as if a server had refused them. */
+    private void requireAlive(Engine engine) {
+        for (int replica = 0; replica < loaded.replicas(); replica++) {
+            Optional<RoseException> failure = engine.failure(replica);
+            if (failure.isPresent() && failure.get() instanceof EngineStopped) {
+                throw failure.get();
+            }
         }
     }
 

@@ -1,0 +1,47 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.cli.CliRunner.Outcome;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.WaitingRequest;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A policy of a user's own that throws, by every command that takes one. */
+class ThrowingPolicyTest {
+    public static final class Bad implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            throw new IllegalStateException("boom");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "bench --device sim --model random:gpt2 --num-requests 2",
+                "bench scheduler --device sim --model random:gpt2 --num-requests 2",
+                "bench serve --backend sim --step-costs step:2 --num-prompts 4 --random-input-len 8",
+                "bench serve --backend engine --device sim --model random:gpt2 --num-prompts 4 --random-input-len 8",
+                "bench serve --backend engine --device sim --model random:gpt2 --num-prompts 4 --random-input-len 8 --replicas 2"
+            })
+    void policy_that_throws_ends_every_command_with_7_and_is_named_with_its_line(String command) {
+        Outcome outcome = CliRunner.run(Stream.concat(
+                        Stream.of(command.split(" ")), Stream.of("--prefill-admission-policy", Bad.class.getName()))
+                .toArray(String[]::new));
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
+        assertThat(outcome.err())
+                .containsPattern("the admission policy \\S+\\$Bad threw java.lang.IllegalStateException: boom"
+                        + " at \\S+\\$Bad.rank\\(ThrowingPolicyTest.java:\\d+\\);"
+                        + " mend it, or take another with --prefill-admission-policy\\R$");
+        assertThat(outcome.out()).doesNotContain("Throughput", "throughput");
+    }
+}
