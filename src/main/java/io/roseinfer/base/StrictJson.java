@@ -61,8 +61,11 @@ public final class StrictJson {
         return MAPPER.readTree(utf8);
     }
 
-    /** What is wrong with a document, without the parser's words on where it was read from. */
+    /** What is wrong with a document, without the parser's words on where it was read from and how the parser was set. */
     public static String reason(JacksonException wrong) {
-        return String.valueOf(wrong.getOriginalMessage()).replaceFirst("(?s) \\(start marker at .*", "");
+        String message = String.valueOf(wrong.getOriginalMessage());
+        return message.startsWith("Trailing token ")
+                ? "it goes on behind its first value, and one document has one"
+                : message.replaceFirst("(?s) \\(start marker at .*", "");
     }
 }

@@ -71,4 +71,15 @@ class ReportCommandTest {
         assertThat(outcome.err()).contains("is one of the results files");
         assertThat(json).hasContent("{}");
     }
+
+    @Test
+    void a_file_of_many_documents_is_refused_without_the_parsers_words() throws IOException {
+        Path lines = Files.writeString(directory.resolve("lines.jsonl.json"), "{\"a\":1}\n{\"a\":2}\n");
+        Outcome outcome = CliRunner.run("report", lines.toString());
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("is no JSON document: it goes on behind its first value")
+                .doesNotContain("FAIL_ON", "jackson")
+                .hasLineCount(1);
+    }
 }
