@@ -15,6 +15,7 @@ import io.roseinfer.server.ServerMetrics;
 import io.roseinfer.server.ServerOptions;
 import io.roseinfer.server.ServerWarmUp;
 import io.roseinfer.server.api.ServedModel;
+import io.roseinfer.server.http.HttpServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.InstantSource;
@@ -53,6 +54,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     @Override
     public int run(CommandSpec spec, Terminal terminal) {
         ServerOptions options = server.options(model.model(), RootCommand.VERSION, terminal);
+        HttpServer.requireFree(options.host(), options.port());
         EngineOptions engine =
                 server.addTo(scheduler.engineOptions(0, terminal)).withStepHistory(STEP_HISTORY);
         try (LoadedModel loaded = model.load(engine, terminal)) {

@@ -20,7 +20,11 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.netty.util.internal.logging.JdkLoggerFactory;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -76,10 +80,7 @@ public final class HttpServer implements AutoCloseable {
      */
     public static HttpServer start(String host, int port, HttpLimits limits, Clock clock, HttpHandler handler) {
         Objects.requireNonNull(handler, "handler");
-        InetSocketAddress address = new InetSocketAddress(host, port);
-        if (address.isUnresolved()) {
-            throw new BadInput("--host " + host + " is no address of this machine");
-        }
+        InetSocketAddress address = resolved(host, port);
         int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 1, MOST_THREADS);
         MultiThreadIoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(
                 threads, new DefaultThreadFactory("roseinfer-http", true), NioIoHandler.newFactory());
@@ -99,13 +100,38 @@ public final class HttpServer implements AutoCloseable {
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
             loops.shutdownGracefully(0, STOP_SECONDS, TimeUnit.SECONDS);
-            throw new BadInput(
-                    "cannot listen on " + host + " port " + port + ": "
-                            + Objects.requireNonNull(bound.cause()).getMessage()
-                            + "; choose another --port, or 0 for a free one",
-                    bound.cause());
+            throw taken(host, port, Objects.requireNonNull(bound.cause()));
         }
         return new HttpServer(loops, open, bound.channel());
+    }
+
+    /**
+     * Finds out whether an address can be had now, for who has something long to do before {@link #start}.
+     *
+     * @throws BadInput if it cannot
+     */
+    public static void requireFree(String host, int port) {
+        InetSocketAddress address = resolved(host, port);
+        try (ServerSocketChannel probe = ServerSocketChannel.open()) {
+            probe.setOption(StandardSocketOptions.SO_REUSEADDR, true).bind(address);
+        } catch (IOException | UnsupportedAddressTypeException cannot) {
+            throw taken(host, port, cannot);
+        }
+    }
+
+    private static InetSocketAddress resolved(String host, int port) {
+        InetSocketAddress address = new InetSocketAddress(host, port);
+        if (address.isUnresolved()) {
+            throw new BadInput("--host " + host + " is no address of this machine");
+        }
+        return address;
+    }
+
+    private static BadInput taken(String host, int port, Throwable cause) {
+        return new BadInput(
+                "cannot listen on " + host + " port " + port + ": " + cause.getMessage()
+                        + "; choose another --port, or 0 for a free one",
+                cause);
     }
 
     private static ChannelInitializer<SocketChannel> initializer(
