@@ -67,7 +67,7 @@ class ArchitectureTest {
             List.of("bench.report"),
             List.of("bench.replay", "bench.compare"),
             List.of("bench.report.html"),
-            List.of("cli.terminal"),
+            List.of("cli.terminal", "cli.usage"),
             List.of("cli.flags"),
             List.of("cli.bench"),
             List.of("cli"));

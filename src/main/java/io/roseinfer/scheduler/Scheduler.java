@@ -3,9 +3,9 @@ package io.roseinfer.scheduler;
 import io.roseinfer.base.Check;
 import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.List;
-import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 

@@ -124,6 +124,28 @@ class BenchServeCommandTest {
         assertThat(sent.get(0)).hasSize(24).doesNotHaveDuplicates().isEqualTo(sent.get(1));
     }
 
+    @ParameterizedTest
+    @CsvSource({"vllm, completions", "openai, completions", "openai-chat, chat"})
+    void a_backend_by_vllms_name_is_a_server_and_its_endpoint(String backend, String endpoint) throws IOException {
+        Path prompts = Files.writeString(directory.resolve("prompts.jsonl"), "{\"prompt\":\"hello\"}\n".repeat(12));
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+            Outcome unused = bench(
+                    file(),
+                    "--base-url=" + server.uri(),
+                    "--model=m",
+                    "--dataset=jsonl",
+                    "--dataset-path=" + prompts,
+                    "--backend=" + backend);
+        }
+        assertThat(result().get("backend").asString()).isEqualTo("http");
+        assertThat(result().get("endpoint_type").asString()).isEqualTo(endpoint);
+        assertThat(result().get("roseinfer")
+                        .get("settings")
+                        .get("endpoint_type")
+                        .asString())
+                .isEqualTo(endpoint);
+    }
+
     @Test
     void an_engine_in_this_process_is_measured_without_a_server() throws IOException {
         Outcome outcome =

@@ -195,6 +195,60 @@ class UsageTest {
         assertThat(outcome.err()).endsWith("; did you mean " + meant + "?" + System.lineSeparator());
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "bench --enable-chunked-prefill | is --chunked-prefill here",
+                "bench --max-num-seqs 8 | is --max-batch-size (rows of a decode step) or --max-active-requests",
+                "serve --max-num-batched-tokens=8 | is --prefill-max-tokens here",
+                "serve --max-model-len 8 | --kv-blocks bounds the memory",
+                "serve --gpu-memory-utilization 0.9 | is --kv-blocks here",
+                "serve --num-gpu-blocks-override 9 | is --kv-blocks here",
+                "generate --enforce-eager | is --no-cuda-graph here",
+                "serve --tensor-parallel-size 2 | --replicas serves it on several devices",
+                "serve --enable-prefix-caching | is on by default; --no-prefix-cache switches it off",
+                "serve --no-enable-prefix-caching | is --no-prefix-cache here",
+                "bench serve --host 127.0.0.1 --port 8000 | is a part of --base-url here",
+                "bench serve --port 8000 | is a part of --base-url here",
+                "bench serve --endpoint /v1/completions | is --endpoint-type here",
+                "bench serve --disable-tqdm | is not needed",
+                "bench serve --tokenizer gpt2 | is not needed",
+                "bench serve --result-dir x | is a part of --result-filename (or --json) here",
+                "bench serve --save-detailed | the file of --json has every request"
+            })
+    void flag_of_vllm_is_answered_with_what_it_is_called_here(String arguments, String meant) {
+        Outcome outcome = CliRunner.run(arguments.split(" "));
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("; vLLM's --", meant)
+                .doesNotContain("did you mean")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void flag_of_vllm_is_no_answer_in_a_command_without_its_like() {
+        assertThat(CliRunner.run("generate", "--prompt", "x", "--max-num-batched-tokens", "8")
+                        .err())
+                .doesNotContain("--prefill-max-tokens");
+        assertThat(CliRunner.run("generate", "--prompt", "x", "--host", "y").err())
+                .doesNotContain("--base-url");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "sweep --vary request-rates=5,20 | --vary: Unknown option: '--request-rates=5'; did you mean --request-rate?",
+                "ab --a=--max-active-request=2 --b= | did you mean --max-active-requests?",
+                "ab --a=--enforce-eager --b= | is --no-cuda-graph here"
+            })
+    void flag_within_a_flags_value_is_answered_as_on_the_command_line(String arguments, String meant) {
+        Outcome outcome = CliRunner.run(("bench " + arguments).split(" "));
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
+        assertThat(outcome.err()).contains(meant).hasLineCount(1);
+    }
+
     @Test
     void half_remembered_flag_is_answered_with_those_that_it_is_a_part_of() {
         assertThat(CliRunner.run("bench", "--batch-size", "8").err())

@@ -3,6 +3,7 @@ package io.roseinfer.cli.bench;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.ServeResultFlags;
+import io.roseinfer.cli.usage.UsageMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -48,7 +49,7 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, ServeFlags 
         try {
             var unused = parser.parseArgs(arguments.toArray(String[]::new));
         } catch (picocli.CommandLine.ParameterException wrong) {
-            throw new BadInput(where + ": " + wrong.getMessage(), wrong);
+            throw new BadInput(where + ": " + UsageMessage.of(wrong), wrong);
         }
         return new ServeCommandLine(List.copyOf(arguments), parser.getCommandSpec(), holder.flags);
     }

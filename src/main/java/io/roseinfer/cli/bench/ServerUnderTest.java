@@ -9,6 +9,7 @@ import io.roseinfer.bench.http.NullServer;
 import io.roseinfer.bench.http.Target;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.report.Environment;
+import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
@@ -74,6 +75,7 @@ final class ServerUnderTest implements SystemUnderTest {
         this.model = asked.model();
         this.settings = SettingsInForce.flags(line.command());
         settings.keySet().removeAll(ENGINE_ONLY);
+        settings.put("endpoint_type", Choices.word(flags.endpoint().endpointType()));
         this.environment = Machine.here().environment(terminal);
         long run = InstantSource.system().millis();
         this.target = new HttpTarget(asked, flags.readers(), terminal.clock(), "bench-" + Long.toHexString(run));

@@ -1,6 +1,7 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.bench.http.Endpoint;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 
 /** Which server is measured, and how it is asked. */
@@ -17,9 +18,28 @@ public final class EndpointFlags {
         SIM
     }
 
-    static final class Backend extends Choices.Choice<Kind> {
-        Backend() {
-            super(Kind.class);
+    /**
+     * What answers, by our name for it or by one that {@code vllm bench serve} has.
+     *
+     * @param chat whether that name says which endpoint is asked
+     */
+    record Backend(Kind kind, boolean chat) {
+        @Override
+        public String toString() {
+            return Choices.word(kind);
+        }
+    }
+
+    static final class BackendName implements ITypeConverter<Backend> {
+        private static final Choices.Choice<Kind> OURS = new Choices.Choice<>(Kind.class) {};
+
+        @Override
+        public Backend convert(String text) {
+            return switch (text) {
+                case "vllm", "openai" -> new Backend(Kind.HTTP, false);
+                case "openai-chat" -> new Backend(Kind.HTTP, true);
+                default -> new Backend(OURS.convert(text), false);
+            };
         }
     }
 
@@ -33,13 +53,14 @@ public final class EndpointFlags {
             names = "--backend",
             paramLabel = "<http|engine|null|sim>",
             defaultValue = "http",
-            converter = Backend.class,
+            converter = BackendName.class,
             description = {
-                "http is the server at --base-url; engine is one in this process, without HTTP, of --model and the flags below it;",
+                "http is the server at --base-url (vllm and openai mean the same, openai-chat that and --endpoint-type chat);",
+                "engine is one in this process, without HTTP, of --model and the flags below it;",
                 "null is a server in this process that only writes: what is measured then is the client;",
                 "sim is the engine's scheduler on simulated time, whose steps take what --step-costs says."
             })
-    private Kind backend = Kind.HTTP;
+    private Backend backend = new Backend(Kind.HTTP, false);
 
     @Option(names = "--base-url", paramLabel = "<URL>", description = "The server, as http://HOST:PORT.")
     private String baseUrl = "http://127.0.0.1:8000";
@@ -81,7 +102,7 @@ public final class EndpointFlags {
     private boolean serverStamps = true;
 
     public Kind backend() {
-        return backend;
+        return backend.kind();
     }
 
     public String baseUrl() {
@@ -89,11 +110,11 @@ public final class EndpointFlags {
     }
 
     public Endpoint.Kind endpointType() {
-        return endpointType;
+        return backend.chat() ? Endpoint.Kind.CHAT : endpointType;
     }
 
     /** What every request asks for. */
     public Endpoint.Ask ask() {
-        return new Endpoint.Ask(temperature, ignoreEos, chunkCounts, serverStamps && backend == Kind.HTTP);
+        return new Endpoint.Ask(temperature, ignoreEos, chunkCounts, serverStamps && backend() == Kind.HTTP);
     }
 }
