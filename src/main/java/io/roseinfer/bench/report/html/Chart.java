@@ -18,12 +18,15 @@ final class Chart {
 
     private static final int TICKS = 5;
 
+    /** The style of a line that is of no series in particular. */
+    static final int NEUTRAL = 6;
+
     /**
      * One line.
      *
      * @param name in the legend
-     * @param style which of the page's line styles, 0 to 5
-     * @param x ascending
+     * @param style which of the page's line styles, 0 to 5, or {@link #NEUTRAL}
+     * @param x ascending; empty for one that has marks alone
      * @param y as many
      */
     record Series(String name, int style, List<Double> x, List<Double> y) {
@@ -115,11 +118,13 @@ final class Chart {
                 .append(Markup.text(title))
                 .append("\">");
         axes(out);
-        series.forEach(line -> out.append("<polyline class=\"s")
-                .append(line.style())
-                .append("\" points=\"")
-                .append(points(line))
-                .append("\"/>"));
+        series.stream()
+                .filter(line -> !line.x().isEmpty())
+                .forEach(line -> out.append("<polyline class=\"s")
+                        .append(line.style())
+                        .append("\" points=\"")
+                        .append(points(line))
+                        .append("\"/>"));
         marks.stream().filter(mark -> !mark.hollow()).forEach(mark -> mark(out, mark));
         marks.stream().filter(Mark::hollow).forEach(mark -> mark(out, mark));
         out.append("</svg>");

@@ -29,6 +29,7 @@ public final class HtmlReport {
     private final List<ShownRun> runs = new ArrayList<>();
     private final StringBuilder studies = new StringBuilder();
     private final StringBuilder steps = new StringBuilder();
+    private boolean hasParts;
 
     private HtmlReport() {}
 
@@ -45,6 +46,7 @@ public final class HtmlReport {
                 runs.addAll(ResultDocument.of(name, document));
                 studies.append(
                         ReplaySection.markup(name, document.path("roseinfer").path("replay_of")));
+                hasParts |= PartsSection.shows(document.path("roseinfer"));
                 studies.append(PartsSection.markup(name, document.path("roseinfer")));
             }
         }
@@ -140,8 +142,10 @@ public final class HtmlReport {
         out.append(steps);
         if (!runs.isEmpty() || !studies.isEmpty()) {
             out.append("<h2>Definitions</h2>\n<dl>");
-            DEFINITIONS.forEach((word, meaning) ->
-                    out.append("<dt>" + Markup.text(word) + "</dt><dd>" + Markup.text(meaning) + "</dd>"));
+            define(out, DEFINITIONS);
+            if (hasParts) {
+                define(out, PartsSection.definitions());
+            }
             out.append("</dl>\n");
         }
         if (!runs.isEmpty()) {
@@ -149,6 +153,11 @@ public final class HtmlReport {
             runs.forEach(run -> about(out, run));
         }
         return out.append("</main></body></html>\n").toString();
+    }
+
+    private static void define(StringBuilder out, Map<String, String> words) {
+        words.forEach((word, meaning) ->
+                out.append("<dt>" + Markup.text(word) + "</dt><dd>" + Markup.text(meaning) + "</dd>"));
     }
 
     private void runs(StringBuilder out) {

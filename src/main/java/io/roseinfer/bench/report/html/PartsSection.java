@@ -25,8 +25,45 @@ final class PartsSection {
         return columns;
     }
 
+    /** What the section's words mean. */
+    static Map<String, String> definitions() {
+        Map<String, String> words = new LinkedHashMap<>();
+        words.put("Dispatch", "from when a request was to be sent until it was: the client was late, or held it back");
+        words.put("Send", "until the server had received the last byte of the body");
+        words.put("Parse", "until the request was understood");
+        words.put("Tokenize", "until the prompt was token ids, and in the engine's queue");
+        words.put("Queue", "until the request was admitted");
+        words.put("Prefill", "until the step that ends the prompt was back from the device");
+        words.put("Sample", "until the engine had the token");
+        words.put("Hand-over", "until the thread that answers had it");
+        words.put("Write", "until the socket had its event");
+        words.put("Read", "until the client had read it: the network, and the client's own turn");
+        words.put(
+                "Residual",
+                "what is left if stamps are missing or out of order: a client may read an event before the server's write has returned");
+        words.put(
+                "Decode, prompts",
+                "of a gap between two tokens: steps that only decoded, and steps with prompt tokens");
+        words.put("Between", "of a gap: the engine outside of steps");
+        words.put(
+                "Delivery",
+                "of a gap: how much later than the engine the client had this token than the one before; below 0 if it caught up");
+        words.put(
+                "Mean, around p50, p98 and up",
+                "of the parts: means over all samples, over the fifth around the median, and over those from the 98th percentile up");
+        words.put(
+                "By percentile",
+                "means of the parts over slices of the samples, the shortest first; a part that grows to the right makes the tail");
+        return words;
+    }
+
+    /** Whether a results file's own part has what the section shows. */
+    static boolean shows(JsonNode own) {
+        return own.path("ttft_parts").isObject();
+    }
+
     static String markup(String name, JsonNode own) {
-        if (!own.path("ttft_parts").isObject()) {
+        if (!shows(own)) {
             return "";
         }
         StringBuilder out =
@@ -109,11 +146,16 @@ final class PartsSection {
         out.append("</tr></thead><tbody>");
         for (String part : parts.path("all").propertyNames()) {
             out.append("<tr><th>" + Markup.text(word(part)) + "</th>");
+            boolean absent = COLUMNS.keySet().stream()
+                    .allMatch(column -> parts.path(column).path(part).asDouble() == 0);
             COLUMNS.keySet()
-                    .forEach(column -> out.append(String.format(
-                            Locale.ROOT,
-                            "<td>%.3f</td>",
-                            parts.path(column).path(part).asDouble())));
+                    .forEach(column -> out.append(
+                            absent
+                                    ? "<td>–</td>"
+                                    : String.format(
+                                            Locale.ROOT,
+                                            "<td>%.3f</td>",
+                                            parts.path(column).path(part).asDouble())));
             out.append("</tr>");
         }
         out.append("</tbody></table></div>\n");

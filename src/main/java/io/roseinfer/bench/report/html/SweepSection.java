@@ -150,33 +150,36 @@ final class SweepSection {
         return point.figure(SweepPoint.OFFERED_RATE).orElse(0);
     }
 
+    /** Every point in its setting's colour, and a neutral line through those that no other one beats. */
     private String pareto() {
         List<SweepPoint> best = sweep.pareto();
         if (best.isEmpty()) {
             return "";
         }
-        List<Chart.Mark> marks = sweep.points().stream()
-                .filter(point -> Sweep.tokensPerUser(point).isPresent())
-                .map(point -> new Chart.Mark(
-                        best.contains(point) ? 0 : 1,
-                        Sweep.tokensPerUser(point).orElse(0),
-                        point.figure("output_throughput").orElse(0),
-                        "",
-                        !point.counts()))
-                .toList();
-        Chart.Series front = new Chart.Series(
+        List<Chart.Series> series = new ArrayList<>();
+        List<Chart.Mark> marks = new ArrayList<>();
+        series.add(new Chart.Series(
                 "no point beats these in both",
-                0,
+                Chart.NEUTRAL,
                 best.stream().map(point -> Sweep.tokensPerUser(point).orElse(0)).toList(),
                 best.stream()
                         .map(point -> point.figure("output_throughput").orElse(0))
-                        .toList());
-        return new Chart(
-                        "Throughput against speed (Pareto)",
-                        "tokens/s of one user",
-                        "tokens/s of all",
-                        List.of(front),
-                        false)
+                        .toList()));
+        int index = 0;
+        for (Sweep.Settings settings : sweep.bySettings()) {
+            int style = index++ % STYLES;
+            series.add(new Chart.Series(label(settings.flags()), style, List.of(), List.of()));
+            settings.points().stream()
+                    .filter(point -> Sweep.tokensPerUser(point).isPresent())
+                    .map(point -> new Chart.Mark(
+                            style,
+                            Sweep.tokensPerUser(point).orElse(0),
+                            point.figure("output_throughput").orElse(0),
+                            "",
+                            !point.counts()))
+                    .forEach(marks::add);
+        }
+        return new Chart("Throughput against speed (Pareto)", "tokens/s of one user", "tokens/s of all", series, false)
                 .withMarks(marks)
                 .svg();
     }

@@ -81,6 +81,27 @@ class StudySectionsTest {
     }
 
     @Test
+    void the_pareto_chart_has_each_point_in_its_setting_s_colour_and_the_front_in_none() throws Exception {
+        Sweep sweep = new Sweep(
+                List.of(point("8", 10, 1, 100, 5), point("8", 20, 1, 200, 6), point("32", 10, 1, 100, 7)), 0.99);
+        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of()));
+        Element pareto = (Element) parse(page).getElementsByTagName("svg").item(3);
+        assertThat(circles(pareto)).containsExactly("m0", "m0", "m1");
+        assertThat(((Element) pareto.getElementsByTagName("polyline").item(0)).getAttribute("class"))
+                .isEqualTo("s6");
+    }
+
+    @Test
+    void the_parts_words_are_defined_on_a_page_that_has_parts_alone() {
+        String parts = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[],\"itl_parts\":null,\"ttft_parts\":"
+                + "{\"all\":{\"hand_over\":0},\"median\":{\"hand_over\":0},\"tail\":{\"hand_over\":0}}}}";
+        String none = "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[]}}";
+        assertThat(HtmlReport.of("run", StrictJson.mapper().readTree(parts)))
+                .contains("<dt>Hand-over</dt>", "<th>hand-over</th><td>–</td><td>–</td><td>–</td>");
+        assertThat(HtmlReport.of("run", StrictJson.mapper().readTree(none))).doesNotContain("<dt>Hand-over</dt>");
+    }
+
+    @Test
     void a_sweep_s_title_says_what_was_varied_and_a_name_of_the_reader_s_own() {
         SweepPoint point = new SweepPoint(Map.of("request-rate", "10"), Map.of(), 0, List.of());
         Sweep sweep = new Sweep(List.of(point), 0.99);
