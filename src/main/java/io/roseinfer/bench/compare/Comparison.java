@@ -93,6 +93,16 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
         return new Comparison(pairs, Collections.unmodifiableMap(ratios));
     }
 
+    /** Figures that every run has and that are 0 in some, so that they have no ratio. */
+    public List<String> withZeros() {
+        return pairs.getFirst().a().keySet().stream()
+                .filter(figure -> !ratios.containsKey(figure))
+                .filter(figure -> pairs.stream()
+                        .allMatch(
+                                pair -> pair.a().containsKey(figure) && pair.b().containsKey(figure)))
+                .toList();
+    }
+
     private static double[] values(List<Pair> pairs, String name, Function<Pair, Map<String, Double>> arm) {
         return pairs.stream()
                 .mapToDouble(pair -> arm.apply(pair).getOrDefault(name, 0.0))

@@ -61,6 +61,9 @@ public final class ComparisonReport {
         for (Map.Entry<String, PairedRatio> entry : shown.entrySet()) {
             row(out, comparison, entry.getKey(), entry.getValue(), span);
         }
+        comparison.withZeros().stream()
+                .filter(figure -> SHOWN.contains(figure) || figure.equals(arms.metric()))
+                .forEach(figure -> rowWithoutRatio(out, comparison, figure));
         out.format("%s\n", verdict(comparison, arms));
         return out.toString();
     }
@@ -79,6 +82,15 @@ public final class ComparisonReport {
                 String.format(Locale.ROOT, "%.4f .. %.4f", ratio.low(), ratio.high()),
                 100 * ratio.smallestEffect(),
                 drawn(ratio, span));
+    }
+
+    private static void rowWithoutRatio(Formatter out, Comparison comparison, String figure) {
+        out.format(
+                "%-20s %10.3f %10.3f %8s  0 in some run\n",
+                figure,
+                median(comparison, figure, Comparison.Pair::a),
+                median(comparison, figure, Comparison.Pair::b),
+                "–");
     }
 
     private static double median(
@@ -108,7 +120,9 @@ public final class ComparisonReport {
     public static String verdict(Comparison comparison, CompareJson.Arms arms) {
         PairedRatio ratio = comparison.ratios().get(arms.metric());
         if (ratio == null) {
-            return arms.metric() + " was not measured in every run";
+            return comparison.withZeros().contains(arms.metric())
+                    ? arms.metric() + " is 0 in some run, so B / A is not known"
+                    : arms.metric() + " was not measured in every run";
         }
         String by = String.format(
                 Locale.ROOT,

@@ -64,6 +64,19 @@ class ComparisonTest {
     }
 
     @Test
+    void a_figure_that_is_0_in_some_run_has_a_row_without_a_ratio() {
+        List<Comparison.Pair> pairs = LongStream.range(0, Comparison.FEWEST_PAIRS)
+                .mapToObj(seed -> new Comparison.Pair(
+                        seed,
+                        Map.of("median_itl_ms", seed == 0 ? 0.0 : 2.0, METRIC, 5.0 + seed),
+                        Map.of("median_itl_ms", 3.0, METRIC, 6.0 + seed)))
+                .toList();
+        var arms = new CompareJson.Arms(List.of(), List.of(), METRIC, 0, 0);
+        assertThat(ComparisonReport.text(Comparison.of(pairs, 1), arms))
+                .containsPattern("median_itl_ms +2\\.000 +3\\.000 +–  0 in some run\n");
+    }
+
+    @Test
     void arms_take_turns_in_blocks_of_abba_under_one_load_a_pair() {
         List<String> order = new ArrayList<>();
         Comparison.Pairs pairs = new Comparison.Pairs(recording("A", order), recording("B", order));
