@@ -54,6 +54,9 @@ public final class BenchReplayCommand implements Command {
             "--stall-timeout-s",
             "--reader-threads");
 
+    /** What says how the recorded run's own machine was used, and nothing of a run on simulated time. */
+    private static final Set<String> OF_HOST = Set.of("--threads");
+
     private static final List<Double> PERCENTILES = List.of(50.0, 90.0, 99.0);
 
     @Parameters(
@@ -97,6 +100,10 @@ public final class BenchReplayCommand implements Command {
         file.ifPresent(to -> to.write(document));
         pages.write("replay", () -> document);
         terminal.print(text(recorded, last, changes) + prediction.text());
+        if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && isOverHttp(recorded)) {
+            terminal.note(
+                    "the recorded run was over HTTP, whose delivery is not simulated: gaps between tokens differ");
+        }
         boolean valid = judge("the replay as it was", same, terminal);
         valid &= other.map(run -> judge("the replay with the change", run, terminal))
                 .orElse(true);
@@ -110,6 +117,10 @@ public final class BenchReplayCommand implements Command {
             flags.add("--step-costs");
         }
         return flags;
+    }
+
+    private static boolean isOverHttp(RecordedRun recorded) {
+        return line(recorded, List.of()).flags().endpoint().backend() == EndpointFlags.Kind.HTTP;
     }
 
     /** The lines above the table. */
@@ -165,7 +176,12 @@ public final class BenchReplayCommand implements Command {
             throw new BadInput(
                     recorded.name() + " does not say by which command it was made; record one with bench serve --json");
         }
-        return ServeCommandLine.parse(recorded.name(), before.subList(2, before.size()))
-                .with("bench replay", changes);
+        List<String> flags = before.subList(2, before.size());
+        ServeCommandLine replayed =
+                ServeCommandLine.parse(recorded.name(), flags).with("bench replay", changes);
+        return replayed.flags().endpoint().backend() == EndpointFlags.Kind.SIM
+                ? ServeCommandLine.parse(recorded.name(), ServeCommandLine.without(OF_HOST, flags))
+                        .with("bench replay", changes)
+                : replayed;
     }
 }
