@@ -24,7 +24,10 @@ final class ModelSteps {
     /** The blocks of the row that is being packed. */
     private final int[] blocks;
 
+    /** What each row sampled last, and what it sampled behind its prompt. */
     private final int[] sampled;
+
+    private final int[] behindPrompt;
     private int submitted;
     private int awaited;
 
@@ -55,6 +58,7 @@ final class ModelSteps {
         }
         this.blocks = new int[runner.kv().blocksFor(rowTokens)];
         this.sampled = new int[rows];
+        this.behindPrompt = new int[rows];
     }
 
     /** Computes the prompts of all rows, as many to a step as fit. */
@@ -72,10 +76,15 @@ final class ModelSteps {
             submit();
         }
         drain();
+        System.arraycopy(sampled, 0, behindPrompt, 0, rows);
     }
 
-    /** Decodes all rows {@code steps} times; the first new token of each stands at {@code position}. */
+    /**
+     * Decodes all rows {@code steps} times from their prompts on, which are {@code position} tokens; what was decoded before is
+     * written over.
+     */
     void decode(int rows, int position, int steps) {
+        System.arraycopy(behindPrompt, 0, sampled, 0, rows);
         for (int at = position; at < position + steps; at++) {
             StepInputs step = next(0);
             boolean onDevice = submitted > awaited;
