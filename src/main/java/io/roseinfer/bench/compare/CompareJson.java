@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -20,6 +21,8 @@ import tools.jackson.databind.node.ObjectNode;
  * command[]                    the arguments of the command
  * shared[]                     those of them that all runs share, as arguments of bench serve
  * goodput                      most milliseconds by metric that make a request good; empty without
+ * environments[]               what the runs were measured on, as in a run's file but without the warm-up; more than one where a
+ *                              sweep was resumed on another machine
  * of a sweep
  *   attainment                 the share of requests that must be good, 0 to 1
  *   points[]                   in the order they were measured
@@ -39,6 +42,7 @@ import tools.jackson.databind.node.ObjectNode;
  *   worse                      whether the interval leaves out that it is no worse than that
  *   discarded                  pairs of which a run did not count
  *   pairs[]                    {seed, a, b}: figures of either arm
+ *   zeros[]                    figures that are 0 in some run, so that there is no ratio
  *   ratios                     by figure, {ratio, low, high, smallest_effect} as {@link PairedRatio} has them
  * </pre>
  */
@@ -69,9 +73,9 @@ public final class CompareJson {
     }
 
     /** A sweep's document. */
-    public static ObjectNode of(Sweep sweep, Command command, Map<String, Double> bounds) {
+    public static ObjectNode of(Sweep sweep, Command command, Map<String, Double> bounds, Set<JsonNode> environments) {
         ObjectNode root = StrictJson.mapper().createObjectNode();
-        ObjectNode own = head(root, "sweep", command, bounds).put("attainment", sweep.attainment());
+        ObjectNode own = head(root, "sweep", command, bounds, environments).put("attainment", sweep.attainment());
         ArrayNode points = own.putArray("points");
         for (SweepPoint point : sweep.points()) {
             ObjectNode node = points.addObject();
@@ -109,9 +113,10 @@ public final class CompareJson {
     }
 
     /** A comparison's document. */
-    public static ObjectNode of(Comparison comparison, Arms arms, Command command, Map<String, Double> bounds) {
+    public static ObjectNode of(
+            Comparison comparison, Arms arms, Command command, Map<String, Double> bounds, Set<JsonNode> environments) {
         ObjectNode root = StrictJson.mapper().createObjectNode();
-        ObjectNode own = head(root, "ab", command, bounds);
+        ObjectNode own = head(root, "ab", command, bounds, environments);
         own.set("a", value(arms.a()));
         own.set("b", value(arms.b()));
         own.put("metric", arms.metric())
@@ -119,6 +124,7 @@ public final class CompareJson {
                 .put("worse", comparison.isWorse(arms.metric(), arms.noWorseThan()))
                 .put("discarded", arms.discarded());
         own.set("pairs", value(comparison.pairs()));
+        own.set("zeros", value(comparison.withZeros()));
         ObjectNode ratios = own.putObject("ratios");
         comparison
                 .ratios()
@@ -130,11 +136,13 @@ public final class CompareJson {
         return root;
     }
 
-    private static ObjectNode head(ObjectNode root, String kind, Command command, Map<String, Double> bounds) {
+    private static ObjectNode head(
+            ObjectNode root, String kind, Command command, Map<String, Double> bounds, Set<JsonNode> environments) {
         ObjectNode own = root.putObject("roseinfer").put("schema", SCHEMA).put("kind", kind);
         own.set("command", value(command.words()));
         own.set("shared", value(command.shared()));
         own.set("goodput", value(bounds));
+        own.putArray("environments").addAll(environments);
         return own;
     }
 
@@ -146,6 +154,11 @@ public final class CompareJson {
     public static Command command(JsonNode document) {
         JsonNode own = document.path("roseinfer");
         return new Command(texts(own.path("command")), texts(own.path("shared")));
+    }
+
+    /** What the runs of a document were measured on. */
+    public static List<JsonNode> environments(JsonNode document) {
+        return document.path("roseinfer").path("environments").valueStream().toList();
     }
 
     /**

@@ -9,7 +9,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The parts that the results files of all benchmarks have in common; {@link JsonReport} explains their fields. */
-final class JsonParts {
+public final class JsonParts {
     private static final JsonMapper MAPPER = StrictJson.mapper();
 
     private JsonParts() {}
@@ -33,6 +33,13 @@ final class JsonParts {
         root.set("settings", MAPPER.valueToTree(settings));
         root.set("environment", environment(environment));
         return root;
+    }
+
+    /** What many runs were measured on: all but the warm-up, which each has of its own. */
+    public static ObjectNode machine(Environment environment) {
+        ObjectNode node = environment(environment);
+        node.remove("warm_up_ns");
+        return node;
     }
 
     private static ObjectNode environment(Environment environment) {

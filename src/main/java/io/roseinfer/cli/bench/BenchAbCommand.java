@@ -8,6 +8,7 @@ import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.report.Figures;
+import io.roseinfer.bench.report.JsonParts;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.JsonFlag;
@@ -16,6 +17,7 @@ import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -23,6 +25,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 @picocli.CommandLine.Command(
@@ -112,8 +115,11 @@ public final class BenchAbCommand implements Command {
                             + " prefix cache, so switch that off there");
         }
         Comparison.Pairs measured;
+        Set<JsonNode> environments = new LinkedHashSet<>();
         try (SystemUnderTest one = SystemUnderTest.open(first, terminal);
                 SystemUnderTest other = SystemUnderTest.open(second, terminal)) {
+            environments.add(JsonParts.machine(one.environment()));
+            environments.add(JsonParts.machine(other.environment()));
             Set<String> told = new HashSet<>();
             measured = measure(arm(first, one, told, terminal), arm(second, other, told, terminal), terminal);
         }
@@ -127,7 +133,8 @@ public final class BenchAbCommand implements Command {
                 comparison,
                 arms,
                 Arguments.command(command, shared),
-                flags.objective().goodput());
+                flags.objective().goodput(),
+                environments);
         file.ifPresent(to -> to.write(document));
         pages.write("ab", () -> document);
         terminal.print(ComparisonReport.text(comparison, arms));

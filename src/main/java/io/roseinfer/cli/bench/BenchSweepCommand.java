@@ -151,7 +151,7 @@ public final class BenchSweepCommand implements Command {
         Optional<SweepPoint> known = file.find(setting);
         SweepPoint point = known.orElseGet(() -> {
             SweepPoint measured = runner.measure(line(base, setting), setting);
-            file.add(measured);
+            file.add(measured, runner.environment());
             return measured;
         });
         terminal.note(SweepReport.line(point) + (known.isPresent() ? " (resumed)" : ""));

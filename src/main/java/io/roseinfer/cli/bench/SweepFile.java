@@ -4,11 +4,16 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.compare.CompareJson;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
+import io.roseinfer.bench.report.Environment;
+import io.roseinfer.bench.report.JsonParts;
 import io.roseinfer.bench.report.ResultFile;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The points of a sweep as they come in, and the file that has them. */
@@ -18,6 +23,7 @@ final class SweepFile {
     private final Map<String, Double> bounds;
     private final double attainment;
     private final List<SweepPoint> points = new ArrayList<>();
+    private final Set<JsonNode> environments = new LinkedHashSet<>();
 
     /**
      * A sweep without points.
@@ -48,6 +54,7 @@ final class SweepFile {
                         + "'; repeat the same command, or name another file");
             }
             CompareJson.points(document).stream().filter(SweepPoint::counts).forEach(points::add);
+            environments.addAll(CompareJson.environments(document));
         });
     }
 
@@ -55,8 +62,10 @@ final class SweepFile {
         return points.stream().filter(point -> point.flags().equals(setting)).findFirst();
     }
 
-    void add(SweepPoint point) {
+    /** Takes a point and what it was measured on. */
+    void add(SweepPoint point, Environment environment) {
         points.add(point);
+        environments.add(JsonParts.machine(environment));
         file.ifPresent(to -> to.write(document()));
     }
 
@@ -65,6 +74,6 @@ final class SweepFile {
     }
 
     ObjectNode document() {
-        return CompareJson.of(sweep(), command, bounds);
+        return CompareJson.of(sweep(), command, bounds, environments);
     }
 }

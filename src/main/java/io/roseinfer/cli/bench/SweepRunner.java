@@ -5,6 +5,7 @@ import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.terminal.Terminal;
 import java.util.HashSet;
@@ -64,6 +65,11 @@ final class SweepRunner implements AutoCloseable {
                 .map(note -> "of the point " + flags + ": " + note)
                 .forEach(terminal::note);
         return SweepPoint.of(flags, result, verdict, line.flags().objective().goodput());
+    }
+
+    /** What the last point was measured on. */
+    Environment environment() {
+        return system.orElseThrow().environment();
     }
 
     /** Of a server the next point would find this one's prompts in its prefix cache, so each has ids of its own; an engine is a new one. */

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -83,13 +84,13 @@ class SweepTest {
 
     @Test
     void the_file_has_no_rate_where_none_is_known_and_says_by_which_point() {
-        var settings = CompareJson.of(sweep("gIb"), new CompareJson.Command(List.of(), List.of()), Map.of())
+        var settings = CompareJson.of(sweep("gIb"), new CompareJson.Command(List.of(), List.of()), Map.of(), Set.of())
                 .at("/roseinfer/settings/0");
         assertThat(settings.get("knee").isNull()).isTrue();
         assertThat(settings.get("highest").isNull()).isTrue();
         assertThat(settings.get("knee_undecided_by").intValue()).isEqualTo(1);
         assertThat(settings.get("highest_undecided_by").intValue()).isEqualTo(1);
-        var known = CompareJson.of(sweep("ggb"), new CompareJson.Command(List.of(), List.of()), Map.of())
+        var known = CompareJson.of(sweep("ggb"), new CompareJson.Command(List.of(), List.of()), Map.of(), Set.of())
                 .at("/roseinfer/settings/0");
         assertThat(known.get("knee").doubleValue()).isEqualTo(20);
         assertThat(known.get("knee_undecided_by").isNull()).isTrue();

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.LongStream;
@@ -122,7 +123,7 @@ class PrintedLinesTest {
                 .isNotEmpty()
                 .allSatisfy(label -> assertThat(defined).containsKey(label));
         assertThat(String.join("\n", lines)).contains(defined.keySet());
-        requireKeys(defined, CompareJson.of(sweep, new CompareJson.Command(List.of(), List.of()), BOUNDS));
+        requireKeys(defined, CompareJson.of(sweep, new CompareJson.Command(List.of(), List.of()), BOUNDS, Set.of()));
     }
 
     @Test
@@ -139,7 +140,9 @@ class PrintedLinesTest {
                 .contains(defined.keySet().stream()
                         .filter(label -> label.length() > 1)
                         .toList());
-        requireKeys(defined, CompareJson.of(comparison, arms, new CompareJson.Command(List.of(), List.of()), BOUNDS));
+        requireKeys(
+                defined,
+                CompareJson.of(comparison, arms, new CompareJson.Command(List.of(), List.of()), BOUNDS, Set.of()));
     }
 
     @Test

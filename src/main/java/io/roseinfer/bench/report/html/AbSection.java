@@ -43,11 +43,7 @@ final class AbSection {
         StringBuilder out = new StringBuilder(
                 "<h2>" + (name.equals("ab") ? "A and B" : "A and B: " + Markup.text(name)) + "</h2>\n");
         out.append("<section class=\"verdict " + (worse ? "bad" : "good") + "\"><strong>"
-                + Markup.text(metric.replace('_', ' ')) + "</strong> changes by " + change(decides, "ratio") + " ("
-                + change(decides, "low") + " to " + change(decides, "high") + ") from A to B. "
-                + (worse ? "<strong>B is worse</strong> than it may be." : "B is not shown to be worse than it may be.")
-                + " " + own.path("pairs").size() + " pairs would have found a change of "
-                + Markup.number(100 * decides.path("smallest_effect").asDouble(0)) + " % four times in five; "
+                + Markup.text(metric.replace('_', ' ')) + "</strong> " + verdict(decides, worse) + " "
                 + own.path("discarded").asInt(0) + " pairs were discarded.</section>\n");
         out.append("<div class=\"charts\">\n")
                 .append(intervals())
@@ -59,7 +55,19 @@ final class AbSection {
         about(out, "B", own.path("b"));
         about(out, "Both", own.path("shared"));
         about(out, "Arguments of the command", own.path("command"));
+        out.append("<dt>Measured on</dt><dd>" + Markup.text(ResultDocument.machines(own)) + "</dd>");
         return out.append("</dl>\n").toString();
+    }
+
+    private String verdict(JsonNode decides, boolean worse) {
+        if (decides.isMissingNode()) {
+            return "has no ratio: it is 0 in some run, or was not measured in every one.";
+        }
+        return "changes by " + change(decides, "ratio") + " (" + change(decides, "low") + " to "
+                + change(decides, "high") + ") from A to B. "
+                + (worse ? "<strong>B is worse</strong> than it may be." : "B is not shown to be worse than it may be.")
+                + " " + own.path("pairs").size() + " pairs would have found a change of "
+                + Markup.number(100 * decides.path("smallest_effect").asDouble(0)) + " % four times in five;";
     }
 
     private static String change(JsonNode ratio, String end) {
@@ -134,8 +142,7 @@ final class AbSection {
                 "<div class=\"scroll\"><table><thead><tr><th>figure</th><th>median A</th><th>median B</th><th>B / A</th>"
                         + "<th>from</th><th>to</th><th>can see</th></tr></thead><tbody>");
         own.path("ratios").forEachEntry((figure, ratio) -> {
-            out.append("<tr><th>" + Markup.text(figure.replace('_', ' ')) + "</th><td>"
-                    + Markup.number(median("a", figure)) + "</td><td>" + Markup.number(median("b", figure)) + "</td>");
+            medians(out, figure);
             for (String end : List.of("ratio", "low", "high")) {
                 out.append(String.format(
                         Locale.ROOT, "<td>%.4f</td>", ratio.path(end).asDouble()));
@@ -145,7 +152,16 @@ final class AbSection {
                     "<td>%.2f %%</td></tr>",
                     100 * ratio.path("smallest_effect").asDouble()));
         });
+        own.path("zeros").valueStream().map(JsonNode::asString).forEach(figure -> {
+            medians(out, figure);
+            out.append("<td colspan=\"4\">0 in some run</td></tr>");
+        });
         out.append("</tbody></table></div>\n");
+    }
+
+    private void medians(StringBuilder out, String figure) {
+        out.append("<tr><th>" + Markup.text(figure.replace('_', ' ')) + "</th><td>" + Markup.number(median("a", figure))
+                + "</td><td>" + Markup.number(median("b", figure)) + "</td>");
     }
 
     private double median(String arm, String figure) {

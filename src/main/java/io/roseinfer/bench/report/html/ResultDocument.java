@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import tools.jackson.databind.JsonNode;
 
@@ -160,6 +161,17 @@ final class ResultDocument {
                     about));
         }
         return runs;
+    }
+
+    /** What the runs of a sweep or of a comparison were measured on, in a line; empty if the file does not say. */
+    static String machines(JsonNode own) {
+        return own.path("environments")
+                .valueStream()
+                .map(machine -> machine.valueStream()
+                        .filter(value -> !value.isNull())
+                        .map(JsonNode::asString)
+                        .collect(Collectors.joining(", ")))
+                .collect(Collectors.joining("; "));
     }
 
     /** Adds the machine and the settings. */

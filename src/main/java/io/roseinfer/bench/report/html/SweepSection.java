@@ -58,7 +58,8 @@ final class SweepSection {
         out.append("<dl><dt>Command</dt><dd><code>"
                 + Markup.text("roseinfer "
                         + String.join(" ", CompareJson.command(document).words()))
-                + "</code></dd></dl>\n");
+                + "</code></dd><dt>Measured on</dt><dd>"
+                + Markup.text(ResultDocument.machines(document.path("roseinfer"))) + "</dd></dl>\n");
         return out.toString();
     }
 

@@ -11,6 +11,7 @@ import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -18,6 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.xml.sax.InputSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Sweeps and comparisons on a page. */
 class StudySectionsTest {
@@ -65,7 +68,7 @@ class StudySectionsTest {
         assertThat(sweep.pareto())
                 .extracting(point -> point.figures().get("output_throughput"))
                 .containsExactly(200.0, 100.0);
-        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of("ttft", 200.0)));
+        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of("ttft", 200.0), Set.of()));
         Document parsed = parse(page);
         assertThat(page)
                 .contains(
@@ -84,7 +87,7 @@ class StudySectionsTest {
     void the_pareto_chart_has_each_point_in_its_setting_s_colour_and_the_front_in_none() throws Exception {
         Sweep sweep = new Sweep(
                 List.of(point("8", 10, 1, 100, 5), point("8", 20, 1, 200, 6), point("32", 10, 1, 100, 7)), 0.99);
-        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of()));
+        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of(), Set.of()));
         Element pareto = (Element) parse(page).getElementsByTagName("svg").item(3);
         assertThat(circles(pareto)).containsExactly("m0", "m0", "m1");
         assertThat(((Element) pareto.getElementsByTagName("polyline").item(0)).getAttribute("class"))
@@ -105,9 +108,9 @@ class StudySectionsTest {
     void a_sweep_s_title_says_what_was_varied_and_a_name_of_the_reader_s_own() {
         SweepPoint point = new SweepPoint(Map.of("request-rate", "10"), Map.of(), 0, List.of());
         Sweep sweep = new Sweep(List.of(point), 0.99);
-        assertThat(HtmlReport.of("sweep", CompareJson.of(sweep, COMMAND, Map.of())))
+        assertThat(HtmlReport.of("sweep", CompareJson.of(sweep, COMMAND, Map.of(), Set.of())))
                 .contains("<h2>Sweep over request-rate</h2>");
-        assertThat(HtmlReport.of("night", CompareJson.of(sweep, COMMAND, Map.of())))
+        assertThat(HtmlReport.of("night", CompareJson.of(sweep, COMMAND, Map.of(), Set.of())))
                 .contains("<h2>Sweep over request-rate: night</h2>");
     }
 
@@ -117,7 +120,7 @@ class StudySectionsTest {
         SweepPoint measured = point("8", 20, 1, 200, 6);
         SweepPoint invalid = new SweepPoint(measured.flags(), measured.figures(), 0, List.of("late by <1>"));
         Sweep sweep = new Sweep(List.of(valid, invalid), 0.99);
-        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of()));
+        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of(), Set.of()));
         Document parsed = parse(page);
         assertThat(page)
                 .contains(
@@ -181,10 +184,31 @@ class StudySectionsTest {
                 .toList();
         Comparison comparison = Comparison.of(pairs, 0);
         CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of("--b-flag"), "median_e2el_ms", 0.02, 1);
-        String page = HtmlReport.of("c", CompareJson.of(comparison, arms, COMMAND, Map.of()));
+        String page = HtmlReport.of("c", CompareJson.of(comparison, arms, COMMAND, Map.of(), Set.of()));
         Document parsed = parse(page);
         assertThat(page).contains("B is worse", "+10.00 %", "--b-flag", "1 pairs were discarded");
         assertThat(parsed.getElementsByTagName("circle").getLength()).isEqualTo(2);
         assertThat(page).doesNotContain("Over time", "Where it was measured");
+    }
+
+    @Test
+    void a_comparison_by_a_figure_that_is_zero_in_some_run_says_that_it_has_no_ratio() throws Exception {
+        List<Comparison.Pair> pairs = LongStream.range(0, 10)
+                .mapToObj(seed -> new Comparison.Pair(
+                        seed,
+                        Map.of("median_itl_ms", seed == 3 ? 0.0 : 2.0, "output_throughput", 50.0),
+                        Map.of("median_itl_ms", 3.0, "output_throughput", 50.0)))
+                .toList();
+        CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of(), "median_itl_ms", 0, 0);
+        JsonNode machine = StrictJson.parse("{\"cpu\":\"a processor\",\"gpu\":null}".getBytes(StandardCharsets.UTF_8));
+        ObjectNode document = CompareJson.of(Comparison.of(pairs, 0), arms, COMMAND, Map.of(), Set.of(machine));
+        String page = HtmlReport.of("c", document);
+        parse(page);
+        assertThat(page)
+                .contains(
+                        "median itl ms</strong> has no ratio",
+                        "<th>median itl ms</th><td>2</td><td>3</td><td colspan=\"4\">0 in some run</td>",
+                        "<dt>Measured on</dt><dd>a processor</dd>")
+                .doesNotContain("changes by");
     }
 }
