@@ -45,6 +45,15 @@ public final class LoadRun {
 
     /** Offers the load and returns when every request has ended. */
     public LoadResult run(OfferedLoad load) {
+        return run(load, () -> {});
+    }
+
+    /**
+     * As {@link #run(OfferedLoad)}, and tells of every request that has ended.
+     *
+     * @param afterEach is called by the thread that saw the end, whose other requests wait meanwhile
+     */
+    public LoadResult run(OfferedLoad load, Runnable afterEach) {
         List<OfferedRequest> requests = load.requests();
         target.prepare(requests, maxConcurrency);
         List<Call> calls = new ArrayList<>();
@@ -54,6 +63,7 @@ public final class LoadRun {
         CountDownLatch running = new CountDownLatch(calls.size());
         Consumer<Call> ended = call -> {
             slots.release();
+            afterEach.run();
             running.countDown();
         };
         // What a warm-up and preparing have left, garbage and hot code: otherwise it is copied and compiled in the run,

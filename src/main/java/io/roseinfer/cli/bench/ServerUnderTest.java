@@ -14,6 +14,7 @@ import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.terminal.Machine;
+import io.roseinfer.cli.terminal.ProgressBars;
 import io.roseinfer.cli.terminal.Terminal;
 import java.net.URI;
 import java.time.InstantSource;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import me.tongfei.progressbar.ProgressBar;
 import org.jspecify.annotations.Nullable;
 
 /** A server, over HTTP. */
@@ -92,9 +94,20 @@ final class ServerUnderTest implements SystemUnderTest {
                 Pacer.precise(terminal.clock()));
         OfferedLoad warmUp = flags.warmUp(offered);
         if (!warmUp.requests().isEmpty()) {
-            LoadResult unused = run.run(warmUp);
+            LoadResult unused = watched(run, "warmup", warmUp, terminal);
         }
-        return run.run(offered);
+        return watched(run, "run", offered, terminal);
+    }
+
+    /** A run with a bar of the requests that have ended, where somebody watches. */
+    private static LoadResult watched(LoadRun run, String what, OfferedLoad load, Terminal terminal) {
+        Optional<ProgressBar> bar =
+                ProgressBars.open(terminal, what, load.requests().size());
+        try {
+            return run.run(load, () -> bar.ifPresent(ProgressBar::step));
+        } finally {
+            bar.ifPresent(ProgressBar::close);
+        }
     }
 
     /** The server at {@code --base-url}. */

@@ -133,6 +133,21 @@ class LoadRunTest {
         }
     }
 
+    /** Two of every five are cut off; they have ended, too. */
+    @Test
+    void every_request_that_ends_is_told_of_once() throws IOException {
+        FakeServer.Script tokens = FakeServer.tokens(4, 7, 4);
+        FakeServer.Script cutting = (number, out) -> number % 5 > 2 ? false : tokens.answer(number, out);
+        AtomicInteger told = new AtomicInteger();
+        try (FakeServer server = new FakeServer(cutting);
+                HttpTarget target = new HttpTarget(server.endpoint(), 2, CLOCK, "test")) {
+            LoadResult result = new LoadRun(target, 3, Duration.ofSeconds(30), CLOCK, AT_ONCE)
+                    .run(load(40, 7, 4), told::incrementAndGet);
+            assertThat(result.calls()).hasSize(40);
+            assertThat(told).hasValue(40);
+        }
+    }
+
     /** The others' connections go on as well: what a refusal says has a length, so the next answer begins behind it. */
     @Test
     void a_request_that_is_refused_fails_and_the_next_is_answered_on_its_connection() throws IOException {
