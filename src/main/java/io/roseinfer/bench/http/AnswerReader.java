@@ -110,7 +110,10 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
                     status == 200
                             ? "the answer is no event stream"
                             : "status " + status + ": "
-                                    + Quoted.name(text.toString().strip()));
+                                    + Quoted.name(text.toString().strip())
+                                    + (status == 401
+                                            ? " (the environment's OPENAI_API_KEY is the key it is shown)"
+                                            : ""));
         } else if (!done) {
             call.fail("the stream ended without [DONE]");
         }

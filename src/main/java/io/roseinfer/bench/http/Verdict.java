@@ -2,6 +2,7 @@ package io.roseinfer.bench.http;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -23,18 +24,25 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
      *
      * @param mostLagMillis how late the 99th percentile of the requests may have been sent; a hundredth of the median time to first
      *     token is allowed in any case
+     * @param mostFailed share of the requests that may fail, 0 to 1; figures of the few that an ailing server answered say nothing of
+     *     the load
      * @param ignoresEos whether every completion must be as long as was asked for
      * @param hasEngine whether the engine is in the client's process
      * @param floor what the client alone came to, if that was measured
      */
-    public record Rules(double mostLagMillis, boolean ignoresEos, boolean hasEngine, Optional<ClientFloor> floor) {}
+    public record Rules(
+            double mostLagMillis,
+            double mostFailed,
+            boolean ignoresEos,
+            boolean hasEngine,
+            Optional<ClientFloor> floor) {}
 
     public boolean isValid() {
         return reasons.isEmpty();
     }
 
     /**
-     * Judges a run. It is invalid if the client was late, if the server's counts contradict what came, or if nothing completed. A rate
+     * Judges a run. It is invalid if the client was late, if the server's counts contradict what came, or if nothing completed or too much failed. A rate
      * that was not reached needs no rule of its own: on an absolute schedule it is a lag that grows.
      */
     public static Verdict of(LoadResult run, Rules rules) {
@@ -44,6 +52,9 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         List<CallResult> completed = run.completed();
         if (completed.isEmpty()) {
             reasons.add("no request was answered to its end" + firstError(run.calls()));
+        } else if (failed(run).size() > rules.mostFailed() * run.calls().size()) {
+            reasons.add(String.format(
+                    Locale.ROOT, "%s; %.1f %% may fail (--max-failed)", failures(run), 100 * rules.mostFailed()));
         }
         if (run.isScheduled()) {
             Lateness lateness = Lateness.of(run, rules.mostLagMillis());
@@ -64,10 +75,8 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
     }
 
     private static void notes(LoadResult run, List<CallResult> completed, List<String> notes) {
-        List<CallResult> failed =
-                run.calls().stream().filter(call -> !call.isComplete()).toList();
-        if (!failed.isEmpty()) {
-            notes.add(failed.size() + " of " + run.calls().size() + " requests failed" + firstError(failed));
+        if (!failed(run).isEmpty()) {
+            notes.add(failures(run));
         }
         long cached = completed.stream()
                 .flatMap(call -> call.server().stream())
@@ -94,6 +103,15 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         if (run.openedLate() > 0) {
             notes.add(run.openedLate() + " connections were opened while requests were due; that time is in their lag");
         }
+    }
+
+    private static List<CallResult> failed(LoadResult run) {
+        return run.calls().stream().filter(call -> !call.isComplete()).toList();
+    }
+
+    private static String failures(LoadResult run) {
+        List<CallResult> failed = failed(run);
+        return failed.size() + " of " + run.calls().size() + " requests failed" + firstError(failed);
     }
 
     /** Why the first of them failed, to follow upon what came of it. */

@@ -259,8 +259,10 @@ public final class SimulatedServer {
             if (first && !options.chunkedPrefill()) {
                 request.admittedNanos = launchNanos;
             }
-            long delay = HostTimes.draw(
-                    first ? host.first() : host.later(), key(DELIVERY, request.id, request.tokens.size()));
+            // One delay for all later tokens of a request: recorded ones come in lumps, and a token that had one of its
+            // own would be
+            // late as often as any of those before it was.
+            long delay = HostTimes.draw(first ? host.first() : host.later(), key(DELIVERY, request.id, first ? 0 : 1));
             request.tokens.add(nowNanos);
             request.seen.add(Math.max(nowNanos + delay, first ? 0 : request.seen.getLast()));
         }

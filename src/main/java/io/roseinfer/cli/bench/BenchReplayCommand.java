@@ -49,6 +49,7 @@ public final class BenchReplayCommand implements Command {
             "--base-url",
             "--step-noise",
             "--max-dispatch-lag-ms",
+            "--max-failed",
             "--warmup-requests",
             "--num-warmups",
             "--stall-timeout-s",
@@ -102,7 +103,8 @@ public final class BenchReplayCommand implements Command {
         terminal.print(text(recorded, last, changes) + prediction.text());
         if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && isOverHttp(recorded)) {
             terminal.note(
-                    "the recorded run was over HTTP, whose delivery is not simulated: gaps between tokens differ");
+                    "the recorded run was over HTTP: what its delivery takes is drawn for each request, and how it bunches tokens is not"
+                            + " simulated, so gaps between tokens are the engine's");
         }
         boolean valid = judge("the replay as it was", same, terminal);
         valid &= other.map(run -> judge("the replay with the change", run, terminal))

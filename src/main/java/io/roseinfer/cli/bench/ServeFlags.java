@@ -176,11 +176,21 @@ final class ServeFlags {
      * @param floor what the client alone came to, if that was measured
      */
     Verdict verdict(LoadResult result, Optional<ClientFloor> floor) {
+        return verdict(result, floor, objective.mostFailed());
+    }
+
+    /** What the flags make of a point of a sweep: a server that refuses what is too much for it has told where its limit is. */
+    Verdict verdictOfPoint(LoadResult result) {
+        return verdict(result, Optional.empty(), 1);
+    }
+
+    private Verdict verdict(LoadResult result, Optional<ClientFloor> floor, double mostFailed) {
         EndpointFlags.Kind backend = endpoint.backend();
         return Verdict.of(
                 result,
                 new Verdict.Rules(
                         objective.mostLagMillis(),
+                        mostFailed,
                         endpoint.ask().ignoreEos() || backend == EndpointFlags.Kind.SIM,
                         backend == EndpointFlags.Kind.ENGINE,
                         floor));

@@ -59,7 +59,7 @@ final class SweepRunner implements AutoCloseable {
         // Not run: a point without room for its prompts is one that does not count, and the others are measured all the
         // same.
         LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags));
-        Verdict verdict = line.flags().verdict(result, Optional.empty());
+        Verdict verdict = line.flags().verdictOfPoint(result);
         verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
         verdict.notes().stream()
                 .map(note -> "of the point " + flags + ": " + note)

@@ -49,14 +49,15 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
                 .min()
                 .orElse(0);
         if (shortest >= contextLength) {
-            throw new BadInput("every prompt is longer than the model's context allows: the shortest has " + shortest
-                    + " tokens, the context is " + contextLength
-                    + " and one of it is left for the answer; give shorter prompts (--random-input-len)");
+            throw new BadInput(
+                    "every prompt is longer than the model's context allows: the shortest has " + shortest
+                            + " tokens, the context is " + contextLength
+                            + " and one of it is left for the answer; give shorter prompts (--random-input-len, or --clip-to for a trace)");
         }
         if (smallest > contextLength) {
             throw new BadInput("every request asks for more than the model's context: the smallest is " + smallest
                     + " tokens, prompt and completion together, and the context is " + contextLength
-                    + "; ask for less (--random-input-len, --random-output-len)");
+                    + "; ask for less (--random-input-len, --random-output-len, or --clip-to for a trace)");
         }
     }
 

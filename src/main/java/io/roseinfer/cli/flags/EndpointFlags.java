@@ -62,7 +62,11 @@ public final class EndpointFlags {
             })
     private Backend backend = new Backend(Kind.HTTP, false);
 
-    @Option(names = "--base-url", paramLabel = "<URL>", description = "The server, as http://HOST:PORT.")
+    @Option(
+            names = "--base-url",
+            paramLabel = "<URL>",
+            description =
+                    "The server, as http://HOST:PORT. The environment's OPENAI_API_KEY, if it is set, is the key that it is shown.")
     private String baseUrl = "http://127.0.0.1:8000";
 
     @Option(

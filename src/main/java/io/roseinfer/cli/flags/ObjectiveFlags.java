@@ -49,6 +49,19 @@ public final class ObjectiveFlags {
                     "A run is invalid if one request in a hundred was sent later than this, and than 1 %% of the median TTFT.")
     private double mostLagMillis = 2;
 
+    @Option(
+            names = "--max-failed",
+            paramLabel = "<PERCENT>",
+            converter = Ranges.Percent.class,
+            description =
+                    "A run is invalid if more of its requests failed than this; 100 counts it whatever fails. A sweep's points may fail: a failed request is not a good one.")
+    private double mostFailedPercent = 1;
+
+    /** Share of the requests that may fail, 0 to 1. */
+    public double mostFailed() {
+        return mostFailedPercent / 100;
+    }
+
     public double mostLagMillis() {
         return mostLagMillis;
     }

@@ -126,6 +126,18 @@ public final class Ranges {
         }
     }
 
+    /** A percentage, 0 to 100. */
+    static final class Percent implements ITypeConverter<Double> {
+        @Override
+        public Double convert(String text) {
+            double value = number(text).doubleValue();
+            if (!(value >= 0 && value <= 100)) {
+                throw new TypeConversionException("'" + text + "' is not between 0 and 100");
+            }
+            return value;
+        }
+    }
+
     /** A positive, finite number. */
     public static final class PositiveNumber implements ITypeConverter<Double> {
         @Override

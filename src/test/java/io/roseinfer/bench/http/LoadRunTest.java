@@ -27,7 +27,7 @@ import tools.jackson.databind.JsonNode;
 /** The plumbing, on real sockets. What the figures come to is held where time is given, in AnswerReaderTest. */
 @Timeout(60)
 class LoadRunTest {
-    private static final Verdict.Rules RULES = new Verdict.Rules(1e6, true, false, Optional.empty());
+    private static final Verdict.Rules RULES = new Verdict.Rules(1e6, 1, true, false, Optional.empty());
 
     private static final Clock CLOCK = Clock.system();
     private static final Pacer AT_ONCE = deadline -> {};

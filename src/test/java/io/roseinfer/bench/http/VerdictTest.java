@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class VerdictTest {
-    private static final Verdict.Rules RULES = new Verdict.Rules(1, true, false, Optional.empty());
+    private static final Verdict.Rules RULES = new Verdict.Rules(1, 1, true, false, Optional.empty());
 
     private static final long MILLI = 1_000_000;
 
@@ -94,7 +94,7 @@ class VerdictTest {
 
     private static List<String> remedies(LoadResult run, boolean hasEngine, double floorLagMillis) {
         ClientFloor floor = new ClientFloor(1e5, Summary.of(floorLagMillis), Summary.of(0.1));
-        return Verdict.of(run, new Verdict.Rules(1, true, hasEngine, Optional.of(floor)))
+        return Verdict.of(run, new Verdict.Rules(1, 1, true, hasEngine, Optional.of(floor)))
                 .remedies();
     }
 
@@ -180,17 +180,17 @@ class VerdictTest {
             return new CallResult(
                     id, 6, 5, whole.times(), whole.arrivals(), whole.usage(), whole.server(), whole.error());
         });
-        assertThat(Verdict.of(run, new Verdict.Rules(1, false, false, Optional.empty()))
+        assertThat(Verdict.of(run, new Verdict.Rules(1, 1, false, false, Optional.empty()))
                         .isValid())
                 .isTrue();
         assertThat(Verdict.of(run, RULES).reasons()).singleElement().asString().contains("it sent 4 tokens, and 5");
     }
 
-    @Test
-    void failed_requests_are_told_and_left_out() {
-        LoadResult run = run(200, id -> {
+    /** Of 200 requests so many are cut. */
+    private static LoadResult failing(int requests) {
+        return run(200, id -> {
             CallResult whole = call(id, 0.05, new Usage(6, 4, 10));
-            return id % 2 == 0
+            return id >= requests
                     ? whole
                     : new CallResult(
                             id,
@@ -202,10 +202,23 @@ class VerdictTest {
                             Optional.empty(),
                             Optional.of("cut"));
         });
+    }
+
+    @Test
+    void failed_requests_are_told_and_left_out() {
+        LoadResult run = failing(100);
         Verdict verdict = Verdict.of(run, RULES);
         assertThat(verdict.isValid()).isTrue();
         assertThat(verdict.notes()).containsExactly("100 of 200 requests failed, the first one because cut");
         assertThat(LatencyTable.fromSent(run).get("ttft")).hasSize(100);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.01, 2, true", "0.01, 3, false", "0, 0, true", "0, 1, false", "1, 199, true", "1, 200, false"})
+    void a_run_of_which_more_failed_than_may_does_not_count(double most, int failed, boolean counts) {
+        Verdict verdict = Verdict.of(failing(failed), new Verdict.Rules(1, most, true, false, Optional.empty()));
+        assertThat(verdict.isValid()).isEqualTo(counts);
+        assertThat(verdict.reasons()).allSatisfy(reason -> assertThat(reason).contains("because cut"));
     }
 
     @Test

@@ -62,8 +62,8 @@ final class Chart {
     private List<Mark> marks = List.of();
     private final boolean logarithmic;
     private final double xLow;
-    private final double xHigh;
-    private final double yHigh;
+    private double xHigh;
+    private double yHigh;
 
     /**
      * A chart of lines.
@@ -94,9 +94,11 @@ final class Chart {
                         .orElse(1));
     }
 
-    /** Adds points, which are within the lines' range or at its edge; returns this chart. */
+    /** Adds points, and widens the axes to where the last of them stands; returns this chart. */
     Chart withMarks(List<Mark> value) {
         marks = List.copyOf(value);
+        xHigh = marks.stream().mapToDouble(Mark::x).reduce(xHigh, Math::max);
+        yHigh = marks.stream().mapToDouble(Mark::y).reduce(yHigh, Math::max);
         return this;
     }
 
