@@ -6,7 +6,7 @@ public enum Operator {
     START,
     /** Token and position embeddings. */
     EMBEDDING,
-    /** The layer norms of the blocks. */
+    /** The norms of the blocks, and putting the rows into the tiles that products read. */
     NORM,
     /** Queries, keys and values. */
     QKV,

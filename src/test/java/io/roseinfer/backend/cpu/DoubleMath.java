@@ -1,8 +1,19 @@
 package io.roseinfer.backend.cpu;
 
+import io.roseinfer.model.Activation;
+
 /** The nonlinearities in 64-bit floats, straight from their definitions. */
 public final class DoubleMath {
     private DoubleMath() {}
+
+    public static double activate(Activation activation, double x) {
+        return switch (activation) {
+            case GELU_TANH -> geluTanh(x);
+            case GELU_ERF -> geluErf(x);
+            case RELU -> Math.max(0, x);
+            case SILU -> silu(x);
+        };
+    }
 
     public static double geluTanh(double x) {
         return 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x)));

@@ -172,12 +172,7 @@ final class DoubleModel {
             double[] up = linear(norm(x[t], of.mlpNorm(), block.norm()), of.inner());
             double[] activated = new double[inner];
             for (int i = 0; i < inner; i++) {
-                activated[i] = switch (block.mlp().activation()) {
-                    case GELU_TANH -> DoubleMath.geluTanh(up[i]);
-                    case GELU_ERF -> DoubleMath.geluErf(up[i]);
-                    case RELU -> Math.max(0, up[i]);
-                    case SILU -> DoubleMath.silu(up[i]);
-                };
+                activated[i] = DoubleMath.activate(block.mlp().activation(), up[i]);
                 activated[i] *= block.mlp().gated() ? up[inner + i] : 1;
             }
             added[t] = linear(activated, of.down());

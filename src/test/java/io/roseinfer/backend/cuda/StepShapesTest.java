@@ -480,7 +480,7 @@ class StepShapesTest {
         ModelSpec silu = SpecBuilder.named("m").activation(Activation.SILU).build();
         assertThatThrownBy(() -> ModelShape.of(silu, ElementType.F16, KvPrecision.AUTO, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
-                .hasMessageContaining("m has an MLP with SiLU and no gate");
+                .hasMessageContaining("m has an MLP with SILU and no gate");
         ModelSpec plain = gated(4, 2, 32).build();
         ModelSpec scaled = new ModelSpec("m", 1000, 64, 128, 11.3f, plain.blocks(), plain.head(), plain.endOfText());
         assertThatThrownBy(() -> ModelShape.of(scaled, ElementType.F16, KvPrecision.AUTO, Shard.WHOLE))

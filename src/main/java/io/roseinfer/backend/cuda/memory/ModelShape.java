@@ -8,6 +8,7 @@ import io.roseinfer.model.BlockSpec.Norm.Kind;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Positions.Rope;
 import io.roseinfer.model.Trait;
+import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -38,12 +39,19 @@ public record ModelShape(
             Trait.GATED_MLP,
             Trait.PARALLEL_RESIDUAL);
 
+    /** What the kernels compute behind the first matrix of an MLP; they take what they do not know for ReLU. */
+    private static final Set<Activation> PLAIN = EnumSet.of(Activation.GELU_TANH, Activation.GELU_ERF, Activation.RELU);
+
+    /** The same where a gate multiplies it. */
+    private static final Set<Activation> GATED =
+            EnumSet.of(Activation.GELU_TANH, Activation.GELU_ERF, Activation.RELU, Activation.SILU);
+
     /**
      * The sizes of a model.
      *
      * @param weights the type of its matrices
-     * @throws BadModel if it has what the kernels cannot run: a trait that they do not know, heads that are too large, SiLU without
-     *     a gate, weights, keys or values of one byte in a block that their kernels are not for, or heads or inner columns that
+     * @throws BadModel if it has what the kernels cannot run: a trait that they do not know, heads that are too large, another
+     *     activation, weights, keys or values of one byte in a block that their kernels are not for, or heads or inner columns that
      *     the devices cannot share evenly
      */
     public static ModelShape of(ModelSpec spec, ElementType weights, KvPrecision keys, Shard shard) {
@@ -53,9 +61,10 @@ public record ModelShape(
                     spec.name() + " has heads of size " + spec.attention().headSize() + "; the CUDA kernels take up to "
                             + LARGEST_HEAD + "; use --device cpu");
         }
-        if (spec.mlp().activation() == Activation.SILU && !spec.mlp().gated()) {
-            throw new BadModel(spec.name() + " has an MLP with SiLU and no gate, which the CUDA kernels do not compute;"
-                    + " use --device cpu");
+        if (!(spec.mlp().gated() ? GATED : PLAIN).contains(spec.mlp().activation())) {
+            throw new BadModel(spec.name() + " has an MLP with " + spec.mlp().activation() + " and "
+                    + (spec.mlp().gated() ? "a" : "no")
+                    + " gate, which the CUDA kernels do not compute; use --device cpu");
         }
         if (weights == ElementType.INT8) {
             requireInt8(spec);

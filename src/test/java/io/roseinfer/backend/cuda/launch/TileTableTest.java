@@ -225,6 +225,11 @@ class TileTableTest {
     }
 
     @Test
+    void the_table_is_one_that_is_not_refused() {
+        assertThat(TileTable.load()).isNotNull();
+    }
+
+    @Test
     void the_readme_shows_the_table() throws IOException {
         List<String> table = Contract.lines("plans.csv").stream()
                 .filter(line -> !line.startsWith("#"))
