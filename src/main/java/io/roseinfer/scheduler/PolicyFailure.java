@@ -10,21 +10,20 @@ import java.util.Arrays;
  * anybody's. Built-in policies are ours, so theirs stay as they are, as do a failed {@link Check} and a {@link RoseException}.
  */
 final class PolicyFailure {
-    private static final String ADMISSION = "--prefill-admission-policy";
     private static final String OURS = "io.roseinfer.scheduler.policy.";
 
     private PolicyFailure() {}
 
     static RuntimeException ofAdmission(Object policy, RuntimeException thrown) {
-        return of("admission", policy, thrown, ADMISSION);
+        return of("admission", policy, thrown, "--prefill-admission-policy");
     }
 
     static RuntimeException ofPreemption(Object policy, RuntimeException thrown) {
-        return of("preemption", policy, thrown, "SchedulerOptions.Builder.preemption");
+        return of("preemption", policy, thrown, "--preemption-policy");
     }
 
     static RuntimeException ofStep(Object policy, RuntimeException thrown) {
-        return of("step", policy, thrown, "SchedulerOptions.Builder.step");
+        return of("step", policy, thrown, "--step-policy");
     }
 
     private static RuntimeException of(String kind, Object policy, RuntimeException thrown, String another) {

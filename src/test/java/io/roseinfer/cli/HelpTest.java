@@ -32,6 +32,8 @@ class HelpTest {
                 "--prefill-admission-policy",
                 "--prefill-admission-lookahead",
                 "--prefill-force-fifo-every",
+                "--preemption-policy",
+                "--step-policy",
                 "--decode-first",
                 "--max-active-requests",
                 "--max-inflight-requests",

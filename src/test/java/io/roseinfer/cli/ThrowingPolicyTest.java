@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.RunningRequest;
+import io.roseinfer.scheduler.policy.StepBuilder;
+import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -43,5 +48,63 @@ class ThrowingPolicyTest {
                         + " at \\S+\\$Bad.rank\\(ThrowingPolicyTest.java:\\d+\\);"
                         + " mend it, or take another with --prefill-admission-policy\\R$");
         assertThat(outcome.out()).doesNotContain("Throughput", "throughput");
+    }
+
+    /** Fills steps as the default does, until one has a decode row. */
+    public static final class BadStep implements StepPolicy {
+        private final long most;
+
+        public BadStep(String most) {
+            this.most = Long.parseLong(most);
+        }
+
+        @Override
+        public long plan(StepBuilder step, long state) {
+            if (state == most) {
+                throw new IllegalStateException("step " + state);
+            }
+            step.decode();
+            step.prefill(step.prefillMaxTokens());
+            return state + 1;
+        }
+    }
+
+    @Test
+    void step_policy_of_the_command_line_plans_every_step_and_is_given_its_argument() {
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "--device=sim",
+                "--model=random:gpt2",
+                "--num-requests=2",
+                "--step-policy",
+                BadStep.class.getName() + ":5");
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
+        assertThat(outcome.err())
+                .contains("the step policy", "BadStep threw java.lang.IllegalStateException: step 5", "--step-policy");
+    }
+
+    public static final class BadVictim implements PreemptionPolicy {
+        @Override
+        public RunningRequest victim(RunningRequest one, RunningRequest other) {
+            throw new IllegalStateException("mercy");
+        }
+    }
+
+    @Test
+    void preemption_policy_of_the_command_line_chooses_the_victim_when_blocks_run_out() {
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "--device=sim",
+                "--model=random:gpt2",
+                "--num-requests=8",
+                "--max-new-tokens=64",
+                "--no-stop-on-eos",
+                "--submit-interval-ms=0",
+                "--kv-blocks=16",
+                "--preemption-policy",
+                BadVictim.class.getName());
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
+        assertThat(outcome.err())
+                .contains("the preemption policy", "BadVictim threw java.lang.IllegalStateException: mercy");
     }
 }

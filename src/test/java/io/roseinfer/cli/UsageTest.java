@@ -110,6 +110,16 @@ class UsageTest {
                 .hasLineCount(1);
     }
 
+    @ParameterizedTest
+    @CsvSource({"--preemption-policy, youngest", "--step-policy, default"})
+    void bench_other_policy_that_is_none_names_the_known_one(String flag, String known) {
+        Outcome outcome = CliRunner.run("bench", flag, "java.lang.String");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains(flag + " is 'java.lang.String'; it must be " + known + " or")
+                .hasLineCount(1);
+    }
+
     public static final class Failing implements AdmissionPolicy {
         public Failing() {
             throw new IllegalStateException("no crystal ball");

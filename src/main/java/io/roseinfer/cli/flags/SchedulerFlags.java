@@ -40,7 +40,7 @@ public final class SchedulerFlags {
                 "fifo admits in order of arrival, pack the shortest of the oldest first; or the name of a class",
                 "that implements AdmissionPolicy, with ARG for its constructor."
             })
-    private String admissionPolicy = AdmissionChoice.FIFO;
+    private String admissionPolicy = PolicyChoice.FIFO;
 
     @Option(
             names = "--prefill-admission-lookahead",
@@ -55,6 +55,24 @@ public final class SchedulerFlags {
             converter = Ranges.NotNegative.class,
             description = "Every N-th iteration of pack is first in, first out; 0 is never.")
     private int forceFifoEvery;
+
+    @Option(
+            names = "--preemption-policy",
+            paramLabel = "<youngest|CLASS[:ARG]>",
+            description = {
+                "Who gives its KV blocks back when none are left: the request that arrived last, or the choice of",
+                "a class that implements PreemptionPolicy."
+            })
+    private String preemptionPolicy = PolicyChoice.YOUNGEST;
+
+    @Option(
+            names = "--step-policy",
+            paramLabel = "<default|CLASS[:ARG]>",
+            description = {
+                "What makes up a step: prompts and decode in turns, together with --chunked-prefill; or the choice of",
+                "a class that implements StepPolicy."
+            })
+    private String stepPolicy = PolicyChoice.DEFAULT;
 
     @Option(names = "--decode-first", description = "Decode before admitting, in every iteration.")
     private boolean decodeFirst;
@@ -106,11 +124,13 @@ public final class SchedulerFlags {
 
     /** An engine of these flags, otherwise the default. */
     public EngineOptions engineOptions(long seed, Terminal terminal) {
-        if (admissionPolicy.equals(AdmissionChoice.FIFO) && (admissionLookahead != 64 || forceFifoEvery != 0)) {
+        if (admissionPolicy.equals(PolicyChoice.FIFO) && (admissionLookahead != 64 || forceFifoEvery != 0)) {
             terminal.note("--prefill-admission-lookahead and --prefill-force-fifo-every have no effect without"
                     + " --prefill-admission-policy pack");
         }
-        if (decodeFirst && chunkedPrefill) {
+        if (decodeFirst && !stepPolicy.equals(PolicyChoice.DEFAULT)) {
+            terminal.note("--decode-first has no effect with --step-policy " + stepPolicy + ", which decides that");
+        } else if (decodeFirst && chunkedPrefill) {
             terminal.note("--decode-first has no effect with --chunked-prefill: every step decodes there");
         }
         return EngineOptions.defaults()
@@ -129,9 +149,11 @@ public final class SchedulerFlags {
         SchedulerOptions.Builder builder = SchedulerOptions.builder()
                 .maxBatchSize(maxBatchSize)
                 .decodeFirst(decodeFirst)
-                .admission(AdmissionChoice.policy(admissionPolicy, admissionLookahead, forceFifoEvery))
+                .admission(PolicyChoice.admission(admissionPolicy, admissionLookahead, forceFifoEvery))
+                .preemption(PolicyChoice.preemption(preemptionPolicy))
                 .chunkedPrefill(chunkedPrefill)
                 .prefixCache(!noPrefixCache);
+        PolicyChoice.step(stepPolicy).ifPresent(builder::step);
         prefillMaxBatchSize.ifPresent(builder::prefillMaxBatchSize);
         prefillMaxTokens.ifPresent(builder::prefillMaxTokens);
         maxActiveRequests.ifPresent(builder::maxActiveRequests);

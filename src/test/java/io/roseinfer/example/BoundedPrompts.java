@@ -1,0 +1,22 @@
+package io.roseinfer.example;
+
+import io.roseinfer.scheduler.policy.StepBuilder;
+import io.roseinfer.scheduler.policy.StepPolicy;
+
+/**
+ * A step policy as a researcher would write one: every step decodes, and prompts fill it up to a number of tokens, which bounds how
+ * long a step takes.
+ */
+public record BoundedPrompts(int tokens) implements StepPolicy {
+    /** As the command line makes it. */
+    public BoundedPrompts(String tokens) {
+        this(Integer.parseInt(tokens));
+    }
+
+    @Override
+    public long plan(StepBuilder step, long state) {
+        step.decode();
+        step.prefill(Math.max(1, tokens - step.tokens()));
+        return state;
+    }
+}
