@@ -143,10 +143,19 @@ class StoppedTaskTest {
 
     @Test
     void a_task_that_limit_ends_returns_its_blocks() {
-        Semaphore steps = new Semaphore(3);
+        Semaphore steps = new Semaphore(0);
         Engine engine = engine(step -> steps.acquireUninterruptibly(), 100);
-        Row first =
-                RoseinferSpark.generate(rows(20), SPEC).limit(1).collectAsList().get(0);
+        CompletableFuture<Row> job = CompletableFuture.supplyAsync(
+                () -> RoseinferSpark.generate(rows(20), SPEC)
+                        .limit(1)
+                        .collectAsList()
+                        .get(0),
+                BESIDE);
+        while (engine.stats().requests().accepted() < 4) {
+            Thread.onSpinWait();
+        }
+        steps.release(3);
+        Row first = job.join();
         assertThat(first.getInt(0)).isZero();
         steps.release(1_000_000);
         EngineStats stats = idle(engine);
