@@ -94,12 +94,12 @@ class ThrowingPolicyTest {
     void preemption_policy_of_the_command_line_chooses_the_victim_when_blocks_run_out() {
         Outcome outcome = CliRunner.run(
                 "bench",
-                "--device=sim",
-                "--model=random:gpt2",
-                "--num-requests=8",
-                "--max-new-tokens=64",
-                "--no-stop-on-eos",
-                "--submit-interval-ms=0",
+                "serve",
+                "--backend=sim",
+                "--step-costs=step:2",
+                "--num-prompts=8",
+                "--random-input-len=8",
+                "--random-output-len=64",
                 "--kv-blocks=16",
                 "--preemption-policy",
                 BadVictim.class.getName());

@@ -66,7 +66,7 @@ final class Browser implements AutoCloseable {
                     .join();
             return new Browser(process, socket, messages);
         } catch (Exception | Error e) {
-            process.destroyForcibly();
+            BrowserProfile.kill(process);
             throw e;
         }
     }
@@ -141,9 +141,6 @@ final class Browser implements AutoCloseable {
     @Override
     public void close() {
         socket.abort();
-        Process ended = process.destroyForcibly().onExit().join();
-        if (ended.isAlive()) {
-            throw new AssertionError("the browser lives on");
-        }
+        BrowserProfile.kill(process);
     }
 }

@@ -109,19 +109,21 @@ class PageTest {
                 "--no-sandbox",
                 "--disable-gpu",
                 "--hide-scrollbars",
-                "--virtual-time-budget=8000",
-                "--user-data-dir=" + directory.resolve("profile")));
+                "--virtual-time-budget=8000"));
         command.addAll(List.of(flags));
-        command.add("http://127.0.0.1:" + server.address().getPort() + "/");
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        try {
-            String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-            return out;
-        } finally {
-            process.destroyForcibly();
+        try (BrowserProfile profile = BrowserProfile.create()) {
+            command.add("--user-data-dir=" + profile.folder());
+            command.add("http://127.0.0.1:" + server.address().getPort() + "/");
+            Process process = new ProcessBuilder(command)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            try {
+                String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+                return out;
+            } finally {
+                BrowserProfile.kill(process);
+            }
         }
     }
 
@@ -166,7 +168,8 @@ class PageTest {
     @Tag("browser")
     void a_prompt_is_completed_from_the_keyboard_and_its_latency_told_in_parts() throws Exception {
         try (TestServer server = TestServer.start();
-                Browser browser = Browser.open(browser(), directory.resolve("profile"), server.address())) {
+                BrowserProfile profile = BrowserProfile.create();
+                Browser browser = Browser.open(browser(), profile.folder(), server.address())) {
             String state = "document.getElementById('state')?.textContent ?? ''";
             while (!browser.evaluate(state).equals("serving")) {
                 Thread.onSpinWait();
