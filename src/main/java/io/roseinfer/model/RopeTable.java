@@ -1,10 +1,13 @@
 package io.roseinfer.model;
 
+import io.roseinfer.base.Check;
 import io.roseinfer.model.Positions.Rope;
 import io.roseinfer.model.Positions.Scaling;
 
 /**
- * Cosines and sines of rotary positions, [position][rotarySize]: {@code rotarySize / 2} cosines, then as many sines.
+ * Cosines and sines of rotary positions, [position][rotarySize]: {@code rotarySize / 2} cosines, then as many sines. Rows are made
+ * when a position is first reached, some hundred at a time: contexts of 40,000 and more positions are common, and most requests are
+ * short.
  *
  * <p>Every step is rounded to 32 bits where transformers rounds it ({@code modeling_rope_utils.py}):
  * the power, its inverse, the scaled frequency, and its product with the position. Checkpoints were trained with those angles,
@@ -12,18 +15,63 @@ import io.roseinfer.model.Positions.Scaling;
  * taken in 64 bits.
  */
 public final class RopeTable {
-    private RopeTable() {}
+    /** Positions whose rows are made together; a power of two. */
+    private static final int CHUNK = 256;
 
-    /** The rows of the first {@code positions} positions. */
-    public static float[] of(Rope rope, int positions) {
+    private final Rope rope;
+    private final int positions;
+    private final float[][] chunks;
+    /** Chunks that are made. Written after them, so that who reads it sees them. */
+    private volatile int made;
+
+    /** A table of which no row is made. */
+    public RopeTable(Rope rope, int positions) {
+        this.rope = rope;
+        this.positions = positions;
+        this.chunks = new float[Math.ceilDiv(positions, CHUNK)][];
+    }
+
+    /** Makes the rows up to that of {@code position} where they are not made; any thread may call it. */
+    public void reach(int position) {
+        Check.index(position, positions, "position");
+        if (position / CHUNK >= made) {
+            make(position / CHUNK + 1);
+        }
+    }
+
+    private synchronized void make(int count) {
+        for (int chunk = made; chunk < count; chunk++) {
+            int first = chunk * CHUNK;
+            chunks[chunk] = rows(rope, first, Math.min(CHUNK, positions - first));
+            made = chunk + 1;
+        }
+    }
+
+    /** An array with the row of a position that was reached. */
+    public float[] array(int position) {
+        return chunks[position / CHUNK];
+    }
+
+    /** Where in {@link #array} the row of a position begins. */
+    public int offset(int position) {
+        return position % CHUNK * rope.rotarySize();
+    }
+
+    /** Cosines of a row. */
+    public int pairs() {
+        return rope.rotarySize() / 2;
+    }
+
+    /** The rows of {@code count} positions from {@code first} on. */
+    public static float[] rows(Rope rope, int first, int count) {
         int pairs = rope.rotarySize() / 2;
         float[] frequencies = frequencies(rope);
         float factor = rope.scaling() instanceof Scaling.Yarn yarn ? (float) yarn.attentionFactor() : 1f;
-        float[] table = new float[Math.multiplyExact(positions, 2 * pairs)];
-        for (int position = 0; position < positions; position++) {
+        float[] table = new float[Math.multiplyExact(count, 2 * pairs)];
+        for (int position = 0; position < count; position++) {
             int row = position * 2 * pairs;
             for (int i = 0; i < pairs; i++) {
-                float angle = position * frequencies[i];
+                float angle = (first + position) * frequencies[i];
                 table[row + i] = (float) Math.cos(angle) * factor;
                 table[row + pairs + i] = (float) Math.sin(angle) * factor;
             }

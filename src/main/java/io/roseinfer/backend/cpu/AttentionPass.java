@@ -11,6 +11,7 @@ import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.team.WorkerTeam;
 import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.RopeTable;
 import java.util.Optional;
 
 /**
@@ -85,9 +86,10 @@ final class AttentionPass {
         if (norm.isPresent()) {
             rows.rmsNorm(scratch.qkv, at, norm.get().gain(), norm.get().epsilon(), scratch.qkv, at);
         }
-        int rotary = heads.rotarySize();
-        if (rotary > 0) {
-            rows.rotate(scratch.qkv, at, heads.turns(), position * rotary, rotary / 2);
+        Optional<RopeTable> turns = heads.turns();
+        if (turns.isPresent()) {
+            RopeTable table = turns.get();
+            rows.rotate(scratch.qkv, at, table.array(position), table.offset(position), table.pairs());
         }
     }
 

@@ -138,6 +138,7 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
             blocks[i] = step.block(i);
         }
         forward.use(warmUp.kindFor(work.productFlops(step)));
+        forward.begin(step);
         inputs = step;
         outputs = results;
         team.submit(this);

@@ -54,6 +54,18 @@ final class ForwardPass {
         }
     }
 
+    /** Prepares what the workers of a step share, before they begin. */
+    void begin(StepInputs step) {
+        int farthest = 0;
+        for (int t = 0; t < step.tokens(); t++) {
+            farthest = Math.max(farthest, step.position(t));
+        }
+        weights.reach(farthest);
+        for (Worker worker : workers) {
+            worker.kernels.attention().reach(farthest + 1);
+        }
+    }
+
     /** One worker's part of a step: keys and values of all tokens, and in {@link Scratch#last} the tokens to sample from. */
     void run(int worker, StepInputs step, int[] blocks) {
         workers[worker].times.end(Operator.START);

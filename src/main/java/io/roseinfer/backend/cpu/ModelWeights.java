@@ -4,6 +4,7 @@ import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.pack.PanelOrder;
 import io.roseinfer.model.BlockSpec.Norm.Kind;
+import io.roseinfer.model.RopeTable;
 import java.util.List;
 import java.util.Optional;
 
@@ -32,14 +33,13 @@ record ModelWeights(
      *
      * @param queries by root mean square, if queries are normalised
      * @param keys likewise
-     * @param turns a {@link io.roseinfer.model.RopeTable}; empty where positions do not turn
-     * @param rotarySize elements of a head that its rows are for
+     * @param turns none where positions do not turn; blocks that turn alike share one
      */
-    record Heads(Optional<Norm> queries, Optional<Norm> keys, float[] turns, int rotarySize) {
+    record Heads(Optional<Norm> queries, Optional<Norm> keys, Optional<RopeTable> turns) {
 
         /** Whether nothing is done. */
         boolean arePlain() {
-            return queries.isEmpty() && turns.length == 0;
+            return queries.isEmpty() && turns.isEmpty();
         }
     }
 
@@ -55,6 +55,16 @@ record ModelWeights(
 
     ModelWeights {
         layers = List.copyOf(layers);
+    }
+
+    /** Makes the rows of rotary positions up to {@code position} where they are not made. */
+    void reach(int position) {
+        for (int layer = 0; layer < layers.size(); layer++) { // an iterator would be allocated in every step
+            Optional<RopeTable> turns = layers.get(layer).heads().turns();
+            if (turns.isPresent()) {
+                turns.get().reach(position);
+            }
+        }
     }
 
     /** The first matrix a step multiplies by, to be prefetched before it begins. */

@@ -44,7 +44,7 @@ final class WeightLoader {
     private final WorkerTeam team;
     private final PackingBuffer[] buffers;
     /** Blocks whose positions turn alike share one table. */
-    private final Map<Rope, float[]> tables = new HashMap<>();
+    private final Map<Rope, RopeTable> tables = new HashMap<>();
 
     /** Loads into memory of {@code target} that all workers may write. */
     WeightLoader(ModelSpec spec, Weights weights, WeightFormat format, SegmentAllocator target, WorkerTeam team) {
@@ -101,15 +101,13 @@ final class WeightLoader {
 
     private Heads heads(Optional<Weights.HeadNorms> norms, BlockSpec of) {
         Check.that(norms.isEmpty() || of.norm().kind() == Kind.RMS, "heads are normalised by root mean square alone");
-        float[] turns = of.positions() instanceof Rope rope
-                ? tables.computeIfAbsent(rope, each -> RopeTable.of(each, spec.contextLength()))
-                : NONE;
-        int rotarySize = of.positions() instanceof Rope rope ? rope.rotarySize() : 0;
+        Optional<RopeTable> turns = of.positions() instanceof Rope rope
+                ? Optional.of(tables.computeIfAbsent(rope, each -> new RopeTable(each, spec.contextLength())))
+                : Optional.empty();
         return new Heads(
                 norms.map(each -> norm(each.queries(), of.norm())),
                 norms.map(each -> norm(each.keys(), of.norm())),
-                turns,
-                rotarySize);
+                turns);
     }
 
     private Linear linear(Matrix matrix, boolean gated) {

@@ -147,7 +147,7 @@ final class WeightUpload {
     /** Cosine and sine of each pair of a packed head, in its places; 1 and 0 of elements that do not turn. */
     private long turns(Rope rope) {
         int pairs = rope.rotarySize() / 2;
-        float[] table = RopeTable.of(rope, spec.contextLength());
+        float[] table = RopeTable.rows(rope, 0, spec.contextLength());
         float[] packed = new float[Math.multiplyExact(spec.contextLength(), shape.headPad())];
         for (int position = 0; position < spec.contextLength(); position++) {
             int from = position * rope.rotarySize();

@@ -143,7 +143,7 @@ final class DoubleModel {
     private double[] turns(Rope rope, int position) {
         double[] turns = new double[rope.rotarySize()];
         if (!(rope.scaling() instanceof Scaling.None)) {
-            float[] table = tables.computeIfAbsent(rope, each -> RopeTable.of(each, spec.contextLength()));
+            float[] table = tables.computeIfAbsent(rope, each -> RopeTable.rows(each, 0, spec.contextLength()));
             Arrays.setAll(turns, i -> table[position * turns.length + i]);
             return turns;
         }

@@ -16,6 +16,7 @@ import io.roseinfer.model.Activation;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -302,6 +303,39 @@ class VectorKernelsTest {
                 long value = view.values(t / blockSize) + 4L * (t % blockSize * view.headSize() + d);
                 view.memory().set(ValueLayout.JAVA_FLOAT, key, Float.NaN);
                 view.memory().set(ValueLayout.JAVA_FLOAT, value, Float.NaN);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {128, 256, 512})
+    void attention_reaches_farther_than_its_first_arrays_once_it_is_told_to(int bits) {
+        int headSize = 16;
+        int length = 3 * Attention.FIRST_REACH / 2;
+        Random random = new Random(bits);
+        int[] blocks = IntStream.range(1, 1 + Math.ceilDiv(length, 16)).toArray();
+        try (Arena arena = Arena.ofConfined()) {
+            KvView view = new KvView(KernelFixtures.pool(arena, random, headSize, 16, blocks, length));
+            view.move(blocks, 0, 0, 0, Integer.MAX_VALUE);
+            float[] queries = KernelFixtures.normal(random, Attention.MAX_QUERIES * headSize);
+            for (Kernels.Factory kind : List.of(new ScalarKernels(), new VectorKernels(bits))) {
+                Attention attention = kind.create(131_072).attention();
+                float[] near = new float[Attention.MAX_QUERIES * headSize];
+                attention.attendHeads(view, queries, 0, 8, Attention.FIRST_REACH, 0.3f, near);
+                attention.reach(length);
+                float[] again = new float[Attention.MAX_QUERIES * headSize];
+                attention.attendHeads(view, queries, 0, 8, Attention.FIRST_REACH, 0.3f, again);
+                assertThat(again).as(kind.name()).isEqualTo(near);
+                float[] far = new float[Attention.MAX_QUERIES * headSize];
+                attention.attend(view, queries, 0, headSize, 8, length - 7, 0.3f, far);
+                assertThat(far).as(kind.name()).doesNotContain(Float.NaN).isNotEqualTo(near);
+                float[] alone = new float[headSize];
+                Attention scalar = new ScalarKernels().create(length).attention();
+                scalar.reach(length);
+                scalar.attend(view, queries, 7 * headSize, headSize, 1, length, 0.3f, alone);
+                assertThat(Arrays.copyOfRange(far, 7 * headSize, far.length))
+                        .as(kind.name())
+                        .isEqualTo(alone);
             }
         }
     }

@@ -38,7 +38,7 @@ class RopeGoldenTest {
         ModelSpec spec = Families.spec(
                 "m", new ConfigJson("config.json", json.getBytes(StandardCharsets.UTF_8), new ArrayList<>()));
         int size = spec.attention().headSize();
-        float[] table = RopeTable.of((Rope) spec.block(0).positions(), spec.contextLength());
+        float[] table = RopeTable.rows((Rope) spec.block(0).positions(), 0, spec.contextLength());
         assertThat(table).hasSize(size * spec.contextLength());
         for (int p = 0; p < golden.get("positions").size(); p++) {
             int position = golden.get("positions").get(p).intValue();

@@ -34,16 +34,27 @@ final class VectorAttention implements Attention {
     /** Sum of the softmax weights of each query, by which its output is divided. */
     private final float[] sums = new float[MAX_QUERIES];
     /** Scores, then weights, of up to {@link #MAX_QUERIES} queries; a row has room for {@link Lanes#COUNT} from its last token on. */
-    private final float[] weights;
+    private float[] weights;
 
-    private final int rowSize;
+    private int rowSize;
+
+    private final int contextLength;
 
     VectorAttention(int contextLength) {
-        rowSize = contextLength + Lanes.COUNT;
+        this.contextLength = contextLength;
+        rowSize = Math.min(contextLength, FIRST_REACH) + Lanes.COUNT;
         weights = new float[MAX_QUERIES * rowSize];
     }
 
-    /** Bytes of the arrays for this context length. */
+    @Override
+    public void reach(int length) {
+        if (length + Lanes.COUNT > rowSize) {
+            rowSize = Math.min(contextLength, Math.max(length, 2 * rowSize)) + Lanes.COUNT;
+            weights = new float[MAX_QUERIES * rowSize];
+        }
+    }
+
+    /** Bytes of the arrays when the whole context length has been reached. */
     static long bytes(int contextLength) {
         return Float.BYTES * (Lanes.COUNT + MAX_QUERIES * (1L + contextLength + Lanes.COUNT));
     }

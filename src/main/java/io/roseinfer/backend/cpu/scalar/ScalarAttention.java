@@ -15,15 +15,24 @@ final class ScalarAttention implements Attention {
     /** Elements copied at once out of the pool: code that is not compiled yet reads an array many times faster than memory. */
     private static final int CHUNK = 64;
 
-    private final float[] weights;
+    private float[] weights;
+    private final int contextLength;
     private final float[] chunk = new float[CHUNK];
     private final float[] lanes = new float[Lanes.COUNT];
 
     ScalarAttention(int contextLength) {
-        weights = new float[contextLength];
+        this.contextLength = contextLength;
+        weights = new float[Math.min(contextLength, FIRST_REACH)];
     }
 
-    /** Bytes of the arrays for this context length. */
+    @Override
+    public void reach(int length) {
+        if (length > weights.length) {
+            weights = new float[Math.min(contextLength, Math.max(length, 2 * weights.length))];
+        }
+    }
+
+    /** Bytes of the arrays when the whole context length has been reached. */
     static long bytes(int contextLength) {
         return Float.BYTES * ((long) contextLength + CHUNK + Lanes.COUNT);
     }
