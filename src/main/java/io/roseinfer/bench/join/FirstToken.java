@@ -3,13 +3,14 @@ package io.roseinfer.bench.join;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.metrics.StepRecord;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * Where the time to a request's first token went, from when it was to be sent. A part lasts from the stamp before it to its own; where a
+ * The time to a request's first token, and what it was spent on, from when it was to be sent. A part lasts from the stamp before it to its own; where a
  * stamp is not known, its part is in the next one.
  *
  * <pre>
@@ -25,8 +26,12 @@ import java.util.Optional;
  * read            until the client had read it: the network, and the client's own turn
  * residual        what is left: stamps that are missing at the end or out of order
  * </pre>
+ *
+ * @param request its id
+ * @param promptTokens as {@link CallResult#promptTokens} has them
+ * @param parts nanoseconds by name, in the order of {@link #PARTS}
  */
-public final class FirstToken {
+public record FirstToken(int request, int promptTokens, Map<String, Double> parts) {
     /** The names of the parts, in their order. */
     public static final List<String> PARTS = List.of(
             "dispatch",
@@ -41,23 +46,24 @@ public final class FirstToken {
             "read",
             "residual");
 
-    private final Map<String, Double> parts = new LinkedHashMap<>();
-    private long before;
-
-    private FirstToken(long startNanos) {
-        PARTS.forEach(part -> parts.put(part, 0.0));
-        before = startNanos;
+    public FirstToken {
+        parts = Collections.unmodifiableMap(new LinkedHashMap<>(parts));
     }
 
-    /** The parts of a request's first token, in nanoseconds; empty if the server did not say, or there is none. */
-    public static Optional<Map<String, Double>> of(CallResult call, Steps steps) {
+    /** From when the request was to be sent until the client had the token. */
+    public double nanos() {
+        return parts.values().stream().mapToDouble(Double::doubleValue).sum();
+    }
+
+    /** A request's; empty if the server did not say, or there is no token. */
+    public static Optional<FirstToken> of(CallResult call, Steps steps) {
         if (call.server().isEmpty() || call.arrivals().nanos().isEmpty()) {
             return Optional.empty();
         }
         ServerStamps stamps = call.server().get();
         long dueNanos = call.times().dueNanos();
         long seenNanos = call.arrivals().nanos().getFirst();
-        FirstToken first = new FirstToken(dueNanos);
+        Parts first = new Parts(dueNanos);
         first.until("dispatch", call.times().sentNanos());
         first.until("send", stamps.receivedNanos());
         first.until("parse", stamps.parsedNanos());
@@ -72,21 +78,36 @@ public final class FirstToken {
             first.until("write", firstOf(stamps.writtenNanos()));
             first.until("read", seenNanos);
         }
-        double known =
-                first.parts.values().stream().mapToDouble(Double::doubleValue).sum();
-        first.parts.put("residual", seenNanos - dueNanos - known);
-        return Optional.of(first.parts);
+        return Optional.of(new FirstToken(call.id(), call.promptTokens(), first.endingAt(dueNanos, seenNanos)));
     }
 
     private static long firstOf(List<Long> nanos) {
         return nanos.isEmpty() ? ServerStamps.UNKNOWN : nanos.getFirst();
     }
 
-    /** A part ends at a stamp, if that is known and not before what came before it. */
-    private void until(String part, long nanos) {
-        if (nanos != ServerStamps.UNKNOWN && nanos >= before) {
-            parts.merge(part, (double) (nanos - before), Double::sum);
-            before = nanos;
+    /** The parts so far, and when the last of them ended. */
+    private static final class Parts {
+        private final Map<String, Double> nanos = new LinkedHashMap<>();
+        private long before;
+
+        private Parts(long startNanos) {
+            PARTS.forEach(part -> nanos.put(part, 0.0));
+            before = startNanos;
+        }
+
+        /** A part ends at a stamp, if that is known and not before what came before it. */
+        private void until(String part, long at) {
+            if (at != ServerStamps.UNKNOWN && at >= before) {
+                nanos.merge(part, (double) (at - before), Double::sum);
+                before = at;
+            }
+        }
+
+        private Map<String, Double> endingAt(long startNanos, long endNanos) {
+            double known =
+                    nanos.values().stream().mapToDouble(Double::doubleValue).sum();
+            nanos.put("residual", endNanos - startNanos - known);
+            return nanos;
         }
     }
 }

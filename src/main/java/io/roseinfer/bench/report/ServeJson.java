@@ -7,6 +7,7 @@ import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.join.Attribution;
+import io.roseinfer.bench.join.FirstToken;
 import io.roseinfer.bench.join.Gap;
 import io.roseinfer.bench.join.PartTable;
 import io.roseinfer.metrics.Percentiles;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -56,6 +58,7 @@ import tools.jackson.databind.node.ObjectNode;
  *     server                   null, or what the other side stamped: received_ns, parsed_ns, tokenized_ns, admitted_ns, token_ns[],
  *                              read_ns[], written_ns[] (null or empty where it does not say), engine and cached_tokens
  *                              ({@link io.roseinfer.bench.http.ServerStamps})
+ *     ttft_parts               null, or where its time to first token went from when it was due, in ms, by the same parts as below
  *     error                    null, or why it failed
  *   ttft_parts, itl_parts      null, or where the time went, in ms: {samples, all, median, tail, slices}, by the parts of
  *                              {@link io.roseinfer.bench.join.FirstToken} and {@link io.roseinfer.bench.join.Gap}
@@ -70,6 +73,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class ServeJson {
     private static final int SCHEMA = 1;
     private static final double NANOS_PER_SECOND = 1e9;
+    private static final double NANOS_PER_MILLI = 1e6;
 
     /**
      * What the file says beside the run itself.
@@ -117,9 +121,8 @@ public final class ServeJson {
         own.set("client", client(run));
         own.set("floor", floor.map(ServeJson::floor).orElse(null));
         own.set("data", JsonParts.value(about.data()));
-        ArrayNode requests = own.putArray("requests");
-        run.calls().forEach(call -> requests.add(request(call, run.startNanos())));
         Attribution attribution = Attribution.of(run);
+        own.set("requests", requests(run, attribution));
         own.set("ttft_parts", parts(attribution.firstToken()));
         own.set("itl_parts", parts(attribution.gaps()));
         own.set("longest_gaps", gaps(attribution.longest()));
@@ -236,6 +239,25 @@ public final class ServeJson {
         return node;
     }
 
+    private static ArrayNode requests(LoadResult run, Attribution attribution) {
+        Map<Integer, FirstToken> first = attribution.slowest().stream()
+                .collect(Collectors.toMap(FirstToken::request, Function.identity(), (one, other) -> one));
+        ArrayNode requests = JsonParts.object().putArray("requests");
+        for (CallResult call : run.calls()) {
+            ObjectNode node = request(call, run.startNanos());
+            Optional<FirstToken> of = Optional.ofNullable(first.get(call.id()));
+            node.set("ttft_parts", of.map(ServeJson::millis).orElse(null));
+            requests.add(node.put("error", call.error().orElse(null)));
+        }
+        return requests;
+    }
+
+    private static ObjectNode millis(FirstToken first) {
+        ObjectNode node = JsonParts.object();
+        first.parts().forEach((part, nanos) -> node.put(part, nanos / NANOS_PER_MILLI));
+        return node;
+    }
+
     private static ObjectNode request(CallResult call, long startNanos) {
         CallResult.Times times = call.times();
         ObjectNode node = JsonParts.object()
@@ -258,7 +280,7 @@ public final class ServeJson {
         node.set(
                 "server",
                 call.server().map(stamps -> server(stamps, startNanos)).orElse(null));
-        return node.put("error", call.error().orElse(null));
+        return node;
     }
 
     private static ObjectNode server(ServerStamps stamps, long startNanos) {

@@ -6,6 +6,7 @@ import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.join.Attribution;
+import io.roseinfer.bench.join.FirstToken;
 import io.roseinfer.bench.join.Gap;
 import io.roseinfer.bench.join.PartTable;
 import io.roseinfer.metrics.Percentiles;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * The text of {@code roseinfer bench serve}, in the words and the order of {@code vllm bench serve}, with what is this client's own
@@ -139,6 +141,15 @@ public final class ServeReport {
     private static void attribution(Formatter out, Attribution attribution) {
         parts(out, "Where TTFT from intended time went (ms)", attribution.firstToken());
         parts(out, "Where ITL went (ms)", attribution.gaps());
+        if (!attribution.slowest().isEmpty()) {
+            FirstToken first = attribution.slowest().getFirst();
+            out.format(
+                    "Slowest first token: %.3f ms for request %d (%s): %s\n",
+                    first.nanos() / 1e6,
+                    first.request(),
+                    first.promptTokens() < 0 ? "a text" : first.promptTokens() + " prompt tokens",
+                    mostOf(first));
+        }
         if (!attribution.longest().isEmpty()) {
             Gap gap = attribution.longest().getFirst();
             StepRecord step = gap.waitedFor();
@@ -153,6 +164,15 @@ public final class ServeReport {
                     step.get(Fact.PREFILL_TOKENS),
                     (step.endNanos() - step.get(Fact.START_NANOS)) / 1e6);
         }
+    }
+
+    /** The parts that took at least a tenth, the longest first. */
+    private static String mostOf(FirstToken first) {
+        return first.parts().entrySet().stream()
+                .filter(part -> part.getValue() > 0 && part.getValue() >= first.nanos() / 10)
+                .sorted(Map.Entry.<String, Double>comparingByValue().reversed())
+                .map(part -> String.format(Locale.ROOT, "%s %.3f", part.getKey(), part.getValue() / 1e6))
+                .collect(Collectors.joining(", "));
     }
 
     private static void parts(Formatter out, String name, PartTable table) {

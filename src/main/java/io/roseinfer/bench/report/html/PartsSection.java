@@ -1,6 +1,8 @@
 package io.roseinfer.bench.report.html;
 
+import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import tools.jackson.databind.JsonNode;
@@ -12,6 +14,7 @@ final class PartsSection {
     private static final double RIGHT = 14;
     private static final double ROW = 34;
     private static final int STYLES = 6;
+    private static final int SLOWEST = 10;
 
     private static final Map<String, String> COLUMNS = columns();
 
@@ -75,6 +78,7 @@ final class PartsSection {
         out.append("</div>\n");
         table(out, own.path("ttft_parts"));
         table(out, own.path("itl_parts"));
+        slowest(out, own.path("requests"), own.path("ttft_parts").path("all"));
         gaps(out, own.path("longest_gaps"));
         return out.toString();
     }
@@ -159,6 +163,41 @@ final class PartsSection {
             out.append("</tr>");
         }
         out.append("</tbody></table></div>\n");
+    }
+
+    /** The requests whose first token took longest, and the parts that any of them spent time on. */
+    private static void slowest(StringBuilder out, JsonNode requests, JsonNode names) {
+        List<JsonNode> slowest = requests.valueStream()
+                .filter(request -> request.path("ttft_parts").isObject())
+                .sorted(Comparator.comparingDouble((JsonNode request) -> -whole(request.path("ttft_parts"))))
+                .limit(SLOWEST)
+                .toList();
+        if (slowest.isEmpty()) {
+            return;
+        }
+        List<String> parts = names.propertyNames().stream()
+                .filter(part -> slowest.stream()
+                        .anyMatch(
+                                request -> request.path("ttft_parts").path(part).asDouble() != 0))
+                .toList();
+        out.append(
+                "<div class=\"scroll\"><table><thead><tr><th>slowest first tokens</th><th>prompt tokens</th><th>ms</th>");
+        parts.forEach(part -> out.append("<th>" + Markup.text(word(part)) + "</th>"));
+        out.append("</tr></thead><tbody>");
+        for (JsonNode request : slowest) {
+            int tokens = request.path("prompt_tokens").asInt();
+            JsonNode of = request.path("ttft_parts");
+            out.append("<tr><th>request " + request.path("id").asInt() + "</th><td>" + (tokens < 0 ? "text" : tokens)
+                    + "</td><td>" + Markup.number(whole(of)) + "</td>");
+            parts.forEach(
+                    part -> out.append("<td>" + Markup.number(of.path(part).asDouble()) + "</td>"));
+            out.append("</tr>");
+        }
+        out.append("</tbody></table></div>\n");
+    }
+
+    private static double whole(JsonNode parts) {
+        return parts.valueStream().mapToDouble(JsonNode::asDouble).sum();
     }
 
     private static void gaps(StringBuilder out, JsonNode gaps) {
