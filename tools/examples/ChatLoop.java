@@ -2,7 +2,6 @@ import io.roseinfer.ChatMessage;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
-import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
@@ -37,7 +36,7 @@ final class ChatLoop {
     public static void main(String[] args) throws IOException {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         try (LoadedModel model = Roseinfer.load(Settings.of(args.length > 0 ? args[0] : "builtin:chat"))) {
-            model.warmUp(Clock.system());
+            model.warmUp();
             try (Engine engine = model.serve(EngineOptions.defaults())) {
                 ChatLoop chat = new ChatLoop(model, engine);
                 for (String line = lines.readLine(); line != null; line = lines.readLine()) {

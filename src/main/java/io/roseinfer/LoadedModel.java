@@ -6,6 +6,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.ModelSpec;
@@ -101,14 +102,18 @@ public final class LoadedModel implements AutoCloseable {
 
     /**
      * A request for the answer to a conversation: written as the model's chat template has it, as token ids, drawn as the model's authors want
-     * ({@link #samplingDefaults}), and as long as they or the context allow. It can be changed further, and submitted to an engine that
+     * ({@link #samplingDefaults}), and as long as they, the context and the KV pool allow. A message's text may hold the template's own
+     * marks, which are read as such: who serves other people's texts looks at them before. The request can be changed further, and submitted to an engine that
      * serves this model.
      *
      * @param messages oldest first
-     * @throws BadInput if the model has no chat template or no tokenizer, or its template refuses the messages
+     * @throws BadInput if there is no message, if the model has no chat template or no tokenizer, or its template refuses the messages
      */
     public GenerationRequest chatRequest(List<ChatMessage> messages) {
         Objects.requireNonNull(messages, "messages");
+        if (messages.isEmpty()) {
+            throw new BadInput("messages is empty; a conversation has at least one message to answer");
+        }
         ChatTemplate template = chat.orElseThrow(
                 () -> new BadInput(
                         spec().name()
@@ -117,12 +122,15 @@ public final class LoadedModel implements AutoCloseable {
                 + " has no tokenizer, so a conversation cannot be read; GenerationRequest.ofTokens takes ids"));
         ArrayNode list = StrictJson.mapper().createArrayNode();
         for (ChatMessage message : messages) {
+            Objects.requireNonNull(message, "one of the messages");
             list.addObject().put("role", message.role()).put("content", message.content());
         }
         String text = template.render(Conversation.of(list, LocalDateTime.now(ZoneId.systemDefault())));
-        return GenerationRequest.ofTokens(words.encode(text))
+        int[] prompt = words.encode(text);
+        int room = Math.max(1, EngineLimits.longest(spec(), EngineLimits.pool(runner(), options)) - prompt.length);
+        return GenerationRequest.ofTokens(prompt)
                 .withSampling(samplingDefaults.params())
-                .withMaxNewTokens(samplingDefaults.maxNewTokens().orElse(spec().contextLength()));
+                .withMaxNewTokens(Math.min(room, samplingDefaults.maxNewTokens().orElse(room)));
     }
 
     /** The device's short name, {@code cpu} or {@code cuda}. */
@@ -158,6 +166,11 @@ public final class LoadedModel implements AutoCloseable {
      *
      * @throws BadInput if it serves an engine that is not closed, or is closed itself
      */
+    public void warmUp() {
+        warmUp(Clock.system());
+    }
+
+    /** As {@link #warmUp()}, by another clock. */
     public void warmUp(Clock clock) {
         long startNanos = Objects.requireNonNull(clock, "clock").nanos();
         synchronized (serving) {

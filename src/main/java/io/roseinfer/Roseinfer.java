@@ -66,7 +66,7 @@ public final class Roseinfer {
         Objects.requireNonNull(settings, "settings");
         LoadedModel model = load(settings);
         try {
-            model.warmUp(Clock.system());
+            model.warmUp();
             return model.serve(settings.engine()).closingAfterwards(model::close);
         } catch (RuntimeException | Error e) {
             model.close();

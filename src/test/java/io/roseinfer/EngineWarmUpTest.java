@@ -7,7 +7,6 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.sim.SimBackend;
 import io.roseinfer.backend.sim.SimOptions;
-import io.roseinfer.base.Clock;
 import io.roseinfer.hub.download.DownloadListener;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
@@ -51,7 +50,7 @@ class EngineWarmUpTest {
         Backend device = new Asking(new SimBackend(counted), warmUpNanos);
         try (LoadedModel model = Roseinfer.load(
                 settings, List.of(device), new ArrayList<>(), spec -> settings.engine(), DownloadListener.SILENT)) {
-            model.warmUp(Clock.system());
+            model.warmUp();
         }
         return steps.get();
     }

@@ -3,7 +3,6 @@ package io.roseinfer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
@@ -29,7 +28,7 @@ class LoadedModelTest {
     void a_second_engine_and_a_warm_up_are_refused_until_the_first_is_closed() {
         try (LoadedModel model = load("builtin:tiny", Settings.Device.SIM)) {
             Engine first = model.serve(OPTIONS);
-            assertThatThrownBy(() -> model.warmUp(Clock.system())).isInstanceOf(BadInput.class);
+            assertThatThrownBy(() -> model.warmUp()).isInstanceOf(BadInput.class);
             assertThatThrownBy(() -> model.serve(OPTIONS))
                     .isInstanceOf(BadInput.class)
                     .hasMessageContaining("serves an engine already");
@@ -64,9 +63,35 @@ class LoadedModelTest {
     }
 
     @Test
+    void a_conversation_asks_for_no_more_than_a_small_pool_holds() {
+        Settings settings = Settings.of("builtin:chat")
+                .withDevice(Settings.Device.SIM)
+                .withEngine(EngineOptions.defaults().withKvBlocks(10));
+        try (LoadedModel model = Roseinfer.load(settings);
+                Engine engine = model.serve(settings.engine())) {
+            GenerationRequest request = model.chatRequest(List.of(ChatMessage.user("Hi")));
+            assertThat(engine.longest()).isEqualTo(161);
+            assertThat(engine.generate(request.withIgnoreEndOfText(true))
+                            .timeline()
+                            .tokenNanos())
+                    .hasSize(request.maxNewTokens())
+                    .hasSizeBetween(100, 160);
+        }
+    }
+
+    @Test
+    void a_conversation_without_messages_is_refused() {
+        try (LoadedModel model = load("builtin:chat", Settings.Device.SIM)) {
+            assertThatThrownBy(() -> model.chatRequest(List.of()))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("at least one message");
+        }
+    }
+
+    @Test
     void a_conversation_is_answered() {
         try (LoadedModel model = load("builtin:chat", Settings.Device.CPU)) {
-            model.warmUp(Clock.system());
+            model.warmUp();
             try (Engine engine = model.serve(OPTIONS)) {
                 GenerationRequest request =
                         model.chatRequest(List.of(ChatMessage.user("What is the capital of France?")));

@@ -14,13 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
  * {@link Limits#JSON_DEPTH} are refused. The caller turns the exception into its own message, with the file's name.
  */
 public final class StrictJson {
-    private static final JsonMapper MAPPER = JsonMapper.builder(factory(StreamReadConstraints.builder()
-                    .maxNestingDepth(Limits.JSON_DEPTH)
-                    .maxStringLength(Limits.SAFETENSORS_HEADER_BYTES)
-                    .maxNameLength(1 << 16)
-                    .build()))
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            .build();
+    private static final JsonMapper MAPPER = documents();
 
     private static final JsonMapper TOKENS = new JsonMapper(factory(StreamReadConstraints.builder()
             .maxNestingDepth(Limits.JSON_DEPTH)
@@ -30,6 +24,25 @@ public final class StrictJson {
             .build()));
 
     private StrictJson() {}
+
+    private static JsonMapper documents() {
+        try {
+            return JsonMapper.builder(factory(StreamReadConstraints.builder()
+                            .maxNestingDepth(Limits.JSON_DEPTH)
+                            .maxStringLength(Limits.SAFETENSORS_HEADER_BYTES)
+                            .maxNameLength(1 << 16)
+                            .build()))
+                    .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                    .build();
+        } catch (LinkageError e) {
+            // As where Spring Boot 3 manages the annotations of Jackson 2, which Jackson 3 shares.
+            throw new LinkageError(
+                    "the libraries of Jackson on the class path do not fit each other (" + e
+                            + "): have your build take com.fasterxml.jackson.core:jackson-annotations in the version that"
+                            + " tools.jackson.core:jackson-databind asks for",
+                    e);
+        }
+    }
 
     private static JsonFactory factory(StreamReadConstraints constraints) {
         return JsonFactory.builder()

@@ -47,7 +47,7 @@ public final class BatchModel {
     public BatchModel(ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, long seed, Instant created) {
         ChatPrompts prompts = new ChatPrompts(model.chat(), tokenizer, InstantSource.fixed(created));
         this.completions = new CompletionReader(model, spec, tokenizer, Optional.empty());
-        this.chats = new ChatReader(model, spec, tokenizer, Optional.empty(), prompts);
+        this.chats = new ChatReader(model, spec, tokenizer, Optional.empty(), spec.contextLength(), prompts);
         this.seed = seed;
         this.createdSeconds = created.getEpochSecond();
     }

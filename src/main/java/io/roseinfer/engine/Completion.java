@@ -29,6 +29,12 @@ public record Completion(
         RequestTimeline timeline,
         Optional<Object> tag) {
 
+    /** The prompt as the model saw it, a copy. */
+    @Override
+    public int[] promptIds() {
+        return promptIds.clone();
+    }
+
     /**
      * The time to the first token, as the benchmark counts it: from entering the submit call until the engine had the token, whenever
      * it was read. Empty if there was none.

@@ -401,9 +401,12 @@ public final class Engine implements AutoCloseable {
      *
      * @throws EngineStopped if the engine's thread does not end within two and a half minutes: a device or an observer holds it up. Nothing
      *     is freed then, as that thread may still use it
+     * @throws IllegalStateException on the engine's own thread, as in an action of {@link TokenStream#onDelivery}: it cannot wait for
+     *     itself
      */
     @Override
     public void close() {
+        manager.requireOtherThread();
         manager.close();
         synchronized (closing) {
             if (!closed) {
@@ -420,6 +423,11 @@ public final class Engine implements AutoCloseable {
         }
     }
 
+    /** The most tokens that a request can come to, prompt and completion: what the model's context takes, and the KV pool holds. */
+    public int longest() {
+        return EngineLimits.longest(spec(), kv);
+    }
+
     private void endTokenizing() {
         tokenizeWorkers.stop(endWithEngine);
     }
@@ -430,9 +438,11 @@ public final class Engine implements AutoCloseable {
      * @return whether every request that was accepted came to an ending of its own: by its last token, a stop string, its deadline, its
      *     caller, or a failure of its own. False if the time was too short, if the engine failed, or if somebody else closed it at once
      * @throws EngineStopped as {@link #close()} does
+     * @throws IllegalStateException as {@link #close()} does
      */
     public boolean close(Duration grace) {
         Objects.requireNonNull(grace, "grace");
+        manager.requireOtherThread();
         try {
             manager.drain(grace);
         } finally {

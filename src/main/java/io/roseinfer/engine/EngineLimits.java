@@ -72,6 +72,12 @@ public final class EngineLimits {
                 : new KvGeometry(loaded.blockSize(), options.kvBlocks(), loaded.bytesPerBlock());
     }
 
+    /** The most tokens that one sequence can come to, prompt and completion: what the context takes, and the pool holds. */
+    public static int longest(ModelSpec spec, KvGeometry kv) {
+        // Keys and values of the last token are never computed.
+        return (int) Math.min(spec.contextLength(), 1 + (long) kv.blocks() * kv.blockSize());
+    }
+
     /** The parameters as a model of this vocabulary can serve them: no more alternatives than there are tokens. */
     static SamplingParams servable(SamplingParams params, ModelSpec spec) {
         return params.logprobs() <= spec.vocabularySize() ? params : params.withLogprobs(spec.vocabularySize());

@@ -344,7 +344,13 @@ final class EngineLoop {
         StepPlan plan = flight.plan();
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
-            if (plan.hasYielded(row) && requestOf(sequence).stopsAt(plan.yielded(row))) {
+            if (!plan.hasYielded(row)) {
+                continue;
+            }
+            LiveRequest request = requestOf(sequence);
+            if (!request.makeRoom()) {
+                scheduler.end(sequence, FinishReason.ERROR);
+            } else if (request.stopsAt(plan.yielded(row))) {
                 scheduler.end(sequence, FinishReason.STOP);
             }
         }

@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.observe.ObservedRequest;
@@ -53,6 +54,10 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     private static final long[] NO_PREFIXES = {};
 
+    /** Made while there is memory. */
+    private static final Ending WITHOUT_ROOM = Ending.failed(new InsufficientMemory(
+            "no memory was left for the tokens of this request; give the JVM more (-Xmx), or submit less"));
+
     private final long id;
     private final GenerationRequest request;
     private final long seed;
@@ -71,6 +76,9 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private boolean admitted;
     private long admittedNanos;
     private int cachedTokens;
+    /** Whether there was no memory for a token; for the engine's thread. */
+    private boolean withoutRoom;
+
     private volatile @Nullable EngineLoop loop;
     private long[] prefixes = NO_PREFIXES;
     private long chargedTokens;
@@ -359,6 +367,9 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     /** How its sequence ended: a stop string that the last of the allowed tokens completes is what ended it. */
     Ending endingOf(Sequence ended) {
+        if (withoutRoom) {
+            return WITHOUT_ROOM;
+        }
         if (stops != null && stops.matched()) {
             return Ending.stoppedBy(stops.match().orElseThrow());
         }
@@ -375,6 +386,16 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return new DeviceFailure(
                 "the model's logits were not finite for this request; check the weights with NaN or infinity in mind",
                 true);
+    }
+
+    /**
+     * Makes room for one more token.
+     *
+     * @return false if there is no memory for it; the request has failed then, and {@link #write} drops the token
+     */
+    boolean makeRoom() {
+        withoutRoom = !tokens.makeRoom();
+        return !withoutRoom;
     }
 
     /** Whether the text with this token holds a stop string. Costs nothing for requests without any. */
@@ -396,6 +417,9 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     /** Writes the token that {@link #stopsAt} was asked about last for the reader; it is that of a sample of a step. */
     void write(int token, long nanos, long step, StepOutputs outputs, int sample) {
         touched = true;
+        if (withoutRoom) {
+            return;
+        }
         // First: an engine that dies here, of having no memory for it, delivers what has been written.
         if (stops != null && detokenizer != null) {
             tokens.writeText(certainText, stops.restIfEndedBy(detokenizer.unfinished()));

@@ -272,6 +272,16 @@ final class Replica implements EngineLoop.Owner {
         LockSupport.unpark(worker);
     }
 
+    /** Whether its worker is who asks. */
+    boolean isCurrentThread() {
+        return Thread.currentThread().equals(worker);
+    }
+
+    /** Its worker's name. */
+    String name() {
+        return worker.getName();
+    }
+
     /** Where its worker is, for who reports that it does not stop. */
     String whereabouts() {
         return Whereabouts.of(worker);

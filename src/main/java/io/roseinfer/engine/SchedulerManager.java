@@ -404,6 +404,17 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
+    /** Refuses to wait for a worker on that worker. */
+    void requireOtherThread() {
+        for (Replica replica : replicas) {
+            if (replica.isCurrentThread()) {
+                throw new IllegalStateException("the engine is to be closed on its own thread, " + replica.name()
+                        + ", which cannot wait for itself: an action of onDelivery or an observer has called close; have another"
+                        + " thread close it");
+            }
+        }
+    }
+
     /** Accepts nothing more and works off what there is for at most {@code grace}; {@link #close} is to follow. */
     void drain(Duration grace) {
         advance(Mode.DRAINING);

@@ -17,25 +17,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One request's tokens and its ending on their way from the engine's thread to one reader, and nothing else of the request, so that
- * what two threads share without a lock is in one short class. It has room for every token the request can get, so writing never
- * blocks and never allocates; the engine wakes the reader only if it is parked. A reader with
- * better things to do than to park leaves an action here.
+ * what two threads share without a lock is in one short class. Writing never blocks; the engine wakes the reader only if it is
+ * parked. A reader with better things to do than to park leaves an action here.
+ *
+ * <p>There is room for {@value #FIRST} tokens at first, and for twice as many whenever that is full: requests that may take a whole
+ * context of 100,000 tokens mostly take some hundred. So writing allocates a few times in the life of a long request, and in that of
+ * others never.
  *
  * <p>The engine writes a token's fields, then {@code published}; the reader reads {@code published} first. Everything written
- * before is visible by that.
+ * before is visible by that, and columns that grow are copied before they can be seen.
  */
 final class TokenBuffer {
-    private final int[] ids;
-    private final long[] stamps;
-    /** For each token how many steps after the first token's its own was. */
-    private final int[] stepsLater;
+    /** Tokens that there is room for at first. */
+    static final int FIRST = 512;
 
-    private final float[] logprobs;
-    private final int[] topIds;
-    private final float[] topLogprobs;
+    private final int capacity;
     private final int alternatives;
-    private final String[] texts;
-    private final String[] rests;
+    private volatile Columns columns;
 
     private int written;
     private long firstStep;
@@ -57,39 +55,96 @@ final class TokenBuffer {
      * @param withText whether the engine makes the text, by {@link #writeText}; the reader does otherwise
      */
     TokenBuffer(int capacity, SamplingParams params, boolean withText) {
-        ids = new int[capacity];
-        stamps = new long[capacity];
-        stepsLater = new int[capacity];
-        boolean wanted = params.logprobs() >= 0;
+        this.capacity = capacity;
         alternatives = Math.max(0, params.logprobs());
-        logprobs = new float[wanted ? capacity : 0];
-        topIds = new int[capacity * alternatives];
-        topLogprobs = new float[capacity * alternatives];
-        texts = new String[withText ? capacity : 0];
-        rests = new String[withText ? capacity : 0];
+        int first = Math.min(FIRST, capacity);
+        boolean wanted = params.logprobs() >= 0;
+        columns = new Columns(
+                new int[first],
+                new long[first],
+                new int[first],
+                new float[wanted ? first : 0],
+                new int[first * alternatives],
+                new float[first * alternatives],
+                new String[withText ? first : 0],
+                new String[withText ? first : 0]);
+    }
+
+    /**
+     * The fields of each token, all of one length, or of none if they were not asked for.
+     *
+     * @param stepsLater for each token how many steps after the first token's its own was
+     * @param topIds the likeliest tokens of the first token, then those of the second, as many for each
+     * @param topLogprobs as {@code topIds}
+     */
+    @SuppressWarnings("ArrayRecordComponent") // written in place; nobody compares them
+    private record Columns(
+            int[] ids,
+            long[] stamps,
+            int[] stepsLater,
+            float[] logprobs,
+            int[] topIds,
+            float[] topLogprobs,
+            String[] texts,
+            String[] rests) {
+
+        /** A copy with room for so many tokens. */
+        Columns grown(int to) {
+            int each = topIds.length / ids.length;
+            return new Columns(
+                    Arrays.copyOf(ids, to),
+                    Arrays.copyOf(stamps, to),
+                    Arrays.copyOf(stepsLater, to),
+                    Arrays.copyOf(logprobs, logprobs.length == 0 ? 0 : to),
+                    Arrays.copyOf(topIds, to * each),
+                    Arrays.copyOf(topLogprobs, to * each),
+                    Arrays.copyOf(texts, texts.length == 0 ? 0 : to),
+                    Arrays.copyOf(rests, rests.length == 0 ? 0 : to));
+        }
     }
 
     // The engine's side.
 
+    /**
+     * Makes room for the token that is written next.
+     *
+     * @return false if there is no memory for it; the request must end without that token
+     */
+    boolean makeRoom() {
+        Columns now = columns;
+        if (written < now.ids.length) {
+            return true;
+        }
+        try {
+            columns = now.grown((int) Math.min(capacity, 2L * written));
+            return true;
+        } catch (OutOfMemoryError full) {
+            return false;
+        }
+    }
+
+    /** Writes a token that there is room for. */
     void write(int token, long nanos, long step, StepOutputs outputs, int sample) {
+        Columns to = columns;
         int index = written++;
         firstStep = index == 0 ? step : firstStep;
-        ids[index] = token;
-        stamps[index] = nanos;
-        stepsLater[index] = (int) (step - firstStep);
-        if (logprobs.length > 0) {
-            logprobs[index] = outputs.logprob(sample);
+        to.ids[index] = token;
+        to.stamps[index] = nanos;
+        to.stepsLater[index] = (int) (step - firstStep);
+        if (to.logprobs.length > 0) {
+            to.logprobs[index] = outputs.logprob(sample);
             for (int rank = 0; rank < alternatives; rank++) {
-                topIds[index * alternatives + rank] = outputs.topToken(sample, rank);
-                topLogprobs[index * alternatives + rank] = outputs.topLogprob(sample, rank);
+                to.topIds[index * alternatives + rank] = outputs.topToken(sample, rank);
+                to.topLogprobs[index * alternatives + rank] = outputs.topLogprob(sample, rank);
             }
         }
     }
 
     /** Hands over text with the token that is written next: {@code text} in any case, {@code rest} too if no token follows. */
     void writeText(String text, String rest) {
-        texts[written] = text;
-        rests[written] = rest;
+        Columns to = columns;
+        to.texts[written] = text;
+        to.rests[written] = rest;
     }
 
     /** Delivers what has been written if it is the first token, or {@code interval} tokens since the last delivery. */
@@ -170,8 +225,9 @@ final class TokenBuffer {
         }
         Thread other = reader;
         if (other != null && !other.equals(current)) {
-            throw new IllegalStateException("the thread " + other.getName()
-                    + " waits for this stream's next token already; one thread reads a stream");
+            throw new IllegalStateException(
+                    (other.getName().isEmpty() ? "thread " + other.threadId() : "the thread " + other.getName())
+                            + " waits for this stream's next token already; one thread reads a stream");
         }
         reader = current;
     }
@@ -260,30 +316,32 @@ final class TokenBuffer {
     }
 
     int id(int index) {
-        return ids[index];
+        return columns.ids[index];
     }
 
     /** Whether the tokens come with their text. */
     boolean hasText() {
-        return texts.length > 0;
+        return columns.texts.length > 0;
     }
 
     /** The text that a token makes certain. */
     String text(int index) {
-        return texts[index];
+        return columns.texts[index];
     }
 
     /** The text that follows if this token is the last. */
     String rest(int index) {
-        return rests[index];
+        return columns.rests[index];
     }
 
     float logprob(int index) {
+        float[] logprobs = columns.logprobs;
         return logprobs.length > 0 ? logprobs[index] : Float.NaN;
     }
 
     List<TopToken> top(int index) {
-        return top(topIds, topLogprobs, alternatives, index);
+        Columns from = columns;
+        return top(from.topIds, from.topLogprobs, alternatives, index);
     }
 
     /**
@@ -293,10 +351,11 @@ final class TokenBuffer {
      * @param ends for each where its text ends in {@code text}
      */
     List<GeneratedToken> tokens(String text, int... ends) {
-        int[] read = Arrays.copyOf(ids, ends.length);
-        float[] probabilities = Arrays.copyOf(logprobs, logprobs.length == 0 ? 0 : ends.length);
-        int[] candidates = Arrays.copyOf(topIds, ends.length * alternatives);
-        float[] theirs = Arrays.copyOf(topLogprobs, ends.length * alternatives);
+        Columns from = columns;
+        int[] read = Arrays.copyOf(from.ids, ends.length);
+        float[] probabilities = Arrays.copyOf(from.logprobs, from.logprobs.length == 0 ? 0 : ends.length);
+        int[] candidates = Arrays.copyOf(from.topIds, ends.length * alternatives);
+        float[] theirs = Arrays.copyOf(from.topLogprobs, ends.length * alternatives);
         return new ReadTokens(read, text, ends, probabilities, candidates, theirs);
     }
 
@@ -307,12 +366,14 @@ final class TokenBuffer {
 
     /** When the tokens delivered so far were there. */
     long[] stamps() {
-        return Arrays.copyOf(stamps, published);
+        int count = published;
+        return Arrays.copyOf(columns.stamps, count);
     }
 
     /** The numbers of the steps that the tokens delivered so far are of. */
     long[] steps() {
         int count = published;
+        int[] stepsLater = columns.stepsLater;
         return IntStream.range(0, count)
                 .mapToLong(index -> firstStep + stepsLater[index])
                 .toArray();

@@ -76,8 +76,8 @@ public final class Server implements AutoCloseable {
         TokenEndpoints tokens = new TokenEndpoints(options.modelName(), engine.spec(), engine.tokenizer(), chat);
         CompletionReader reader =
                 new CompletionReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout());
-        ChatReader chatReader =
-                new ChatReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout(), chat);
+        ChatReader chatReader = new ChatReader(
+                options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout(), engine.longest(), chat);
         DebugEndpoints debug = new DebugEndpoints(engine, clock, time);
         return Map.ofEntries(
                 Map.entry(

@@ -3,7 +3,6 @@ package io.roseinfer.spark;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
-import io.roseinfer.base.Clock;
 import io.roseinfer.base.Printable;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
@@ -31,7 +30,7 @@ record OpenEngine(Engine engine, Room room, Optional<ChatTemplate> chat, Samplin
         LoadedModel model = Roseinfer.load(settings, DownloadListener.SILENT);
         try {
             model.warnings().forEach(warning -> log.log(Level.WARNING, Printable.line(warning)));
-            model.warmUp(Clock.system());
+            model.warmUp();
             Engine engine = model.serve(settings.engine()).closingAfterwards(model::close);
             return new OpenEngine(engine, room(engine, settings.engine()), model.chat(), model.samplingDefaults());
         } catch (RuntimeException | Error e) {

@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
@@ -220,6 +221,27 @@ class EngineTest {
             gate.open.countDown();
             assertThat(engine.generate(Models.request(8, 2)).ids()).hasSize(8);
             assertThat(refused.get()).hasMessageContaining("onDelivery");
+        }
+    }
+
+    @Test
+    void an_action_that_closes_the_engine_on_the_engine_s_thread_is_refused_at_once() throws Exception {
+        Gate gate = new Gate();
+        try (Engine engine = Models.engine(Models.options(), gate.atStep(0))) {
+            List<Throwable> refused = new CopyOnWriteArrayList<>();
+            TokenStream stream = engine.submit(Models.request(3, 1));
+            stream.onDelivery(() -> {
+                refused.add(catchThrowable(engine::close));
+                refused.add(catchThrowable(() -> engine.close(Duration.ofSeconds(1))));
+            });
+            gate.open.countDown();
+            assertThat(stream.completion().finishReason()).isEqualTo(FinishReason.LENGTH);
+            assertThat(engine.generate(Models.request(8, 2)).ids()).hasSize(8);
+            assertThat(refused)
+                    .isNotEmpty()
+                    .allSatisfy(each -> assertThat(each)
+                            .isInstanceOf(IllegalStateException.class)
+                            .hasMessageContaining("have another thread close it"));
         }
     }
 

@@ -2,8 +2,10 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.sampling.SamplingParams;
+import java.lang.management.ManagementFactory;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,7 @@ class TokenBufferTest {
     /** Writes as the engine does: the last token is delivered with the ending. */
     private static void write(TokenBuffer buffer, int tokens, int interval, StepOutputs outputs) {
         for (int i = 0; i < tokens; i++) {
+            assertThat(buffer.makeRoom()).isTrue();
             buffer.write(i, i, i, outputs, 0);
             if (i < tokens - 1) {
                 buffer.publish(interval);
@@ -72,5 +75,48 @@ class TokenBufferTest {
         }
         writer.join();
         assertThat(wrong).as("rounds of %d, seed %d", ROUNDS, SEED).isZero();
+    }
+
+    @Test
+    void a_buffer_takes_memory_for_the_tokens_there_are_not_for_those_allowed() {
+        ThreadMXBean allocations = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        TokenBuffer warm = new TokenBuffer(1, SamplingParams.greedy(), true);
+        long before = allocations.getCurrentThreadAllocatedBytes();
+        TokenBuffer buffer = new TokenBuffer(10_000_000, SamplingParams.greedy(), true);
+        assertThat(allocations.getCurrentThreadAllocatedBytes() - before).isBetween(1L, 40_000L);
+        assertThat(warm.delivered() + buffer.delivered()).isZero();
+    }
+
+    @Test
+    void tokens_are_read_as_they_were_written_while_the_buffer_grows() {
+        int tokens = 20 * TokenBuffer.FIRST + 7;
+        SamplingParams params = SamplingParams.greedy().withLogprobs(2);
+        StepOutputs outputs = new StepOutputs(1);
+        TokenBuffer buffer = new TokenBuffer(tokens, params, true);
+        CompletableFuture<Void> writer = CompletableFuture.runAsync(() -> {
+            for (int i = 0; i < tokens; i++) {
+                assertThat(buffer.makeRoom()).isTrue();
+                buffer.writeText("t" + i, "r" + i);
+                buffer.write(i, 3L * i, 2L * i, outputs, 0);
+                buffer.publish(1);
+            }
+            buffer.end(Ending.LENGTH, 1);
+        });
+        int index = 0;
+        int wrong = 0;
+        while (index < tokens && !writer.isCompletedExceptionally()) {
+            if (buffer.isPublished(index)) {
+                boolean right = buffer.id(index) == index
+                        && buffer.text(index).equals("t" + index)
+                        && buffer.rest(index).equals("r" + index)
+                        && buffer.top(index).size() == 2;
+                wrong += right ? 0 : 1;
+                index++;
+            }
+        }
+        writer.join();
+        assertThat(wrong).isZero();
+        assertThat(buffer.stamps()).hasSize(tokens).endsWith(3L * (tokens - 1));
+        assertThat(buffer.steps()).hasSize(tokens).endsWith(2L * (tokens - 1));
     }
 }

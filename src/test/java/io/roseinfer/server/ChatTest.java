@@ -78,6 +78,21 @@ class ChatTest {
                 .toArray();
     }
 
+    @Test
+    void a_conversation_that_asks_for_no_number_of_tokens_gets_what_a_small_pool_has_room_for() throws IOException {
+        ServedModel model = ServedModel.named(TestServer.MODEL).withChat(TestServer.chat());
+        try (TestServer small = new TestServer(
+                TestServer.engineOptions().withKvBlocks(20),
+                SimOptions.defaults(),
+                TestServer.options().withModel(model))) {
+            String body = "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"ignore_eos\":true}";
+            Answer answer = small.post("/v1/chat/completions", body);
+            assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+            assertThat(TestServer.json(answer).get("usage").get("total_tokens").intValue())
+                    .isEqualTo(small.engine.longest());
+        }
+    }
+
     private String promptText(ObjectNode body) throws IOException {
         return TestServer.WORDS.decode(prompt(body));
     }

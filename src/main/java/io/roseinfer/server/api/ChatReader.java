@@ -17,18 +17,25 @@ public final class ChatReader extends CompletionReader {
             "echo", "functions", "function_call", "documents", "chat_template", "audio", "prediction", "modalities");
 
     private final ServedModel model;
-    private final ModelSpec spec;
+    private final int longest;
     private final ChatPrompts prompts;
 
+    /**
+     * A reader for one model.
+     *
+     * @param mostTime the server's own limit for a request
+     * @param longest the most tokens that prompt and answer together can come to
+     */
     public ChatReader(
             ServedModel model,
             ModelSpec spec,
             Optional<Tokenizer> tokenizer,
             Optional<Duration> mostTime,
+            int longest,
             ChatPrompts prompts) {
         super(model, spec, tokenizer, mostTime);
         this.model = model;
-        this.spec = spec;
+        this.longest = longest;
         this.prompts = prompts;
     }
 
@@ -53,11 +60,11 @@ public final class ChatReader extends CompletionReader {
         return "messages";
     }
 
-    /** As many as the context has room for, unless the client says. */
+    /** As many as there is room for, unless the client says. */
     @Override
     int maxTokens(Fields fields, int promptTokens) {
-        int older =
-                fields.integer("max_tokens", defaultTokens(spec.contextLength() - promptTokens), 1, Integer.MAX_VALUE);
+        int room = Math.max(1, longest - promptTokens);
+        int older = fields.integer("max_tokens", defaultTokens(room), 1, Integer.MAX_VALUE);
         return fields.integer("max_completion_tokens", older, 1, Integer.MAX_VALUE);
     }
 
