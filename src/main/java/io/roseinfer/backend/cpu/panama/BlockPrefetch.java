@@ -13,13 +13,18 @@ import java.lang.foreign.ValueLayout;
  * <p>The first tiles of a block share the work. A tile's streams advance by one row of words divided by the prefetchers in the
  * time the tile takes for a row of words, so when the last of them is through, the next block has been read once.
  *
+ * <p>Four streams, visited by turns in loops that take several turns for a row of words: a processor gets no further than its reorder
+ * buffer past a load that waits for memory, and on one stream finds but one such load there.
+ *
  * <p>Speed against tiles that do not prefetch, Xeon with AVX-512, 2 threads. GPT-2's head from memory, by rows 1, 2, 4, 8, 16, 24,
- * 32: fp32 0.9, 1.1, 1.2, 1.3, 1.2, 1.3, 1.3; bf16 1.1, 1.2, 1.2, 1.2, 1.2, 1.1, 1.2; int8 1.1, 1.2, 0.95, 0.9, 0.9, 1.0, 1.1. Decode steps of
+ * 32: fp32 0.9, 1.1, 1.2, 1.3, 1.2, 1.3, 1.3; bf16, then of two streams from four rows on, 1.1, 1.2, 1.2, 1.2, 1.2, 1.1, 1.2. Decode steps of
  * GPT-2: fp32 8 and 32 rows 1.27; bf16 1, 8, 32 rows 1.17, 1.13, 1.10; int8 1 and 32 rows 1.42, 1.03. A matrix that a cache holds
  * loses, 768×3072 and 8 rows of fp32 a fifth; but a step meets each matrix once, and a model is larger than caches.
  *
- * <p>Int8, 140 matrices of 1024×3072 in huge pages, 2 threads, the best of three runs in turns: 4 rows 1.3, 8 rows 1.4, 12 rows 0.93, 16
- * rows 0.96.
+ * <p>Fewer streams against four, decode steps of a model of 28 layers of 1,024, best of two runs in turns: int8 with one stream 8 rows 94.1 and
+ * 73.0 ms, with none 3 rows 58.6 and 45.5, 5 rows 69.4 and 60.8, 16 rows 143 and 122; bf16 with two 8 rows 97.3 and 90.7, 16 rows 160 and
+ * 147, 32 rows 274 and 262. Eight streams took 71 ms for 8 rows of int8 and sixteen 99 where four took 68. Int8 keeps one stream where three
+ * tiles share the work: a third of its block is so small that two of four streams fall in one page, and 24 rows took 254 ms, not 181.
  *
  * <p>On an AMD Zen 5, 2 threads, it loses: decode steps of 1, 2, 8, 32 rows by {@code bench model}, bf16 0.75, 0.79, 0.63, 0.84, int8
  * 0.91, 0.84, 1.06, 1.0, fp32 1.08, 0.86, 1.02, 1.0. So it is left to the processors where it was seen to pay ({@link Processor}).
@@ -38,6 +43,11 @@ final class BlockPrefetch {
     /** Streams per turn of a tile whose loop takes {@code turnsPerWord} turns for a row of words. */
     static int streams(int turnsPerWord) {
         return STREAMS / turnsPerWord;
+    }
+
+    /** Turns after which a tile whose loop takes {@code turnsPerWord} turns for a row of words is at its first streams again. */
+    static int turns(int turnsPerWord, int prefetchers) {
+        return turnsPerWord == STREAMS && prefetchers > 1 ? 1 : turnsPerWord;
     }
 
     /** Bytes by which a stream of one of the {@code prefetchers} advances in a turn; 0 where there are none. */

@@ -28,6 +28,7 @@ final class GemmTiles implements RegisterTiles<float[]> {
     private static final int L = F.length();
     private static final int VECTOR_BYTES = 4 * L;
     private static final int STREAMS = BlockPrefetch.streams(PER_WORD);
+    private static final int TURNS = BlockPrefetch.turns(PER_WORD, PREFETCHERS);
     private static final long STRIDE = BlockPrefetch.stride(PREFETCHERS);
 
     /** Keeps the prefetches from being compiled away. */
@@ -62,6 +63,15 @@ final class GemmTiles implements RegisterTiles<float[]> {
                 : (FloatVector) word.and(0xff000000).convert(VectorOperators.I2F, 0);
     }
 
+    /** Reads from the streams whose turn it is with input {@code k} of {@code steps}. */
+    private static int prefetch(MemorySegment w, long next, int k, int steps) {
+        if (PREFETCHERS == 0) {
+            return 0;
+        }
+        long apart = steps / TURNS * STRIDE;
+        return BlockPrefetch.read(w, next + k % TURNS * (STREAMS * apart) + k / TURNS * STRIDE, apart, STREAMS);
+    }
+
     private static int tile8(
             MemorySegment w, long at, long next, float[] x, int from, int steps, float[] sums, int to) {
         FloatVector s00 = FloatVector.fromArray(F, sums, to);
@@ -89,12 +99,9 @@ final class GemmTiles implements RegisterTiles<float[]> {
         FloatVector s71 = FloatVector.fromArray(F, sums, to + 7 * COLUMNS + L);
         FloatVector s72 = FloatVector.fromArray(F, sums, to + 7 * COLUMNS + 2 * L);
         int touched = 0;
-        long apart = steps * STRIDE;
         for (int k = 0; k < steps; k++) {
             long row = at + offset(k);
-            if (PREFETCHERS > 0) {
-                touched += BlockPrefetch.read(w, next + k * STRIDE, apart, STREAMS);
-            }
+            touched += prefetch(w, next, k, steps);
             FloatVector w0 = raised(w, row);
             FloatVector w1 = raised(w, row + VECTOR_BYTES);
             FloatVector w2 = raised(w, row + 2L * VECTOR_BYTES);
@@ -173,12 +180,9 @@ final class GemmTiles implements RegisterTiles<float[]> {
         FloatVector s31 = FloatVector.fromArray(F, sums, to + 3 * COLUMNS + L);
         FloatVector s32 = FloatVector.fromArray(F, sums, to + 3 * COLUMNS + 2 * L);
         int touched = 0;
-        long apart = steps * STRIDE;
         for (int k = 0; k < steps; k++) {
             long row = at + offset(k);
-            if (PREFETCHERS > 0) {
-                touched += BlockPrefetch.read(w, next + k * STRIDE, apart, STREAMS);
-            }
+            touched += prefetch(w, next, k, steps);
             FloatVector w0 = raised(w, row);
             FloatVector w1 = raised(w, row + VECTOR_BYTES);
             FloatVector w2 = raised(w, row + 2L * VECTOR_BYTES);

@@ -142,14 +142,12 @@ final class VectorProduct implements PanelProduct {
             return 0;
         }
         int tiles = RowTiles.count(rows, tallest) * (COLUMNS / tileColumns);
-        boolean pays =
-                switch (format) {
-                    case F32 -> rows > 1;
-                    case BF16 -> true;
-                    case INT8 -> tiles != 2;
-                    case INT4 -> false;
-                };
-        return pays ? Math.min(tiles, BlockPrefetch.MOST_PREFETCHERS) : 0;
+        return switch (format) {
+            case F32 -> rows == 1 ? 0 : Math.min(tiles, BlockPrefetch.MOST_PREFETCHERS);
+            case BF16 -> Math.min(tiles, BlockPrefetch.MOST_PREFETCHERS);
+            case INT8 -> rows <= 2 * tallest ? 1 : Math.min(tiles, BlockPrefetch.MOST_PREFETCHERS);
+            case INT4 -> 0;
+        };
     }
 
     @Override

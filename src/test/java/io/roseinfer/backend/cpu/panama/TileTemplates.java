@@ -88,6 +88,7 @@ final class TileTemplates {
                   |final class GemmTiles implements RegisterTiles<float[]> {
                   |#constants
                   |    private static final int STREAMS = BlockPrefetch.streams(PER_WORD);
+                  |    private static final int TURNS = BlockPrefetch.turns(PER_WORD, PREFETCHERS);
                   |    private static final long STRIDE = BlockPrefetch.stride(PREFETCHERS);
             """ + ADD + """
                   |
@@ -108,13 +109,19 @@ final class TileTemplates {
                   |                ? word.and(0xffff0000).reinterpretAsFloats()
                   |                : (FloatVector) word.and(0xff000000).convert(VectorOperators.I2F, 0);
                   |    }
+                  |
+                  |    /** Reads from the streams whose turn it is with input {@code k} of {@code steps}. */
+                  |    private static int prefetch(MemorySegment w, long next, int k, int steps) {
+                  |        if (PREFETCHERS == 0) {
+                  |            return 0;
+                  |        }
+                  |        long apart = steps / TURNS * STRIDE;
+                  |        return BlockPrefetch.read(w, next + k % TURNS * (STREAMS * apart) + k / TURNS * STRIDE, apart, STREAMS);
+                  |    }
             """ + TILE + """
-            h     |        long apart = steps * STRIDE;
             h     |        for (int k = 0; k < steps; k++) {
             h     |            long row = at + offset(k);
-            h     |            if (PREFETCHERS > 0) {
-            h     |                touched += BlockPrefetch.read(w, next + k * STRIDE, apart, STREAMS);
-            h     |            }
+            h     |            touched += prefetch(w, next, k, steps);
             hv    |            FloatVector w$v = raised(w, `row + $vL * VECTOR_BYTES`);
             hr    |            FloatVector x$r = FloatVector.broadcast(F, x[`from + $h * k + $r`]);
             hrv   |            s$r$v = x$r.fma(w$v, s$r$v);
