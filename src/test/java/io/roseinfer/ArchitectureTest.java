@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaConstructor;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.io.IOException;
@@ -23,7 +22,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -72,8 +70,6 @@ class ArchitectureTest {
             List.of("cli.bench"),
             List.of("cli"));
 
-    private static final int PACKAGE_CLASSES = 25;
-    private static final int CONSTRUCTOR_PARAMETERS = 8;
     private static final int METHOD_LINES = 70;
 
     /** Files with methods that are too long: register tiles, which a generator writes. */
@@ -333,28 +329,6 @@ class ArchitectureTest {
                 .should()
                 .callMethod(Throwable.class, "printStackTrace")
                 .check(classes);
-    }
-
-    @Test
-    void a_package_is_small_enough_to_be_read() {
-        Map<String, Long> sizes = classes.stream()
-                .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
-                .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
-        assertThat(sizes)
-                .allSatisfy((name, size) ->
-                        assertThat(size).as("top-level classes in %s", name).isLessThanOrEqualTo(PACKAGE_CLASSES));
-    }
-
-    @Test
-    void a_constructor_takes_few_parameters() {
-        List<JavaConstructor> constructors = classes.stream()
-                .filter(type -> !type.isEnum() && !type.isAnonymousClass())
-                .flatMap(type -> type.getConstructors().stream())
-                .toList();
-        assertThat(constructors)
-                .allSatisfy(constructor -> assertThat(constructor.getRawParameterTypes())
-                        .as("parameters of %s", constructor.getFullName())
-                        .hasSizeLessThanOrEqualTo(CONSTRUCTOR_PARAMETERS));
     }
 
     @Test
