@@ -37,11 +37,11 @@ import java.util.function.Function;
 
 /** Puts a model, a device and an engine together. */
 public final class Roseinfer {
-    /** Where a profiler names the library that hears of ranges. */
-    private static final String PROFILER_LIBRARY = "NVTX_INJECTION64_PATH";
+    /** The variable that names the library to which a profiler's ranges are reported. */
+    static final String PROFILER_LIBRARY = "NVTX_INJECTION64_PATH";
 
     /** Faults of the simulated device, for tests of what is in front of it. */
-    private static final String SIM_FAULTS = "ROSEINFER_SIM_FAULTS";
+    static final String SIM_FAULTS = "ROSEINFER_SIM_FAULTS";
 
     /** The seed of {@code random:} weights: the same model every time. */
     private static final long RANDOM_WEIGHTS_SEED = 0;

@@ -5,9 +5,12 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.hub.download.HubSettings;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * What to load and where to run it.
@@ -16,7 +19,8 @@ import java.util.Objects;
  * @param placement where to run
  * @param precision how weights are held
  * @param offline forbids downloads
- * @param environment where {@code HF_HOME} and its kin are looked up
+ * @param environment the environment variables that are read, such as {@code HF_HOME} and {@code HF_TOKEN}; others are dropped, and
+ *     {@link #toString} shows no values, since some are secrets
  * @param cuda what only matters on CUDA
  * @param engine the engine's knobs, which size the runner
  */
@@ -105,9 +109,17 @@ public record Settings(
         Objects.requireNonNull(model, "model");
         Objects.requireNonNull(placement, "placement");
         Objects.requireNonNull(precision, "precision");
-        environment = Map.copyOf(Objects.requireNonNull(environment, "environment"));
+        environment = Objects.requireNonNull(environment, "environment").entrySet().stream()
+                .filter(variable -> isRead(variable.getKey()))
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
         Objects.requireNonNull(cuda, "cuda");
         Objects.requireNonNull(engine, "engine");
+    }
+
+    private static boolean isRead(String variable) {
+        return HubSettings.VARIABLES.contains(variable)
+                || variable.equals(Roseinfer.PROFILER_LIBRARY)
+                || variable.equals(Roseinfer.SIM_FAULTS);
     }
 
     /** A model on the best device, with everything else at its default and the process's own environment. */
@@ -164,5 +176,13 @@ public record Settings(
 
     public Settings withEngine(EngineOptions value) {
         return new Settings(model, placement, precision, offline, environment, cuda, value);
+    }
+
+    /** Returns all settings; of the environment the names alone. */
+    @Override
+    public String toString() {
+        return "Settings[model=" + model + ", placement=" + placement + ", precision=" + precision + ", offline="
+                + offline + ", environment=" + new TreeSet<>(environment.keySet()) + ", cuda=" + cuda + ", engine="
+                + engine + "]";
     }
 }

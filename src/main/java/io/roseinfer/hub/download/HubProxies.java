@@ -25,6 +25,11 @@ public record HubProxies(Map<String, String> variables) {
     private static final List<String> NAMES = List.of("https", "http", "all", "no");
     private static final int DEFAULT_PORT = 80;
 
+    /** Returns the names of the variables that are read. */
+    static Stream<String> variableNames() {
+        return NAMES.stream().flatMap(name -> Stream.of(name + "_proxy", (name + "_proxy").toUpperCase(Locale.ROOT)));
+    }
+
     public HubProxies {
         variables = Map.copyOf(variables);
     }

@@ -6,7 +6,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -16,6 +18,20 @@ import java.util.stream.Stream;
 public final class HubSettings {
     /** The hub of {@code HF_ENDPOINT}'s absence. */
     public static final URI DEFAULT_ENDPOINT = URI.create("https://huggingface.co");
+
+    /** The names of the environment variables that {@link #from} reads. */
+    public static final Set<String> VARIABLES = Stream.concat(
+                    Stream.of(
+                            "HF_HUB_CACHE",
+                            "HF_HOME",
+                            "XDG_CACHE_HOME",
+                            "HOME",
+                            "HF_ENDPOINT",
+                            "HF_TOKEN",
+                            "HF_TOKEN_PATH",
+                            "HF_HUB_OFFLINE"),
+                    HubProxies.variableNames())
+            .collect(Collectors.toUnmodifiableSet());
 
     private final Setting<Path> cacheDirectory;
     private final Setting<URI> endpoint;
@@ -41,8 +57,7 @@ public final class HubSettings {
     }
 
     /**
-     * Reads {@code HF_HUB_CACHE}, {@code HF_HOME}, {@code XDG_CACHE_HOME}, {@code HOME}, {@code HF_ENDPOINT}, {@code HF_TOKEN},
-     * {@code HF_TOKEN_PATH}, {@code HF_HUB_OFFLINE} and the variables of {@link HubProxies}; an empty variable counts as absent.
+     * Reads {@link #VARIABLES}; an empty variable counts as absent.
      * Without {@code HF_TOKEN}, the token is the one that {@code hf auth login} has left in {@code HF_TOKEN_PATH} or in the file
      * {@code token} of {@code HF_HOME}. Without {@code HOME}, the home directory is the one that the system knows for the user.
      *

@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -151,6 +153,26 @@ class HubSettingsTest {
         assertThat(from(Map.of("HF_ENDPOINT", endpoint, "HF_TOKEN_PATH", "/none"))
                         .tokenWarning())
                 .isEmpty();
+    }
+
+    @Test
+    void variables_that_are_read_are_those_that_are_listed() {
+        Set<String> read = new TreeSet<>();
+        Map<String, String> nothing = new HashMap<>() {
+            @Override
+            public String get(Object name) {
+                read.add(name.toString());
+                return super.get(name);
+            }
+
+            @Override
+            public String getOrDefault(Object name, String other) {
+                read.add(name.toString());
+                return super.getOrDefault(name, other);
+            }
+        };
+        assertThat(from(nothing).problems()).isEmpty();
+        assertThat(read).isEqualTo(new TreeSet<>(HubSettings.VARIABLES));
     }
 
     private static HubSettings from(Map<String, String> environment) {
