@@ -10,6 +10,7 @@
  *   <li>{@link io.roseinfer.base.Limits}: the numbers that bound what is read from outside.
  *   <li>{@link io.roseinfer.base.Quoted} and {@link io.roseinfer.base.FileFailure}: text and paths from outside as messages show
  *       them, and what the file system refused.
+ *   <li>{@link io.roseinfer.base.Steps}: work counted, and ended by an interrupt.
  *   <li>{@link io.roseinfer.base.Spelling}: the word that a misspelt one was meant to be.
  * </ul>
  *

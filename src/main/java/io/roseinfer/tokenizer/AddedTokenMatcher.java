@@ -1,9 +1,8 @@
 package io.roseinfer.tokenizer;
 
+import io.roseinfer.base.Steps;
 import io.roseinfer.tokenizer.bpe.CharacterClass;
-import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,15 +24,24 @@ final class AddedTokenMatcher {
     }
 
     /**
-     * A token with what it looks like in the text that is searched.
+     * A token with its text after normalization.
      *
      * @param text not empty
      */
     private record Wanted(AddedToken token, String text) {}
 
-    /** Tokens by first character, longest first. */
-    private final Map<Character, List<Wanted>> byFirst = new HashMap<>();
+    /** A prefix of some tokens' texts. */
+    private static final class Node {
+        private final Map<Character, Node> next = new HashMap<>();
 
+        /** The token whose text is this prefix. */
+        private @Nullable Wanted wanted;
+    }
+
+    /** The trie of all tokens' texts. */
+    private final Node root = new Node();
+
+    /** The characters that lead on from the root. */
     private final BitSet firsts = new BitSet();
 
     /**
@@ -44,24 +52,37 @@ final class AddedTokenMatcher {
      */
     AddedTokenMatcher(List<AddedToken> tokens, Normalizer normalizer) {
         for (AddedToken token : tokens) {
-            String text = normalizer.apply(token.content());
+            String text = normalizer.apply(token.content(), new Steps());
             if (!text.isEmpty()) {
-                byFirst.computeIfAbsent(text.charAt(0), c -> new ArrayList<>()).add(new Wanted(token, text));
-                firsts.set(text.charAt(0));
+                add(new Wanted(token, text));
             }
         }
-        Comparator<Wanted> longestFirst =
-                Comparator.comparingInt((Wanted wanted) -> wanted.text.length()).reversed();
-        byFirst.values().forEach(sameFirst -> sameFirst.sort(longestFirst));
     }
 
-    /** Splits {@code text[from .. to)}; with {@code ordinary} special tokens are text. */
-    void split(String text, int from, int to, boolean ordinary, Parts parts) {
+    /** Adds a token; of several with one text the first counts. */
+    private void add(Wanted wanted) {
+        Node node = root;
+        for (int i = 0; i < wanted.text.length(); i++) {
+            node = node.next.computeIfAbsent(wanted.text.charAt(i), c -> new Node());
+        }
+        if (node.wanted == null) {
+            node.wanted = wanted;
+        }
+        firsts.set(wanted.text.charAt(0));
+    }
+
+    /**
+     * Splits {@code text[from .. to)}; with {@code ordinary} special tokens are text.
+     *
+     * @param steps counts the characters read
+     */
+    void split(String text, int from, int to, boolean ordinary, Parts parts, Steps steps) {
         int plainFrom = from;
         int spacesEnd = from;
         int i = from;
         while (i < to) {
-            Wanted wanted = firsts.get(text.charAt(i)) ? longestAt(text, i, to) : null;
+            steps.take(1);
+            Wanted wanted = firsts.get(text.charAt(i)) ? longestAt(text, i, to, steps) : null;
             if (wanted == null) {
                 i++;
                 continue;
@@ -69,12 +90,12 @@ final class AddedTokenMatcher {
             AddedToken token = wanted.token;
             int matchEnd = i + wanted.text.length();
             if (!(ordinary && token.special()) && !(token.singleWord() && touchesWord(text, i, matchEnd, from, to))) {
-                int start = token.lstrip() ? Math.max(spacesBefore(text, i, plainFrom), plainFrom) : i;
+                int start = token.lstrip() ? Math.max(spacesBefore(text, i, plainFrom, steps), plainFrom) : i;
                 int end = matchEnd;
                 if (token.rstrip()) {
                     // A token of spaces may match again within a run already measured; measuring it again would be
                     // O(n²).
-                    spacesEnd = matchEnd < spacesEnd ? spacesEnd : spacesAfter(text, matchEnd, to);
+                    spacesEnd = matchEnd < spacesEnd ? spacesEnd : spacesAfter(text, matchEnd, to, steps);
                     end = spacesEnd;
                 }
                 if (plainFrom < start) {
@@ -93,13 +114,20 @@ final class AddedTokenMatcher {
         }
     }
 
-    private @Nullable Wanted longestAt(String text, int start, int to) {
-        for (Wanted wanted : byFirst.getOrDefault(text.charAt(start), List.of())) {
-            if (start + wanted.text.length() <= to && text.startsWith(wanted.text, start)) {
-                return wanted;
+    private @Nullable Wanted longestAt(String text, int start, int to, Steps steps) {
+        Wanted longest = null;
+        Node node = root;
+        for (int i = start; i < to; i++) {
+            steps.take(1);
+            node = node.next.get(text.charAt(i));
+            if (node == null) {
+                break;
+            }
+            if (node.wanted != null) {
+                longest = node.wanted;
             }
         }
-        return null;
+        return longest;
     }
 
     private static boolean touchesWord(String text, int start, int end, int from, int to) {
@@ -107,17 +135,19 @@ final class AddedTokenMatcher {
                 || (end < to && CharacterClass.isWord(text.codePointAt(end)));
     }
 
-    private static int spacesBefore(String text, int start, int from) {
+    private static int spacesBefore(String text, int start, int from, Steps steps) {
         int i = start;
         while (i > from && CharacterClass.isSpace(text.charAt(i - 1))) {
+            steps.take(1);
             i--;
         }
         return i;
     }
 
-    private static int spacesAfter(String text, int end, int to) {
+    private static int spacesAfter(String text, int end, int to, Steps steps) {
         int i = end;
         while (i < to && CharacterClass.isSpace(text.charAt(i))) {
+            steps.take(1);
             i++;
         }
         return i;

@@ -2,6 +2,7 @@ package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.Steps;
 import io.roseinfer.tokenizer.bpe.BytePairMerger;
 import io.roseinfer.tokenizer.bpe.IdList;
 import io.roseinfer.tokenizer.bpe.MergeTable;
@@ -59,24 +60,29 @@ final class BpeTokenizer implements Tokenizer {
 
     @Override
     public int[] encode(String text) {
-        return encode(text, false, Frame.NONE);
+        return encode(text, false, Frame.NONE, new Steps());
     }
 
     @Override
     public int[] encodePrompt(String text) {
-        return encode(text, false, frame);
+        return encode(text, false, frame, new Steps());
     }
 
     @Override
     public int[] encodeOrdinary(String text) {
-        return encode(text, true, Frame.NONE);
+        return encode(text, true, Frame.NONE, new Steps());
     }
 
-    private int[] encode(String text, boolean ordinary, Frame around) {
+    /**
+     * Encodes a text.
+     *
+     * @param steps counts the work, to within a constant factor
+     */
+    int[] encode(String text, boolean ordinary, Frame around, Steps steps) {
         requireEncodable(text);
-        Encoding encoding = new Encoding(ordinary, text.length() / 3);
+        Encoding encoding = new Encoding(ordinary, text.length() / 3, steps);
         around.before().forEach(encoding.ids::add);
-        asGiven.split(text, 0, text.length(), ordinary, encoding);
+        asGiven.split(text, 0, text.length(), ordinary, encoding, steps);
         around.after().forEach(encoding.ids::add);
         return encoding.ids.toArray();
     }
@@ -126,7 +132,8 @@ final class BpeTokenizer implements Tokenizer {
     private final class Encoding implements AddedTokenMatcher.Parts {
         private final boolean ordinary;
         private final IdList ids;
-        private final BytePairMerger merger = new BytePairMerger(merges);
+        private final Steps steps;
+        private final BytePairMerger merger;
 
         /** Whether the part under way is the beginning of the whole text. */
         private boolean first;
@@ -143,19 +150,21 @@ final class BpeTokenizer implements Tokenizer {
             }
         };
 
-        Encoding(boolean ordinary, int expectedIds) {
+        Encoding(boolean ordinary, int expectedIds, Steps steps) {
             this.ordinary = ordinary;
             this.ids = new IdList(expectedIds);
+            this.steps = steps;
+            this.merger = new BytePairMerger(merges, steps);
         }
 
         @Override
         public void plain(String text, int from, int to) {
             first = from == 0;
             if (normalizer.isNone()) {
-                normalized.split(text, from, to, ordinary, plainWords);
+                normalized.split(text, from, to, ordinary, plainWords, steps);
             } else {
-                String part = normalizer.apply(text.substring(from, to));
-                normalized.split(part, 0, part.length(), ordinary, plainWords);
+                String part = normalizer.apply(text.substring(from, to), steps);
+                normalized.split(part, 0, part.length(), ordinary, plainWords, steps);
             }
         }
 
@@ -177,6 +186,7 @@ final class BpeTokenizer implements Tokenizer {
             int start = from;
             while (start < to) {
                 int end = preTokenizer.splitter().wordEnd(text, start, to);
+                steps.take(end - start);
                 int whole = words.find(text, start, end);
                 if (whole == Symbols.MISSING) {
                     symbols.add(text, start, end, merger);

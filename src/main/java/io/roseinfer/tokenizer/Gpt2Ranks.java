@@ -3,6 +3,7 @@ package io.roseinfer.tokenizer;
 import com.knuddels.jtokkit.Encodings;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.base.Steps;
 import io.roseinfer.tokenizer.bpe.ByteAlphabet;
 import io.roseinfer.tokenizer.bpe.BytePairMerger;
 import io.roseinfer.tokenizer.bpe.IdList;
@@ -80,7 +81,7 @@ final class Gpt2Ranks {
             byteIds[tokens.get(id)[0] & 0xff] = id;
         }
         MergeTable merges = new MergeTable(TOKENS - byteIds.length);
-        BytePairMerger merger = new BytePairMerger(merges);
+        BytePairMerger merger = new BytePairMerger(merges, new Steps());
         IdList pair = new IdList(2);
         for (int id = byteIds.length; id < TOKENS; id++) {
             for (byte value : tokens.get(id)) {

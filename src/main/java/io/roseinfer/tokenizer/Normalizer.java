@@ -1,5 +1,6 @@
 package io.roseinfer.tokenizer;
 
+import io.roseinfer.base.Steps;
 import java.text.Normalizer.Form;
 import java.util.List;
 
@@ -17,13 +18,14 @@ record Normalizer(List<Step> steps) {
 
     /** One change to a text. */
     sealed interface Step {
-        String apply(String text);
+        String apply(String text, Steps steps);
     }
 
     /** Unicode's Normalization Form C. */
     record Nfc() implements Step {
         @Override
-        public String apply(String text) {
+        public String apply(String text, Steps steps) {
+            steps.take(text.length());
             return java.text.Normalizer.isNormalized(text, Form.NFC)
                     ? text
                     : java.text.Normalizer.normalize(text, Form.NFC);
@@ -33,7 +35,7 @@ record Normalizer(List<Step> steps) {
     /** Puts something before a text that is not empty. */
     record Prepend(String prefix) implements Step {
         @Override
-        public String apply(String text) {
+        public String apply(String text, Steps steps) {
             return text.isEmpty() ? text : prefix + text;
         }
     }
@@ -41,7 +43,12 @@ record Normalizer(List<Step> steps) {
     /** Replaces every occurrence of a string. */
     record Replace(String from, String to) implements Step {
         @Override
-        public String apply(String text) {
+        public String apply(String text, Steps steps) {
+            steps.take(text.length());
+            return apply(text);
+        }
+
+        String apply(String text) {
             return text.replace(from, to);
         }
 
@@ -77,10 +84,10 @@ record Normalizer(List<Step> steps) {
         return steps.isEmpty();
     }
 
-    String apply(String text) {
+    String apply(String text, Steps taken) {
         String normalized = text;
         for (Step step : steps) {
-            normalized = step.apply(normalized);
+            normalized = step.apply(normalized, taken);
         }
         return normalized;
     }

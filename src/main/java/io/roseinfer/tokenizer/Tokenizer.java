@@ -6,6 +6,9 @@ import java.util.OptionalInt;
 
 /**
  * Text to token ids and back. Immutable and safe for any number of threads at once; {@link Tokenizers} makes them.
+ *
+ * <p>Encoding checks its thread's interrupt status every few thousand steps. An interrupt ends it with a {@link
+ * java.util.concurrent.CancellationException} and remains set; a short text may be encoded first. Time is O(n log n) in the text.
  */
 public interface Tokenizer {
 
@@ -16,6 +19,7 @@ public interface Tokenizer {
      *
      * @throws io.roseinfer.base.RoseException.BadInput if the text holds an unpaired surrogate or is longer than {@link
      *     io.roseinfer.base.Limits#PROMPT_CHARS}
+     * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     int[] encode(String text);
 

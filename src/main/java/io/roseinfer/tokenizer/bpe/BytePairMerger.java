@@ -1,5 +1,6 @@
 package io.roseinfer.tokenizer.bpe;
 
+import io.roseinfer.base.Steps;
 import java.util.Arrays;
 
 /**
@@ -11,6 +12,7 @@ public final class BytePairMerger {
     private static final int GONE = -1;
 
     private final MergeTable merges;
+    private final Steps steps;
     private int[] symbols = new int[32];
     private int[] previous = new int[32];
     private int[] next = new int[32];
@@ -22,11 +24,14 @@ public final class BytePairMerger {
     /** Candidates as {@code rank << 32 | position}: the order of the longs is the order of the merges. */
     private final LongHeap candidates = new LongHeap();
 
-    private long lookups;
-
-    /** A merger with no word begun. */
-    public BytePairMerger(MergeTable merges) {
+    /**
+     * A merger with no word begun.
+     *
+     * @param steps counts symbols, looked up pairs and candidates taken: the measure of work
+     */
+    public BytePairMerger(MergeTable merges, Steps steps) {
         this.merges = merges;
+        this.steps = steps;
     }
 
     /** Appends a symbol to the word. */
@@ -68,6 +73,7 @@ public final class BytePairMerger {
             next = Arrays.copyOf(next, length * 2);
         }
         symbols[length++] = symbol;
+        steps.take(1);
     }
 
     /** Merges the word, appends its ids to {@code out} and begins the next word. */
@@ -77,6 +83,7 @@ public final class BytePairMerger {
         }
         link();
         while (!candidates.isEmpty()) {
+            steps.take(1);
             long candidate = candidates.removeSmallest();
             int rank = (int) (candidate >>> 32);
             int position = (int) candidate;
@@ -88,11 +95,6 @@ public final class BytePairMerger {
             out.add(symbols[i]);
         }
         length = 0;
-    }
-
-    /** How many pairs have been looked up so far: the measure of work. */
-    long lookups() {
-        return lookups;
     }
 
     private void link() {
@@ -133,7 +135,7 @@ public final class BytePairMerger {
     }
 
     private int rankAt(int position) {
-        lookups++;
+        steps.take(1);
         return merges.rank(symbols[position], symbols[next[position]]);
     }
 }

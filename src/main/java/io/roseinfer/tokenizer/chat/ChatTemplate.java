@@ -60,6 +60,8 @@ public final class ChatTemplate {
      * The prompt for a conversation.
      *
      * @throws io.roseinfer.base.RoseException.BadInput if the template refuses the conversation, or has no way to write it
+     * @throws java.util.concurrent.CancellationException if the thread is interrupted, which is checked every few thousand steps;
+     *     the interrupt status remains set
      */
     public String render(Conversation conversation) {
         Map<String, JsonNode> variables = new HashMap<>();

@@ -1,10 +1,13 @@
 package io.roseinfer.tokenizer.bpe;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.base.Steps;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -46,7 +49,7 @@ class BytePairMergerTest {
             Random random = new Random(seed);
             int letters = 1 + random.nextInt(4);
             MergeTable merges = randomMerges(random, letters, 1 + random.nextInt(60));
-            BytePairMerger merger = new BytePairMerger(merges);
+            BytePairMerger merger = new BytePairMerger(merges, new Steps());
             for (int i = 0; i < 40; i++) {
                 List<Integer> word =
                         random.ints(random.nextInt(80), 0, letters).boxed().toList();
@@ -62,20 +65,34 @@ class BytePairMergerTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1 << 10, 1 << 15, 1 << 20})
-    void look_ups_grow_with_the_length_of_the_word_and_not_faster(int length) {
+    void steps_grow_with_the_length_of_the_word_and_not_faster(int length) {
         MergeTable doubling = new MergeTable(20);
         for (int i = 0; i < 20; i++) {
             doubling.add(i, i, i + 1);
         }
-        BytePairMerger merger = new BytePairMerger(doubling);
+        Steps steps = new Steps();
+        BytePairMerger merger = new BytePairMerger(doubling, steps);
         for (int i = 0; i < length; i++) {
             merger.add(0);
         }
         IdList ids = new IdList(0);
         merger.merge(ids);
         assertThat(ids.toArray()).containsExactly(Integer.numberOfTrailingZeros(length));
-        // One per pair at first, at most two per merge, and one for each candidate that is taken.
-        assertThat(merger.lookups()).isLessThan(6L * length);
+        // One per symbol, one per pair at first, at most two per merge, and two for each candidate taken.
+        assertThat(steps.taken()).isLessThan(9L * length);
+    }
+
+    @Test
+    void interrupt_ends_the_merges_of_a_long_word() {
+        MergeTable doubling = new MergeTable(1);
+        doubling.add(0, 0, 1);
+        BytePairMerger merger = new BytePairMerger(doubling, new Steps());
+        for (int i = 0; i < 100_000; i++) {
+            merger.add(0);
+        }
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> merger.merge(new IdList(0))).isInstanceOf(CancellationException.class);
+        assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -117,6 +118,19 @@ final class ChatTemplateTest {
             })
     void what_takes_too_much_is_refused(String source) {
         assertThrows(BadInput.class, () -> render(source));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{% for i in range(9999) %}{{ i }}{% endfor %}",
+                "{{ ('x' * 9999).replace('', 'yy') }}",
+                "{{ ('x ' * 9999).split() }}"
+            })
+    void interrupt_ends_rendering_and_remains_set(String source) {
+        Thread.currentThread().interrupt();
+        assertThrows(CancellationException.class, () -> render(source));
+        assertTrue(Thread.interrupted());
     }
 
     @Test

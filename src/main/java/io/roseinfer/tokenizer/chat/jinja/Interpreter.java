@@ -98,7 +98,7 @@ final class Interpreter {
     }
 
     private void write(String text, StringBuilder out) {
-        budget.text((long) out.length() + text.length());
+        budget.append(out.length(), text.length());
         out.append(text);
     }
 

@@ -39,6 +39,7 @@ public final class Template {
      * @param variables by their names
      * @param strftime the time of now in a format of C's {@code strftime}, which a template may ask for
      * @throws BadInput if the template refuses its variables, cannot be carried out with them, or takes too much
+     * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public String render(Map<String, JsonNode> variables, UnaryOperator<String> strftime) {
         Interpreter interpreter = new Interpreter();
