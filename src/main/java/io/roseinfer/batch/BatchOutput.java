@@ -26,6 +26,10 @@ import java.util.Set;
 public final class BatchOutput implements AutoCloseable {
     private static final int KEY_START = BatchModel.LINE_PREFIX.length();
     private static final int KEY_END = KEY_START + RequestKey.TEXT_CHARS;
+
+    /** A line as far as its key. */
+    private static final String SHORTEST_LINE = BatchModel.LINE_PREFIX + "0".repeat(RequestKey.TEXT_CHARS);
+
     private static final Path DEVICES = Path.of("/dev");
     private static final int BUFFER_BYTES = 1 << 16;
     private static final int FRAME_BYTES = 1 << 22;
@@ -81,9 +85,9 @@ public final class BatchOutput implements AutoCloseable {
     }
 
     /**
-     * Goes on with a file, or begins it. A piece of a line or of a frame at its end is cut off.
+     * Goes on with a file, or begins it. A piece of a batch's line or frame at its end is cut off.
      *
-     * @throws BadInput if it has lines that no batch has written, or another process writes it
+     * @throws BadInput if it has text that no batch has written, or another process writes it
      */
     public static BatchOutput resume(Path path, Clock clock) {
         if (Files.exists(path) && !Files.isRegularFile(path)) {
@@ -132,38 +136,59 @@ public final class BatchOutput implements AutoCloseable {
     }
 
     /**
-     * Reads the keys of all whole lines; where the last of them ends in the file. The channel itself is read, because closing another
-     * one would give up the lock.
+     * Reads the keys of all whole lines, and returns where the last of them ends in the file. The channel itself is read, because closing
+     * another one would give up the lock.
+     *
+     * @throws BadInput if a line, or the piece at the end that is about to be cut off, is not a batch's
      */
     private static long readKeys(Path path, FileChannel channel, KnownKeys keys) throws IOException {
         boolean compressed = ZstdText.isNamed(path);
-        long bytes = compressed ? ZstdText.wholeFrames(channel, path) : channel.size();
-        InputStream file = new FirstBytes(Channels.newInputStream(channel.position(0)), bytes);
-        try (LineReader lines = new LineReader(compressed ? ZstdText.expanded(file) : file, KEY_END)) {
-            long end = 0;
+        long whole = compressed ? ZstdText.wholeFrames(channel, path) : channel.size();
+        long end = 0;
+        long number = 0;
+        try (LineReader lines = lines(channel, 0, whole, compressed)) {
             while (lines.next()) {
+                number = lines.number();
+                RequestKey key = key(path, lines, number);
                 if (lines.isTerminated()) {
-                    keys.addWritten(key(path, lines));
+                    keys.addWritten(key);
                     end = lines.end();
                 } else if (compressed) {
-                    throw foreign(path, lines);
+                    throw foreign(path, number);
                 }
             }
-            return compressed ? bytes : end;
         }
+        if (!compressed) {
+            return end;
+        }
+        try (LineReader lines = lines(channel, whole, channel.size(), true)) {
+            while (lines.next()) {
+                RequestKey unused = key(path, lines, number + lines.number());
+            }
+        }
+        return whole;
     }
 
-    private static RequestKey key(Path path, LineReader lines) {
+    private static LineReader lines(FileChannel channel, long from, long to, boolean compressed) throws IOException {
+        InputStream file = new FirstBytes(Channels.newInputStream(channel.position(from)), to - from);
+        return new LineReader(compressed ? ZstdText.expandedPiece(file) : file, KEY_END);
+    }
+
+    /** Returns the key of a line; of one that breaks off within its key, a key that it could have had. */
+    private static RequestKey key(Path path, LineReader lines, long number) {
         String line = new String(lines.line(), StandardCharsets.ISO_8859_1);
-        if (line.length() < KEY_END || !line.startsWith(BatchModel.LINE_PREFIX)) {
-            throw foreign(path, lines);
+        if (line.length() < KEY_END && !lines.isTerminated()) {
+            line += SHORTEST_LINE.substring(line.length());
         }
-        return RequestKey.parse(line.substring(KEY_START, KEY_END)).orElseThrow(() -> foreign(path, lines));
+        if (line.length() < KEY_END || !line.startsWith(BatchModel.LINE_PREFIX)) {
+            throw foreign(path, number);
+        }
+        return RequestKey.parse(line.substring(KEY_START, KEY_END)).orElseThrow(() -> foreign(path, number));
     }
 
-    private static BadInput foreign(Path path, LineReader lines) {
-        return new BadInput("--resume: line " + lines.number() + " of " + FileFailure.shown(path)
-                + " is none that roseinfer batch has written; name the file that it wrote");
+    private static BadInput foreign(Path path, long number) {
+        return new BadInput("--resume: line " + number + " of " + FileFailure.shown(path)
+                + " was not written by roseinfer batch; name a file that it wrote");
     }
 
     /**

@@ -51,6 +51,11 @@ final class ZstdText {
         return new ZstdInputStreamNoFinalizer(file);
     }
 
+    /** Reads the text of all frames, and of the last one as much as there is of it. */
+    static InputStream expandedPiece(InputStream file) throws IOException {
+        return new ZstdInputStreamNoFinalizer(file).setContinuous(true);
+    }
+
     /** Writes frames with checksums, and ends one at every flush. */
     static OutputStream compressed(OutputStream file) throws IOException {
         return new ZstdOutputStreamNoFinalizer(file).setCloseFrameOnFlush(true).setChecksum(true);

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
@@ -128,8 +129,46 @@ class BatchOutputTest {
         assertThatThrownBy(() -> BatchOutput.resume(file, Clock.system()))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("line 1 of")
-                .hasMessageContaining("is none that roseinfer batch has written");
+                .hasMessageContaining("was not written by roseinfer batch");
         assertThat(Files.readString(file)).isEqualTo(text + "and more");
+    }
+
+    /** A line that no newline ends is as much a foreign one: minified JSON has no other, and a file of bytes may have none. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"precious\": \"data\"}",
+                "precious",
+                "\0\1\2",
+                "{\"id\":\"batch_req_0123x",
+                "{\"id\": \"batch_req_01"
+            })
+    void a_file_without_a_newline_that_no_batch_began_is_refused_and_left_alone(String text) throws IOException {
+        for (boolean afterLine : new boolean[] {false, true}) {
+            Path file = folder.resolve("out" + afterLine + ".jsonl");
+            String whole = (afterLine ? new String(line(KEYS.getFirst()), StandardCharsets.UTF_8) : "") + text;
+            Files.writeString(file, whole);
+            assertThatThrownBy(() -> BatchOutput.resume(file, Clock.system()))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("line " + (afterLine ? 2 : 1) + " of")
+                    .hasMessageContaining("was not written by roseinfer batch");
+            assertThat(Files.readString(file)).isEqualTo(whole);
+        }
+    }
+
+    @Test
+    void a_compressed_file_of_other_text_that_ends_within_its_first_frame_is_refused_and_left_alone()
+            throws IOException {
+        byte[] text = new byte[1 << 20];
+        new Random(1).nextBytes(text);
+        byte[] whole = Zstd.compress(text);
+        Path file = folder.resolve("out.jsonl.zst");
+        byte[] piece = Arrays.copyOf(whole, whole.length - 1);
+        Files.write(file, piece);
+        assertThatThrownBy(() -> BatchOutput.resume(file, Clock.system()))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("was not written by roseinfer batch");
+        assertThat(Files.readAllBytes(file)).isEqualTo(piece);
     }
 
     @Test
