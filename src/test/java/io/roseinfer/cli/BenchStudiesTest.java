@@ -167,6 +167,46 @@ class BenchStudiesTest {
     }
 
     @Test
+    void collapse_of_the_figure_that_decides_ends_with_code_9_and_a_figure_without_a_ratio_with_8() throws IOException {
+        String[] collapse = {
+            "--request-rate=40",
+            "--pairs=10",
+            "--goodput=ttft:100",
+            "--metric=request_goodput",
+            "--json",
+            file("ab.json"),
+            "--b=--step-cost-scale 1000"
+        };
+        Outcome collapsed = bench("ab", collapse);
+        assertThat(collapsed.code()).as(collapsed.err()).isEqualTo(9);
+        assertThat(collapsed.out()).contains("B is worse: request_goodput is 0 in every run of B and in none of A\n");
+        assertThat(read("ab.json").get("worse").booleanValue()).isTrue();
+        List<String> oneToken = SIMULATED.stream()
+                .map(flag -> flag.replaceFirst("^(--random-output-len)=.*", "$1=1"))
+                .toList();
+        Outcome undecided = bench("ab", oneToken, "--request-rate=40", "--pairs=10", "--metric=median_itl_ms");
+        assertThat(undecided.code()).as(undecided.err()).isEqualTo(8);
+        assertThat(undecided.out()).contains("Undecided: median_itl_ms was not measured in every run\n");
+    }
+
+    @Test
+    void comparison_with_too_many_invalid_runs_keeps_and_prints_the_pairs_that_it_has() throws IOException {
+        Outcome outcome = bench(
+                "ab",
+                List.of("--backend=sim", "--model=random:gpt2", "--step-costs=step:2"),
+                "--num-prompts=4",
+                "--random-output-len=8",
+                "--random-input-len=900",
+                "--random-range-ratio=0.3",
+                "--pairs=10",
+                "--json",
+                file("ab.json"));
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(8);
+        assertThat(outcome.out()).contains("Undecided: ");
+        assertThat(read("ab.json").get("worse").isNull()).isTrue();
+    }
+
+    @Test
     void a_replay_of_a_simulated_run_is_that_run() throws IOException {
         assertThat(bench("serve", "--request-rate=40", "--json", file("run.json"))
                         .code())
@@ -317,6 +357,9 @@ class BenchStudiesTest {
                 "ab | --pairs=4 | at least 10",
                 "ab | --metric=speed | --metric is 'speed'; it must be one of mean_ttft_ms",
                 "ab | --b=--num-prompts=7 | --a and --b offer different loads, of 60 and 7 requests",
+                "ab | --b=--random-input-len=64 | prompts of 32 and 64 tokens for request 0; pairs are of the same requests",
+                "ab | --b=--json=x.json | --b: --json would write nothing; give it to the command itself",
+                "sweep | --vary=csv=a,b | --vary: --csv would write nothing",
                 "ab | --b=--backend=engines | 'engines' is not one of http, engine, null, sim",
                 "ab | --b=--step-costs=nothing.json | nothing.json: no such file"
             })

@@ -39,8 +39,8 @@ import tools.jackson.databind.node.ObjectNode;
  * of a comparison
  *   a, b                       the arguments of the arms
  *   metric, no_worse_than      the figure that decides, and the share by which b may be worse
- *   worse                      whether the interval leaves out that it is no worse than that
- *   discarded                  pairs of which a run did not count
+ *   worse                      whether the interval excludes that b is no worse than that; null if the figure has no ratio
+ *   discarded                  pairs that had an invalid run
  *   pairs[]                    {seed, a, b}: figures of either arm
  *   zeros[]                    figures that are 0 in some run, so that there is no ratio
  *   ratios                     by figure, {ratio, low, high, smallest_effect} as {@link PairedRatio} has them
@@ -121,7 +121,7 @@ public final class CompareJson {
         own.set("b", value(arms.b()));
         own.put("metric", arms.metric())
                 .put("no_worse_than", arms.noWorseThan())
-                .put("worse", comparison.isWorse(arms.metric(), arms.noWorseThan()))
+                .put("worse", worse(comparison.judge(arms.metric(), arms.noWorseThan())))
                 .put("discarded", arms.discarded());
         own.set("pairs", value(comparison.pairs()));
         own.set("zeros", value(comparison.withZeros()));
@@ -134,6 +134,10 @@ public final class CompareJson {
                         .put("high", ratio.high())
                         .put("smallest_effect", ratio.smallestEffect()));
         return root;
+    }
+
+    private static @Nullable Boolean worse(Comparison.Outcome outcome) {
+        return outcome == Comparison.Outcome.UNDECIDED ? null : outcome == Comparison.Outcome.WORSE;
     }
 
     private static ObjectNode head(

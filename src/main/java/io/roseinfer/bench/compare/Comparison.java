@@ -8,18 +8,27 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.DoublePredicate;
 import java.util.function.Function;
 import java.util.stream.DoubleStream;
 
 /**
- * What came of two arms: every pair's figures, and the ratio of each.
+ * The results of two arms: every pair's figures, and the ratio of each.
  *
  * @param pairs in the order they were measured
  * @param ratios b / a by figure
  */
 public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
-    /** Fewest pairs that a comparison takes. */
-    public static final int FEWEST_PAIRS = 2 * PairedRatio.FEWEST_BLOCKS;
+    /** Minimum pairs of a comparison. */
+    public static final int MIN_PAIRS = 2 * PairedRatio.MIN_BLOCKS;
+
+    /** Whether b is worse than a by more than is allowed. */
+    public enum Outcome {
+        WORSE,
+        NOT_WORSE,
+        /** The figure has no ratio, so nothing is known. */
+        UNDECIDED
+    }
 
     public Comparison {
         pairs = List.copyOf(pairs);
@@ -77,30 +86,48 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
     }
 
     /**
-     * Compares all figures that every run has and that are never 0.
-     *
-     * @param seed of the resamples
+     * Compares all figures that every run has and that are never 0. Too few pairs have no ratios; of an odd number the last is left out of
+     * them.
      */
-    public static Comparison of(List<Pair> pairs, long seed) {
+    public static Comparison of(List<Pair> pairs) {
         Map<String, PairedRatio> ratios = new LinkedHashMap<>();
-        for (String name : pairs.getFirst().a().keySet()) {
-            double[] a = values(pairs, name, Pair::a);
-            double[] b = values(pairs, name, Pair::b);
+        List<Pair> blocks = pairs.subList(0, pairs.size() / 2 * 2);
+        for (String name : figures(blocks.size() < MIN_PAIRS ? List.of() : blocks)) {
+            double[] a = values(blocks, name, Pair::a);
+            double[] b = values(blocks, name, Pair::b);
             if (DoubleStream.concat(Arrays.stream(a), Arrays.stream(b)).allMatch(value -> value > 0)) {
-                ratios.put(name, PairedRatio.of(a, b, seed));
+                ratios.put(name, PairedRatio.of(a, b));
             }
         }
         return new Comparison(pairs, Collections.unmodifiableMap(ratios));
     }
 
-    /** Figures that every run has and that are 0 in some, so that they have no ratio. */
+    /** Figures that every run has. */
+    private static List<String> figures(List<Pair> pairs) {
+        return pairs.stream()
+                .findFirst()
+                .map(first -> first.a().keySet().stream()
+                        .filter(figure -> pairs.stream()
+                                .allMatch(pair ->
+                                        pair.a().containsKey(figure) && pair.b().containsKey(figure)))
+                        .toList())
+                .orElse(List.of());
+    }
+
+    /** Returns the figures that every run has and that are 0 in some, so that they have no ratio. */
     public List<String> withZeros() {
-        return pairs.getFirst().a().keySet().stream()
-                .filter(figure -> !ratios.containsKey(figure))
-                .filter(figure -> pairs.stream()
-                        .allMatch(
-                                pair -> pair.a().containsKey(figure) && pair.b().containsKey(figure)))
+        return figures(pairs).stream()
+                .filter(figure -> !hasRatio(figure) && hasZero(figure))
                 .toList();
+    }
+
+    private boolean hasRatio(String figure) {
+        return ratios.containsKey(figure);
+    }
+
+    private boolean hasZero(String figure) {
+        return pairs.stream()
+                .anyMatch(pair -> pair.a().get(figure) <= 0 || pair.b().get(figure) <= 0);
     }
 
     private static double[] values(List<Pair> pairs, String name, Function<Pair, Map<String, Double>> arm) {
@@ -109,12 +136,27 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
                 .toArray();
     }
 
-    /** Whether the interval of a figure leaves out that b is no worse than a by more than some share. */
-    public boolean isWorse(String figure, double share) {
+    /**
+     * Judges a figure. Without a ratio b is worse only if it fell to 0 in every run, or a latency rose from 0 in every run.
+     *
+     * @param share by how much b may be worse
+     */
+    public Outcome judge(String figure, double share) {
         PairedRatio ratio = ratios.get(figure);
-        if (ratio == null) {
-            return false;
+        boolean higher = Figures.isHigherBetter(figure);
+        boolean worse;
+        if (ratio != null) {
+            worse = higher ? ratio.high() < 1 - share : ratio.low() > 1 + share;
+            return worse ? Outcome.WORSE : Outcome.NOT_WORSE;
         }
-        return Figures.isHigherBetter(figure) ? ratio.high() < 1 - share : ratio.low() > 1 + share;
+        worse = pairs.size() >= MIN_PAIRS
+                && figures(pairs).contains(figure)
+                && all(higher ? Pair::b : Pair::a, figure, value -> value == 0)
+                && all(higher ? Pair::a : Pair::b, figure, value -> value > 0);
+        return worse ? Outcome.WORSE : Outcome.UNDECIDED;
+    }
+
+    private boolean all(Function<Pair, Map<String, Double>> arm, String figure, DoublePredicate test) {
+        return Arrays.stream(values(pairs, figure, arm)).allMatch(test);
     }
 }

@@ -1,5 +1,6 @@
 package io.roseinfer.bench.compare;
 
+import io.roseinfer.bench.report.Figures;
 import io.roseinfer.metrics.Summary;
 import java.util.Formatter;
 import java.util.LinkedHashMap;
@@ -27,13 +28,18 @@ public final class ComparisonReport {
             "output_throughput",
             "request_goodput");
 
+    /** The meaning of many intervals side by side. */
+    public static final String UNCORRECTED =
+            "Each interval stands alone: of fifty figures of equal arms, one is expected to leave 1 out. Only --metric decides.";
+
     private ComparisonReport() {}
 
     /** One pair as it comes in, without an end of the line. */
     public static String line(int number, Comparison.Pair pair, String metric) {
         double a = pair.a().getOrDefault(metric, 0.0);
         double b = pair.b().getOrDefault(metric, 0.0);
-        return String.format(Locale.ROOT, "pair %d: %s %.3f and %.3f, ratio %.4f", number, metric, a, b, b / a);
+        String ratio = a > 0 && b > 0 ? String.format(Locale.ROOT, "%.4f", b / a) : "–";
+        return String.format(Locale.ROOT, "pair %d: %s %.3f and %.3f, ratio %s", number, metric, a, b, ratio);
     }
 
     /**
@@ -64,6 +70,9 @@ public final class ComparisonReport {
         comparison.withZeros().stream()
                 .filter(figure -> SHOWN.contains(figure) || figure.equals(arms.metric()))
                 .forEach(figure -> rowWithoutRatio(out, comparison, figure));
+        if (shown.size() > 1) {
+            out.format("%s\n", UNCORRECTED);
+        }
         out.format("%s\n", verdict(comparison, arms));
         return out.toString();
     }
@@ -116,13 +125,12 @@ public final class ComparisonReport {
         return Math.clamp(Math.round(HALF + (ratio - 1) / span * HALF), 0, 2 * HALF);
     }
 
-    /** What the figure that decides says, in a sentence. */
+    /** Returns the result of the figure that decides, in a sentence. */
     public static String verdict(Comparison comparison, CompareJson.Arms arms) {
         PairedRatio ratio = comparison.ratios().get(arms.metric());
+        boolean worse = comparison.judge(arms.metric(), arms.noWorseThan()) == Comparison.Outcome.WORSE;
         if (ratio == null) {
-            return comparison.withZeros().contains(arms.metric())
-                    ? arms.metric() + " is 0 in some run, so B / A is not known"
-                    : arms.metric() + " was not measured in every run";
+            return withoutRatio(comparison, arms, worse);
         }
         String by = String.format(
                 Locale.ROOT,
@@ -130,7 +138,7 @@ public final class ComparisonReport {
                 percent(ratio.ratio()),
                 percent(ratio.low()),
                 percent(ratio.high()));
-        if (comparison.isWorse(arms.metric(), arms.noWorseThan())) {
+        if (worse) {
             return "B is worse: " + arms.metric() + " changes by " + by
                     + (arms.noWorseThan() > 0
                             ? String.format(Locale.ROOT, ", and %.1f %% are allowed", 100 * arms.noWorseThan())
@@ -139,11 +147,24 @@ public final class ComparisonReport {
         return ratio.isEven()
                 ? String.format(
                         Locale.ROOT,
-                        "No difference in %s: %s; so many pairs would have found %.2f %% four times in five",
+                        "No difference in %s: %s; this number of pairs would have found %.2f %% four times in five",
                         arms.metric(),
                         by,
                         100 * ratio.smallestEffect())
                 : "A difference: " + arms.metric() + " changes by " + by;
+    }
+
+    private static String withoutRatio(Comparison comparison, CompareJson.Arms arms, boolean worse) {
+        if (worse) {
+            return "B is worse: " + arms.metric() + " is 0 in every run of "
+                    + (Figures.isHigherBetter(arms.metric()) ? "B and in none of A" : "A and in none of B");
+        }
+        return "Undecided: "
+                + (comparison.pairs().size() < Comparison.MIN_PAIRS
+                        ? comparison.pairs().size() + " pairs are valid; an interval needs " + Comparison.MIN_PAIRS
+                        : comparison.withZeros().contains(arms.metric())
+                                ? arms.metric() + " is 0 in some run, so B / A is not known"
+                                : arms.metric() + " was not measured in every run");
     }
 
     private static double percent(double ratio) {

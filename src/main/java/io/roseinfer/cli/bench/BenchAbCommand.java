@@ -7,6 +7,7 @@ import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.report.Figures;
 import io.roseinfer.bench.report.JsonParts;
 import io.roseinfer.bench.report.ResultFile;
@@ -38,7 +39,7 @@ import tools.jackson.databind.node.ObjectNode;
         showDefaultValues = true,
         sortOptions = false,
         footer =
-                "%nEnds with exit code 9 when the interval excludes that B is no worse, and 8 when too many runs do not count.")
+                "%nEnds with exit code 9 if B is shown to be worse, and 8 if too many runs are invalid or the figure has no ratio.")
 public final class BenchAbCommand implements Command {
     private static final int WORSE = 9;
     private static final int INVALID = 8;
@@ -95,9 +96,9 @@ public final class BenchAbCommand implements Command {
 
     @Override
     public int run(CommandSpec command, Terminal terminal) {
-        if (pairs % 2 == 1 || pairs < Comparison.FEWEST_PAIRS) {
+        if (pairs % 2 == 1 || pairs < Comparison.MIN_PAIRS) {
             throw new BadInput("--pairs is " + pairs + "; it must be even, for blocks of A B B A, and at least "
-                    + Comparison.FEWEST_PAIRS + " for an interval");
+                    + Comparison.MIN_PAIRS + " for an interval");
         }
         if (!Figures.names().contains(metric)) {
             throw new BadInput("--metric is '" + metric + "'; it must be one of " + String.join(", ", Figures.names()));
@@ -114,31 +115,77 @@ public final class BenchAbCommand implements Command {
                     "both arms ask the same server: the second run of a pair may find the first one's prompts in its"
                             + " prefix cache, so switch that off there");
         }
-        Comparison.Pairs measured;
-        Set<JsonNode> environments = new LinkedHashSet<>();
+        Results results = new Results(Arguments.command(command, shared), file);
+        Comparison.Pairs measured = measure(first, second, results, terminal);
+        return report(results, measured, terminal);
+    }
+
+    /** The files of a comparison; they say on which machines it was measured. */
+    private final class Results {
+        private final CompareJson.Command command;
+        private final Optional<ResultFile> file;
+        private final Set<JsonNode> environments = new LinkedHashSet<>();
+
+        private Results(CompareJson.Command command, Optional<ResultFile> file) {
+            this.command = command;
+            this.file = file;
+        }
+
+        private CompareJson.Arms arms(Comparison.Pairs measured) {
+            return new CompareJson.Arms(arm(a), arm(b), metric, noWorseThan / 100, measured.discarded());
+        }
+
+        private ObjectNode document(Comparison.Pairs measured) {
+            return CompareJson.of(
+                    Comparison.of(measured.all()),
+                    arms(measured),
+                    command,
+                    flags.objective().goodput(),
+                    environments);
+        }
+
+        /** Writes the pairs so far. */
+        private void write(Comparison.Pairs measured) {
+            file.ifPresent(to -> to.write(document(measured)));
+        }
+    }
+
+    private Comparison.Pairs measure(
+            ServeCommandLine first, ServeCommandLine second, Results results, Terminal terminal) {
         try (SystemUnderTest one = SystemUnderTest.open(first, terminal);
                 SystemUnderTest other = SystemUnderTest.open(second, terminal)) {
-            environments.add(JsonParts.machine(one.environment()));
-            environments.add(JsonParts.machine(other.environment()));
+            results.environments.add(JsonParts.machine(one.environment()));
+            results.environments.add(JsonParts.machine(other.environment()));
             Set<String> told = new HashSet<>();
-            measured = measure(arm(first, one, told, terminal), arm(second, other, told, terminal), terminal);
+            Comparison.Pairs measured =
+                    new Comparison.Pairs(arm(first, one, told, terminal), arm(second, other, told, terminal));
+            for (long seed = flags.seed(); measured.all().size() < pairs && measured.discarded() <= pairs; seed++) {
+                if (measured.measure(seed)) {
+                    terminal.note(ComparisonReport.line(
+                            measured.all().size(), measured.all().getLast(), metric));
+                }
+                results.write(measured);
+            }
+            return measured;
         }
+    }
+
+    /** Reports what was measured, even if too many runs were invalid. */
+    private int report(Results results, Comparison.Pairs measured, Terminal terminal) {
+        Comparison comparison = Comparison.of(measured.all());
+        results.write(measured);
+        pages.write("ab", () -> results.document(measured));
+        terminal.print(ComparisonReport.text(comparison, results.arms(measured)));
         if (measured.all().size() < pairs) {
-            terminal.note("the comparison does not count: " + measured.discarded() + " pairs had a run that does not");
+            terminal.note("the comparison is invalid: " + measured.all().size() + " of " + pairs
+                    + " pairs were measured, " + measured.discarded() + " had an invalid run");
             return INVALID;
         }
-        Comparison comparison = Comparison.of(measured.all(), flags.seed());
-        CompareJson.Arms arms = new CompareJson.Arms(arm(a), arm(b), metric, noWorseThan / 100, measured.discarded());
-        ObjectNode document = CompareJson.of(
-                comparison,
-                arms,
-                Arguments.command(command, shared),
-                flags.objective().goodput(),
-                environments);
-        file.ifPresent(to -> to.write(document));
-        pages.write("ab", () -> document);
-        terminal.print(ComparisonReport.text(comparison, arms));
-        return comparison.isWorse(metric, noWorseThan / 100) ? WORSE : 0;
+        return switch (comparison.judge(metric, noWorseThan / 100)) {
+            case WORSE -> WORSE;
+            case NOT_WORSE -> 0;
+            case UNDECIDED -> INVALID;
+        };
     }
 
     /** A URL alone is a server's. */
@@ -149,11 +196,30 @@ public final class BenchAbCommand implements Command {
     private static void requireSameLoad(ServeCommandLine one, ServeCommandLine other) {
         OfferedLoad a = one.flags().load(one.command(), 0).offered();
         OfferedLoad b = other.flags().load(other.command(), 0).offered();
-        if (a.requests().size() != b.requests().size()) {
-            throw new BadInput(
-                    "--a and --b offer different loads, of " + a.requests().size() + " and "
-                            + b.requests().size() + " requests; pairs are of the same requests");
+        if (!a.equals(b)) {
+            throw new BadInput("--a and --b offer different loads, " + difference(a, b)
+                    + "; pairs are of the same requests at the same times, so give flags of the load once, for both");
         }
+    }
+
+    private static String difference(OfferedLoad a, OfferedLoad b) {
+        if (a.requests().size() != b.requests().size()) {
+            return "of " + a.requests().size() + " and " + b.requests().size() + " requests";
+        }
+        for (int i = 0; i < a.requests().size(); i++) {
+            OfferedRequest one = a.requests().get(i);
+            OfferedRequest other = b.requests().get(i);
+            if (one.promptTokens() != other.promptTokens()) {
+                return "prompts of " + one.promptTokens() + " and " + other.promptTokens() + " tokens for request " + i;
+            }
+            if (one.outputTokens() != other.outputTokens()) {
+                return one.outputTokens() + " and " + other.outputTokens() + " output tokens for request " + i;
+            }
+            if (one.dueNanos() != other.dueNanos()) {
+                return "request " + i + " at " + one.dueNanos() / 1e9 + " s and at " + other.dueNanos() / 1e9 + " s";
+            }
+        }
+        return a.isScheduled() == b.isScheduled() ? "of different prompts" : "one with times and one without";
     }
 
     private static boolean isOneServer(ServeCommandLine one, ServeCommandLine other) {
@@ -163,17 +229,6 @@ public final class BenchAbCommand implements Command {
                         .endpoint()
                         .baseUrl()
                         .equals(other.flags().endpoint().baseUrl());
-    }
-
-    private Comparison.Pairs measure(Comparison.Arm one, Comparison.Arm other, Terminal terminal) {
-        Comparison.Pairs measured = new Comparison.Pairs(one, other);
-        for (long seed = flags.seed(); measured.all().size() < pairs && measured.discarded() <= pairs; seed++) {
-            if (measured.measure(seed)) {
-                int number = measured.all().size();
-                terminal.note(ComparisonReport.line(number, measured.all().getLast(), metric));
-            }
-        }
-        return measured;
     }
 
     /**
@@ -187,7 +242,7 @@ public final class BenchAbCommand implements Command {
             ServeFlags.Load load = line.flags().load(line.command(), seed);
             LoadResult result = system.run(line.flags(), load.offered());
             Verdict verdict = line.flags().verdict(result, Optional.empty());
-            verdict.reasons().forEach(reason -> terminal.note("a run does not count: " + reason));
+            verdict.reasons().forEach(reason -> terminal.note("a run is invalid: " + reason));
             verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
             return verdict.isValid()
                     ? Optional.of(Figures.of(result, line.flags().objective().goodput()))

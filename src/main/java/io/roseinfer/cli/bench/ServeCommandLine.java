@@ -1,6 +1,7 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.ServeResultFlags;
 import io.roseinfer.cli.usage.UsageMessage;
@@ -24,6 +25,9 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, ServeFlags 
     /** Those flags and nothing else; those of a recorded run's file and page are known and mean nothing here. */
     @picocli.CommandLine.Command(name = "bench serve")
     private static final class Holder {
+        private static final List<String> OUTPUT =
+                List.of("--json", "--save-result", "--report", "--csv", "--percentile-metrics", "--metric-percentiles");
+
         @Mixin
         private ServeFlags flags = new ServeFlags();
 
@@ -54,9 +58,21 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, ServeFlags 
         return new ServeCommandLine(List.copyOf(arguments), parser.getCommandSpec(), holder.flags);
     }
 
-    /** The same with more arguments behind them. */
+    /**
+     * The same with more arguments, of which none names a file of results: a study writes its own.
+     *
+     * @throws BadInput if they are wrong
+     */
     ServeCommandLine with(String where, List<String> more) {
-        return parse(where, Stream.concat(arguments.stream(), more.stream()).toList());
+        ServeCommandLine line =
+                parse(where, Stream.concat(arguments.stream(), more.stream()).toList());
+        Holder.OUTPUT.stream()
+                .filter(flag -> GivenFlags.has(line.command, flag) && !GivenFlags.has(command, flag))
+                .findFirst()
+                .ifPresent(flag -> {
+                    throw new BadInput(where + ": " + flag + " would write nothing; give it to the command itself");
+                });
+        return line;
     }
 
     /** The arguments without some flags that have exactly one value each, written as {@code --flag value} or {@code --flag=value}. */

@@ -43,8 +43,7 @@ class ComparisonTest {
         for (int i = 0; i < PAIRS; i++) {
             assertThat(pairs.measure(1000 * experiment + i)).isTrue();
         }
-        return Objects.requireNonNull(
-                Comparison.of(pairs.all(), experiment).ratios().get(METRIC));
+        return Objects.requireNonNull(Comparison.of(pairs.all()).ratios().get(METRIC));
     }
 
     @Test
@@ -65,14 +64,14 @@ class ComparisonTest {
 
     @Test
     void a_figure_that_is_0_in_some_run_has_a_row_without_a_ratio() {
-        List<Comparison.Pair> pairs = LongStream.range(0, Comparison.FEWEST_PAIRS)
+        List<Comparison.Pair> pairs = LongStream.range(0, Comparison.MIN_PAIRS)
                 .mapToObj(seed -> new Comparison.Pair(
                         seed,
                         Map.of("median_itl_ms", seed == 0 ? 0.0 : 2.0, METRIC, 5.0 + seed),
                         Map.of("median_itl_ms", 3.0, METRIC, 6.0 + seed)))
                 .toList();
         var arms = new CompareJson.Arms(List.of(), List.of(), METRIC, 0, 0);
-        assertThat(ComparisonReport.text(Comparison.of(pairs, 1), arms))
+        assertThat(ComparisonReport.text(Comparison.of(pairs), arms))
                 .containsPattern("median_itl_ms +2\\.000 +3\\.000 +–  0 in some run\n");
     }
 
@@ -113,10 +112,38 @@ class ComparisonTest {
                         Map.of("median_ttft_ms", 10.0, "output_throughput", 10.0),
                         Map.of("median_ttft_ms", 10.5, "output_throughput", 9.5)))
                 .toList();
-        Comparison comparison = Comparison.of(pairs, 0);
-        assertThat(comparison.isWorse("median_ttft_ms", 0.04)).isTrue();
-        assertThat(comparison.isWorse("median_ttft_ms", 0.06)).isFalse();
-        assertThat(comparison.isWorse("output_throughput", 0.04)).isTrue();
-        assertThat(comparison.isWorse("output_throughput", 0.06)).isFalse();
+        Comparison comparison = Comparison.of(pairs);
+        assertThat(comparison.judge("median_ttft_ms", 0.04)).isEqualTo(Comparison.Outcome.WORSE);
+        assertThat(comparison.judge("median_ttft_ms", 0.06)).isEqualTo(Comparison.Outcome.NOT_WORSE);
+        assertThat(comparison.judge("output_throughput", 0.04)).isEqualTo(Comparison.Outcome.WORSE);
+        assertThat(comparison.judge("output_throughput", 0.06)).isEqualTo(Comparison.Outcome.NOT_WORSE);
+    }
+
+    private static Comparison constant(int pairs, Map<String, Double> a, Map<String, Double> b) {
+        return Comparison.of(LongStream.range(0, pairs)
+                .mapToObj(seed -> new Comparison.Pair(seed, a, b))
+                .toList());
+    }
+
+    @Test
+    void rate_that_fell_to_0_in_every_run_is_worse_and_one_that_rose_from_0_is_undecided() {
+        Map<String, Double> some = Map.of("request_goodput", 20.0, METRIC, 5.0);
+        Map<String, Double> none = Map.of("request_goodput", 0.0, METRIC, 0.0);
+        Comparison fell = constant(PAIRS, some, none);
+        assertThat(fell.judge("request_goodput", 0.5)).isEqualTo(Comparison.Outcome.WORSE);
+        assertThat(fell.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
+        Comparison rose = constant(PAIRS, none, some);
+        assertThat(rose.judge("request_goodput", 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
+        assertThat(rose.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.WORSE);
+    }
+
+    @Test
+    void figure_that_some_run_lacks_or_that_has_too_few_pairs_is_undecided() {
+        Comparison lacking = constant(PAIRS, Map.of(METRIC, 5.0), Map.of("good_share", 1.0));
+        assertThat(lacking.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
+        Comparison few = constant(Comparison.MIN_PAIRS - 1, Map.of(METRIC, 5.0), Map.of(METRIC, 50.0));
+        assertThat(few.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
+        assertThat(ComparisonReport.text(few, new CompareJson.Arms(List.of(), List.of(), METRIC, 0, 3)))
+                .contains("Undecided: 9 pairs are valid; an interval needs 10\n");
     }
 }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class PairedRatioTest {
     private static final int PAIRS = 20;
@@ -24,7 +26,7 @@ class PairedRatioTest {
                 b[run / 2] = ratio * value;
             }
         }
-        return PairedRatio.of(a, b, seed);
+        return PairedRatio.of(a, b);
     }
 
     @Test
@@ -61,5 +63,113 @@ class PairedRatioTest {
         assertThat(ratio.ratio()).isCloseTo(1.03, within(1e-9));
         assertThat(ratio.low()).isCloseTo(1.03, within(1e-9));
         assertThat(ratio.high()).isCloseTo(1.03, within(1e-9));
+    }
+
+    /** A machine's noise, one factor for each run in the order of the runs. */
+    private enum Noise {
+        INDEPENDENT,
+        AUTOREGRESSIVE,
+        ODD_RUNS,
+        ODD_BY_FACTORS;
+
+        double[] logs(int runs, Random random) {
+            double[] logs = new double[runs];
+            for (int run = 0; run < runs; run++) {
+                double fresh = 0.03 * random.nextGaussian();
+                logs[run] = switch (this) {
+                    case INDEPENDENT -> fresh;
+                    case AUTOREGRESSIVE -> run == 0 ? fresh : 0.9 * logs[run - 1] + Math.sqrt(1 - 0.81) * fresh;
+                    case ODD_RUNS -> fresh + (random.nextInt(20) == 0 ? Math.log(1.3) : 0);
+                    case ODD_BY_FACTORS -> fresh + (random.nextInt(33) == 0 ? Math.log(5) : 0);
+                };
+            }
+            return logs;
+        }
+    }
+
+    private static PairedRatio experiment(Noise noise, int pairs, double ratio, long seed) {
+        double[] logs = noise.logs(2 * pairs, new Random(seed));
+        double[] a = new double[pairs];
+        double[] b = new double[pairs];
+        for (int pair = 0; pair < pairs; pair++) {
+            int first = pair % 2;
+            a[pair] = Math.exp(logs[2 * pair + first]);
+            b[pair] = ratio * Math.exp(logs[2 * pair + 1 - first]);
+        }
+        return PairedRatio.of(a, b);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Noise.class)
+    void at_most_two_in_a_hundred_comparisons_of_equal_arms_find_a_difference_and_every_width_is_bounded(Noise noise) {
+        int experiments = 2000;
+        for (int pairs : new int[] {10, 20, 40}) {
+            int different = 0;
+            double widest = 0;
+            for (long seed = 0; seed < experiments; seed++) {
+                PairedRatio ratio = experiment(noise, pairs, 1, seed);
+                different += ratio.isEven() ? 0 : 1;
+                widest = Math.max(widest, ratio.high() / ratio.low());
+            }
+            // Two in a hundred, and three standard deviations of the count.
+            assertThat(different).as(noise + ", " + pairs + " pairs").isLessThanOrEqualTo(40 + 19);
+            assertThat(widest).as(noise + ", " + pairs + " pairs").isLessThan(100);
+        }
+    }
+
+    @Test
+    void one_odd_run_in_twenty_leaves_more_than_half_of_the_power() {
+        long found = LongStream.range(0, 1000)
+                .filter(seed -> experiment(Noise.ODD_RUNS, 20, 1.03, seed).low() > 1)
+                .count();
+        long foundWithout = LongStream.range(0, 1000)
+                .filter(seed -> experiment(Noise.INDEPENDENT, 20, 1.03, seed).low() > 1)
+                .count();
+        assertThat(found).isGreaterThan(foundWithout / 2);
+    }
+
+    @Test
+    void equal_ratios_that_differ_by_rounding_have_an_interval_of_that_size() {
+        double[] a = new double[10];
+        double[] b = new double[10];
+        for (int i = 0; i < 10; i++) {
+            a[i] = 2 + 0.1 * i;
+            b[i] = 1.1 * a[i];
+        }
+        b[3] = 1.2 * a[3];
+        PairedRatio ratio = PairedRatio.of(a, b);
+        assertThat(ratio.low()).isCloseTo(1.1, within(1e-12));
+        assertThat(ratio.high()).isBetween(1.1, 1.2);
+        assertThat(ratio.smallestEffect()).isBetween(0.0, 0.2);
+    }
+
+    @Test
+    void rank_leaves_at_most_one_in_a_hundred_rank_sums_out_on_either_side() {
+        for (int blocks = PairedRatio.MIN_BLOCKS; blocks <= 30; blocks++) {
+            double below = 0;
+            double[] share = rankSums(blocks);
+            for (int sum = 0; sum <= PairedRatio.rank(blocks); sum++) {
+                below += share[sum];
+            }
+            assertThat(below).as(blocks + " blocks").isBetween(0.003, 0.01);
+        }
+    }
+
+    /** The share of all orders of two samples of one size that have each Mann-Whitney statistic, by its generating function. */
+    private static double[] rankSums(int size) {
+        double[] shares = new double[size * size + 1];
+        shares[0] = 1;
+        for (int i = 1; i <= size; i++) {
+            for (int sum = shares.length - 1; sum >= size + i; sum--) {
+                shares[sum] -= shares[sum - size - i];
+            }
+            for (int sum = i; sum < shares.length; sum++) {
+                shares[sum] += shares[sum - i];
+            }
+            for (int sum = 0; sum < shares.length; sum++) {
+                shares[sum] *= (double) i / (size + i);
+            }
+        }
+        return shares;
     }
 }

@@ -1,11 +1,12 @@
 package io.roseinfer.bench.report.html;
 
+import io.roseinfer.bench.compare.ComparisonReport;
+import io.roseinfer.bench.report.Figures;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
 /** A comparison on the page: what was found, the intervals on one axis, and every figure. */
@@ -18,6 +19,12 @@ final class AbSection {
     private static final double BOTTOM = 46;
     /** What the axis shows on either side of 0 %, at least. */
     private static final double LEAST_PERCENT = 1;
+
+    /** Styles of the page. */
+    private static final int EVEN = 0;
+
+    private static final int BETTER = 7;
+    private static final int WORSE = 4;
 
     private final String name;
     private final JsonNode own;
@@ -38,15 +45,17 @@ final class AbSection {
 
     String markup() {
         boolean worse = own.path("worse").asBoolean(false);
+        boolean undecided = !own.path("worse").isBoolean();
         String metric = own.path("metric").asString("");
         JsonNode decides = own.path("ratios").path(metric);
         StringBuilder out = new StringBuilder(
                 "<h2>" + (name.equals("ab") ? "A and B" : "A and B: " + Markup.text(name)) + "</h2>\n");
-        out.append("<section class=\"verdict " + (worse ? "bad" : "good") + "\"><strong>"
+        out.append("<section class=\"verdict " + (undecided ? "warn" : worse ? "bad" : "good")
+                + "\"><strong>"
                 + Markup.text(metric.replace('_', ' ')) + "</strong> " + verdict(decides, worse) + " "
                 + own.path("discarded").asInt(0) + " pairs were discarded.</section>\n");
         out.append("<div class=\"charts\">\n")
-                .append(intervals())
+                .append(intervals(metric))
                 .append(ratios(metric))
                 .append("</div>\n");
         table(out);
@@ -54,20 +63,23 @@ final class AbSection {
         about(out, "A", own.path("a"));
         about(out, "B", own.path("b"));
         about(out, "Both", own.path("shared"));
-        about(out, "Arguments of the command", own.path("command"));
+        about(out, "Command", own.path("command"));
         out.append("<dt>Measured on</dt><dd>" + Markup.text(ResultDocument.machines(own)) + "</dd>");
         return out.append("</dl>\n").toString();
     }
 
     private String verdict(JsonNode decides, boolean worse) {
         if (decides.isMissingNode()) {
-            return "has no ratio: it is 0 in some run, or was not measured in every one.";
+            return worse
+                    ? "is 0 in every run of one arm and in none of the other. <strong>B is worse.</strong>"
+                    : "has no ratio: it is 0 in some run, was not measured in every one, or there are too few pairs.";
         }
         return "changes by " + change(decides, "ratio") + " (" + change(decides, "low") + " to "
                 + change(decides, "high") + ") from A to B. "
                 + (worse ? "<strong>B is worse</strong> than it may be." : "B is not shown to be worse than it may be.")
                 + " " + own.path("pairs").size() + " pairs would have found a change of "
-                + Markup.number(100 * decides.path("smallest_effect").asDouble(0)) + " % four times in five;";
+                + Markup.number(100 * decides.path("smallest_effect").asDouble(0)) + " % four times in five. "
+                + Markup.text(ComparisonReport.UNCORRECTED);
     }
 
     private static String change(JsonNode ratio, String end) {
@@ -75,17 +87,18 @@ final class AbSection {
     }
 
     private static void about(StringBuilder out, String name, JsonNode words) {
-        String text = words.valueStream().map(word -> word.asString("")).collect(Collectors.joining(" "));
-        out.append("<dt>" + name + "</dt><dd><code>" + Markup.text(text.isEmpty() ? "no flags of its own" : text)
-                + "</code></dd>");
+        String text = Markup.command(
+                words.valueStream().map(word -> word.asString("")).toList());
+        String shown = name.equals("Command") ? "roseinfer " + text : text.isEmpty() ? "no flags of its own" : text;
+        out.append("<dt>" + name + "</dt><dd><code>" + Markup.text(shown) + "</code></dd>");
     }
 
     private double x(double percent) {
         return LEFT + (percent + span) / (2 * span) * (WIDTH - LEFT - RIGHT);
     }
 
-    /** A line for each figure: the interval, and the ratio on it. */
-    private String intervals() {
+    /** A line for each figure: the interval, and the ratio on it. Only the figure that decides has a color. */
+    private String intervals(String metric) {
         List<Map.Entry<String, JsonNode>> all = new ArrayList<>();
         own.path("ratios").forEachEntry((figure, ratio) -> all.add(Map.entry(figure, ratio)));
         double bottom = TOP + ROW * all.size();
@@ -104,36 +117,47 @@ final class AbSection {
         for (int i = 0; i < all.size(); i++) {
             double y = TOP + ROW * (i + 0.5);
             JsonNode ratio = all.get(i).getValue();
-            boolean even =
-                    ratio.path("low").asDouble() <= 1 && ratio.path("high").asDouble() >= 1;
+            int style = all.get(i).getKey().equals(metric) ? style(metric, ratio) : Chart.NEUTRAL;
             out.append("<text class=\"tick\" text-anchor=\"end\" x=\"" + (LEFT - 8) + "\" y=\"" + Markup.at(y)
                     + "\" dy=\"4\">" + Markup.text(all.get(i).getKey().replace('_', ' ')) + "</text>");
-            out.append("<polyline class=\"s" + (even ? 0 : 4) + "\" points=\"" + Markup.at(x(percent(ratio, "low")))
-                    + "," + Markup.at(y) + " " + Markup.at(x(percent(ratio, "high"))) + "," + Markup.at(y) + "\"/>");
-            out.append("<circle class=\"m" + (even ? 0 : 4) + "\" cx=\"" + Markup.at(x(percent(ratio, "ratio")))
-                    + "\" cy=\"" + Markup.at(y) + "\" r=\"4\"/>");
+            out.append("<polyline class=\"s" + style + "\" points=\"" + Markup.at(x(percent(ratio, "low"))) + ","
+                    + Markup.at(y) + " " + Markup.at(x(percent(ratio, "high"))) + "," + Markup.at(y) + "\"/>");
+            out.append("<circle class=\"m" + style + "\" cx=\"" + Markup.at(x(percent(ratio, "ratio"))) + "\" cy=\""
+                    + Markup.at(y) + "\" r=\"4\"/>");
         }
         out.append("<text class=\"label\" text-anchor=\"middle\" x=\"" + (LEFT + WIDTH - RIGHT) / 2 + "\" y=\""
                 + (bottom + BOTTOM - 8) + "\">% of A</text></svg></figure>\n");
         return out.toString();
     }
 
-    /** The ratio of every pair, in the order they were measured: whether the machine drifted, and which pair was odd. */
+    /** Green for an improvement, red for the opposite, blue for neither. */
+    private static int style(String metric, JsonNode ratio) {
+        boolean less = ratio.path("high").asDouble(1) < 1;
+        boolean more = ratio.path("low").asDouble(1) > 1;
+        if (!less && !more) {
+            return EVEN;
+        }
+        return more == Figures.isHigherBetter(metric) ? BETTER : WORSE;
+    }
+
+    /** Both runs of every pair, in the order they were measured: whether the machine drifted, and which pair was odd. */
     private String ratios(String metric) {
-        List<Double> x = new ArrayList<>();
-        List<Double> a = new ArrayList<>();
-        List<Double> b = new ArrayList<>();
+        List<Chart.Mark> marks = new ArrayList<>();
+        double number = 0;
         for (JsonNode pair : own.path("pairs")) {
-            x.add((double) x.size() + 1);
-            a.add(pair.path("a").path(metric).asDouble(0));
-            b.add(pair.path("b").path(metric).asDouble(0));
+            number++;
+            marks.add(new Chart.Mark(EVEN, number, pair.path("a").path(metric).asDouble(0), "", false));
+            marks.add(new Chart.Mark(1, number, pair.path("b").path(metric).asDouble(0), "", false));
         }
         return new Chart(
                         metric.replace('_', ' ') + ", pair by pair",
                         "pair",
                         "",
-                        List.of(new Chart.Series("A", 0, x, a), new Chart.Series("B", 1, x, b)),
+                        List.of(
+                                new Chart.Series("A", EVEN, List.of(), List.of()),
+                                new Chart.Series("B", 1, List.of(), List.of())),
                         false)
+                .withMarks(marks)
                 .svg();
     }
 

@@ -109,8 +109,8 @@ public final class HtmlReport {
                         + " at 95 % or more of the rate at which they come");
         words.put(
                 "Interval",
-                "of a comparison: where 98 in 100 such experiments would have the ratio, by the studentized bootstrap over blocks of"
-                        + " two pairs, A B B A");
+                "of a comparison: it has the true ratio in 98 of 100 such experiments or more, by the rank-sum test of the pairs"
+                        + " measured A B against those measured B A");
         words.put("Percentiles", "interpolate linearly between the two nearest ranks; over completed requests only");
         return words;
     }

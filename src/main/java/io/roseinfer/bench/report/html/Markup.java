@@ -1,6 +1,7 @@
 package io.roseinfer.bench.report.html;
 
 import io.roseinfer.base.Printable;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -17,6 +18,13 @@ final class Markup {
                 .replace(">", "&gt;")
                 .replace("\"", "&quot;")
                 .replace("'", "&#39;");
+    }
+
+    /** Words as a command line of a shell, quoted where it needs that. */
+    static String command(List<String> words) {
+        return words.stream()
+                .map(word -> word.matches("[\\w./:=,@%+-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
+                .collect(Collectors.joining(" "));
     }
 
     /** A number with three digits that count, and no exponent where people read none. */

@@ -74,7 +74,7 @@ final class ResultDocument {
                 texts(validity.path("remedies")),
                 texts(validity.path("notes")));
         Map<String, String> about = new LinkedHashMap<>();
-        about.put("Command", "roseinfer " + String.join(" ", texts(own.path("command"))));
+        about.put("Command", "roseinfer " + Markup.command(texts(own.path("command"))));
         about.put("Date", root.path("date").asString(""));
         about(about, own);
         return new ShownRun(name, Optional.of(judged), requests, failed, engine(own), facts, about);

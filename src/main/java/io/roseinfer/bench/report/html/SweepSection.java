@@ -57,7 +57,7 @@ final class SweepSection {
         table(out);
         out.append("<dl><dt>Command</dt><dd><code>"
                 + Markup.text("roseinfer "
-                        + String.join(" ", CompareJson.command(document).words()))
+                        + Markup.command(CompareJson.command(document).words()))
                 + "</code></dd><dt>Measured on</dt><dd>"
                 + Markup.text(ResultDocument.machines(document.path("roseinfer"))) + "</dd></dl>\n");
         return out.toString();

@@ -93,7 +93,7 @@ class HtmlReportTest {
     void text_from_a_file_is_shown_and_not_obeyed() throws Exception {
         Document page = parse(HtmlReport.of(List.of(file("a<b>&.json", serve(false)))));
         assertThat(page.getDocumentElement().getTextContent())
-                .contains("--model <script>alert(1)</script>", "late by <1> & \"more\"", "a<b>&");
+                .contains("--model '<script>alert(1)</script>'", "late by <1> & \"more\"", "a<b>&");
     }
 
     @Test

@@ -182,12 +182,13 @@ class StudySectionsTest {
                         Map.of("median_e2el_ms", 100.0 + seed, "output_throughput", 50.0),
                         Map.of("median_e2el_ms", 1.1 * (100.0 + seed), "output_throughput", 50.0)))
                 .toList();
-        Comparison comparison = Comparison.of(pairs, 0);
+        Comparison comparison = Comparison.of(pairs);
         CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of("--b-flag"), "median_e2el_ms", 0.02, 1);
         String page = HtmlReport.of("c", CompareJson.of(comparison, arms, COMMAND, Map.of(), Set.of()));
         Document parsed = parse(page);
         assertThat(page).contains("B is worse", "+10.00 %", "--b-flag", "1 pairs were discarded");
-        assertThat(parsed.getElementsByTagName("circle").getLength()).isEqualTo(2);
+        assertThat(circles((Element) parsed.getElementsByTagName("svg").item(0)))
+                .hasSize(2);
         assertThat(page).doesNotContain("Over time", "Where it was measured");
     }
 
@@ -201,7 +202,7 @@ class StudySectionsTest {
                 .toList();
         CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of(), "median_itl_ms", 0, 0);
         JsonNode machine = StrictJson.parse("{\"cpu\":\"a processor\",\"gpu\":null}".getBytes(StandardCharsets.UTF_8));
-        ObjectNode document = CompareJson.of(Comparison.of(pairs, 0), arms, COMMAND, Map.of(), Set.of(machine));
+        ObjectNode document = CompareJson.of(Comparison.of(pairs), arms, COMMAND, Map.of(), Set.of(machine));
         String page = HtmlReport.of("c", document);
         parse(page);
         assertThat(page)
@@ -210,5 +211,57 @@ class StudySectionsTest {
                         "<th>median itl ms</th><td>2</td><td>3</td><td colspan=\"4\">0 in some run</td>",
                         "<dt>Measured on</dt><dd>a processor</dd>")
                 .doesNotContain("changes by");
+    }
+
+    private static Document comparison(String metric, double factor) throws Exception {
+        List<Comparison.Pair> pairs = LongStream.range(0, 10)
+                .mapToObj(seed -> new Comparison.Pair(
+                        seed,
+                        Map.of("median_e2el_ms", 100.0 + seed, "request_goodput", 50.0),
+                        Map.of("median_e2el_ms", factor * (100.0 + seed), "request_goodput", 50.0 * factor)))
+                .toList();
+        CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of("--b-flag", "two words"), metric, 0, 0);
+        return parse(HtmlReport.of("c", CompareJson.of(Comparison.of(pairs), arms, COMMAND, Map.of(), Set.of())));
+    }
+
+    @Test
+    void only_the_figure_that_decides_has_a_color_and_an_improvement_is_green() throws Exception {
+        for (double factor : new double[] {0.5, 1, 2}) {
+            for (String metric : List.of("median_e2el_ms", "request_goodput")) {
+                boolean better = metric.equals("request_goodput") == (factor > 1);
+                String style = factor == 1 ? "m0" : better ? "m7" : "m4";
+                assertThat(circles((Element) comparison(metric, factor)
+                                .getElementsByTagName("svg")
+                                .item(0)))
+                        .as(metric + " times " + factor)
+                        .containsExactlyInAnyOrder("m6", style);
+            }
+        }
+    }
+
+    @Test
+    void collapse_to_0_is_red_and_a_figure_without_a_ratio_is_not_green() throws Exception {
+        for (double b : new double[] {0, 5}) {
+            List<Comparison.Pair> pairs = LongStream.range(0, 10)
+                    .mapToObj(seed -> new Comparison.Pair(
+                            seed,
+                            Map.of("request_goodput", 20.0 - 2 * seed),
+                            Map.of("request_goodput", seed < 5 ? b : 0)))
+                    .toList();
+            CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of(), "request_goodput", 0, 0);
+            String page = HtmlReport.of("c", CompareJson.of(Comparison.of(pairs), arms, COMMAND, Map.of(), Set.of()));
+            Document unused = parse(page);
+            assertThat(page).contains(b == 0 ? "verdict bad" : "verdict warn").doesNotContain("verdict good");
+        }
+    }
+
+    @Test
+    void commands_on_the_page_are_quoted_for_a_shell() throws Exception {
+        CompareJson.Command command =
+                new CompareJson.Command(List.of("bench", "ab", "--b", "--seed 1", "--a="), List.of());
+        CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of("it's"), "x", 0, 0);
+        String page = HtmlReport.of("c", CompareJson.of(Comparison.of(List.of()), arms, command, Map.of(), Set.of()));
+        assertThat(parse(page).getElementsByTagName("main").item(0).getTextContent())
+                .contains("roseinfer bench ab --b '--seed 1' --a=", "'it'\\''s'");
     }
 }
