@@ -9,6 +9,7 @@ import io.roseinfer.hub.download.HubSettings;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
@@ -32,6 +33,8 @@ public record Settings(
         Map<String, String> environment,
         Cuda cuda,
         EngineOptions engine) {
+
+    private static final Set<String> OWN_VARIABLES = Set.of(Roseinfer.PROFILER_LIBRARY, Roseinfer.SIM_FAULTS);
 
     /** Where a model runs. */
     public enum Device {
@@ -109,17 +112,12 @@ public record Settings(
         Objects.requireNonNull(model, "model");
         Objects.requireNonNull(placement, "placement");
         Objects.requireNonNull(precision, "precision");
-        environment = Objects.requireNonNull(environment, "environment").entrySet().stream()
-                .filter(variable -> isRead(variable.getKey()))
+        Set<String> read = HubSettings.read(Objects.requireNonNull(environment, "environment"));
+        environment = environment.entrySet().stream()
+                .filter(variable -> read.contains(variable.getKey()) || OWN_VARIABLES.contains(variable.getKey()))
                 .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
         Objects.requireNonNull(cuda, "cuda");
         Objects.requireNonNull(engine, "engine");
-    }
-
-    private static boolean isRead(String variable) {
-        return HubSettings.VARIABLES.contains(variable)
-                || variable.equals(Roseinfer.PROFILER_LIBRARY)
-                || variable.equals(Roseinfer.SIM_FAULTS);
     }
 
     /** A model on the best device, with everything else at its default and the process's own environment. */

@@ -21,5 +21,8 @@ class SettingsTest {
     @Test
     void only_variables_that_are_read_are_kept() {
         assertThat(settings.environment()).containsOnlyKeys("HF_TOKEN", "HOME", "https_proxy");
+        Map<String, String> referring =
+                Map.of("HF_HOME", "$SCRATCH/${USER}", "SCRATCH", "/s", "USER", "me", "LANG", "C");
+        assertThat(settings.withEnvironment(referring).environment()).containsOnlyKeys("HF_HOME", "SCRATCH", "USER");
     }
 }

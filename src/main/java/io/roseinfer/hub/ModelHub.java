@@ -68,7 +68,7 @@ public final class ModelHub {
         }
         if (settings.offline()) {
             throw new BadModel("model " + cache.whatIsMissing(id)
-                    + ", and downloads are off (HF_HUB_OFFLINE or --offline); allow them, run `hf download "
+                    + ", and downloads are off (HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE or --offline); allow them, run `hf download "
                     + id.text() + (id.revision().equals(HubId.MAIN) ? "" : " --revision " + id.revision())
                     + "` where there is a network and copy the cache, or give --model a local directory");
         }
@@ -105,7 +105,7 @@ public final class ModelHub {
         if (settings.offline()) {
             throw new BadModel(
                     cause.getMessage() + "; the file in the cache is damaged, " + finding
-                            + "; allow downloads (without HF_HUB_OFFLINE and --offline) and it is downloaded again, or delete it",
+                            + "; allow downloads (without HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE and --offline) and it is downloaded again, or delete it",
                     cause);
         }
         listener.warning("a file in the cache is damaged and is downloaded again, " + finding);

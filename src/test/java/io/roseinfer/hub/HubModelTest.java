@@ -39,6 +39,19 @@ class HubModelTest extends HubTestBase {
                 .hasMessageContaining("is not in the cache " + cache.resolve(".cache/huggingface/hub"));
     }
 
+    @Test
+    void saved_token_is_not_sent_if_implicit_tokens_are_disabled() throws IOException {
+        Files.writeString(cache.resolve("token"), "hf_saved");
+        hub.file("config.json", utf8("[]"));
+        Map<String, String> environment = Map.of("HF_HOME", cache.toString());
+        assertThatThrownBy(() -> load(environment)).isInstanceOf(BadModel.class);
+        assertThat(hub.seen()).isNotEmpty().allMatch(FakeHub.Seen::hasToken);
+        int before = hub.seen().size();
+        Map<String, String> disabled = Map.of("HF_HOME", cache.toString(), "HF_HUB_DISABLE_IMPLICIT_TOKEN", "true");
+        assertThatThrownBy(() -> load(disabled)).isInstanceOf(BadModel.class);
+        assertThat(hub.seen().subList(before, hub.seen().size())).isNotEmpty().noneMatch(FakeHub.Seen::hasToken);
+    }
+
     @ParameterizedTest
     @CsvSource({"HF_ENDPOINT,not an address", "HF_TOKEN,two words", "HF_TOKEN_PATH,/", "https_proxy,socks5://x"})
     void cached_model_needs_neither_hub_nor_token(String variable, String value) throws IOException {

@@ -20,17 +20,17 @@ public final class HubSettings {
     public static final URI DEFAULT_ENDPOINT = URI.create("https://huggingface.co");
 
     /** The names of the environment variables that {@link #from} reads. */
-    public static final Set<String> VARIABLES = Stream.concat(
+    public static final Set<String> VARIABLES = Stream.of(
+                    HubVariables.PATHS.stream(),
                     Stream.of(
-                            "HF_HUB_CACHE",
-                            "HF_HOME",
-                            "XDG_CACHE_HOME",
-                            "HOME",
                             "HF_ENDPOINT",
                             "HF_TOKEN",
-                            "HF_TOKEN_PATH",
-                            "HF_HUB_OFFLINE"),
+                            "HUGGING_FACE_HUB_TOKEN",
+                            "HF_HUB_DISABLE_IMPLICIT_TOKEN",
+                            "HF_HUB_OFFLINE",
+                            "TRANSFORMERS_OFFLINE"),
                     HubProxies.variableNames())
+            .flatMap(names -> names)
             .collect(Collectors.toUnmodifiableSet());
 
     private final Setting<Path> cacheDirectory;
@@ -59,7 +59,8 @@ public final class HubSettings {
     /**
      * Reads {@link #VARIABLES}; an empty variable counts as absent.
      * Without {@code HF_TOKEN}, the token is the one that {@code hf auth login} has left in {@code HF_TOKEN_PATH} or in the file
-     * {@code token} of {@code HF_HOME}. Without {@code HOME}, the home directory is the one that the system knows for the user.
+     * {@code token} of {@code HF_HOME}. {@code HF_HUB_DISABLE_IMPLICIT_TOKEN} withholds both. Without {@code HOME}, the home
+     * directory is the one that the system knows for the user. Paths may refer to variables as {@code $NAME}.
      *
      * @param environment the process's environment, or any other
      */
@@ -80,6 +81,13 @@ public final class HubSettings {
                 Setting.read(variables::token),
                 variables.offline(),
                 HubProxies.from(environment));
+    }
+
+    /** Returns the names of the variables in an environment that {@link #from} reads, with those that paths refer to. */
+    public static Set<String> read(Map<String, String> environment) {
+        return Stream.concat(VARIABLES.stream(), HubVariables.references(environment))
+                .filter(environment::containsKey)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /** The same, but without network. */

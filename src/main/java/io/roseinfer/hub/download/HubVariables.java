@@ -11,10 +11,15 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The variables of the hub's settings, read one by one and checked; an unusable one is a BadInput.
@@ -25,16 +30,25 @@ record HubVariables(Map<String, String> environment, String userHome) {
     /** Java's {@code user.home} for a user whom the system does not know. */
     static final String NO_HOME = "?";
 
+    /** Variables whose values are paths, in which {@code $NAME} and {@code ${NAME}} are expanded. */
+    static final List<String> PATHS =
+            List.of("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME", "HF_TOKEN_PATH");
+
     private static final Set<String> TRUE = Set.of("1", "on", "yes", "true");
+    private static final Pattern REFERENCE = Pattern.compile("\\$(\\w+|\\{[^}]*})");
 
     boolean offline() {
-        return variable("HF_HUB_OFFLINE")
-                .filter(value -> TRUE.contains(value.toLowerCase(Locale.ROOT)))
+        return isTrue(variable("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"));
+    }
+
+    private static boolean isTrue(Optional<String> value) {
+        return value.filter(text -> TRUE.contains(text.toLowerCase(Locale.ROOT)))
                 .isPresent();
     }
 
     Path cacheDirectory() {
-        return path("HF_HUB_CACHE").orElseGet(() -> settingsDirectory().resolve("hub"));
+        return path("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
+                .orElseGet(() -> settingsDirectory().resolve("hub"));
     }
 
     private Path settingsDirectory() {
@@ -49,22 +63,39 @@ record HubVariables(Map<String, String> environment, String userHome) {
         if (home.equals(NO_HOME)) {
             throw new BadInput("there is no home directory to keep models in; set HOME, or HF_HOME to a directory");
         }
-        return path("HOME", home);
+        return toPath("HOME", home);
     }
 
-    private Optional<Path> path(String name) {
-        return variable(name).map(value -> {
+    private Optional<Path> path(String... names) {
+        return variable(names).map(value -> {
             boolean underHome = value.equals("~") || value.startsWith("~/");
-            return underHome ? home().resolve(value.substring(Math.min(2, value.length()))) : path(name, value);
+            return underHome
+                    ? home().resolve(toPath(names[0], value.substring(Math.min(2, value.length()))))
+                    : toPath(names[0], value);
         });
     }
 
-    private static Path path(String name, String value) {
+    private Path toPath(String name, String value) {
         try {
-            return Path.of(value);
+            return Path.of(REFERENCE
+                    .matcher(value)
+                    .replaceAll(reference -> Matcher.quoteReplacement(
+                            environment.getOrDefault(referenced(reference), reference.group()))));
         } catch (InvalidPathException e) {
             throw new BadInput(name + "=" + Quoted.name(value) + " is no usable path", e);
         }
+    }
+
+    /** Returns the names of the variables that the values of other variables refer to. */
+    static Stream<String> references(Map<String, String> environment) {
+        return PATHS.stream()
+                .map(name -> environment.getOrDefault(name, ""))
+                .flatMap(value -> REFERENCE.matcher(value).results().map(HubVariables::referenced));
+    }
+
+    private static String referenced(MatchResult reference) {
+        String name = reference.group(1);
+        return name.startsWith("{") ? name.substring(1, name.length() - 1) : name;
     }
 
     URI endpoint() {
@@ -92,7 +123,10 @@ record HubVariables(Map<String, String> environment, String userHome) {
     }
 
     Optional<String> token() {
-        Optional<String> token = variable("HF_TOKEN");
+        if (isTrue(variable("HF_HUB_DISABLE_IMPLICIT_TOKEN"))) {
+            return Optional.empty();
+        }
+        Optional<String> token = variable("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN");
         if (token.isPresent()) {
             return token.map(value -> checked(value, "HF_TOKEN"));
         }
@@ -124,8 +158,12 @@ record HubVariables(Map<String, String> environment, String userHome) {
         return token;
     }
 
-    private Optional<String> variable(String name) {
-        return Optional.ofNullable(environment.get(name)).map(String::strip).filter(value -> !value.isEmpty());
+    /** Returns the value of the first of these variables that has one. */
+    private Optional<String> variable(String... names) {
+        return Stream.of(names)
+                .map(name -> environment.getOrDefault(name, "").strip())
+                .filter(value -> !value.isEmpty())
+                .findFirst();
     }
 
     /** Without the values, one of which is the token. */

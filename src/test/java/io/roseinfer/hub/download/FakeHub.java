@@ -33,6 +33,10 @@ public final class FakeHub implements AutoCloseable {
         Optional<String> header(String name) {
             return Optional.ofNullable(headers.get(name));
         }
+
+        public boolean hasToken() {
+            return header("Authorization").isPresent();
+        }
     }
 
     private final HttpServer hub = server();

@@ -21,6 +21,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What goes wrong on the way, and what is made of it. */
 class HubFailureTest extends HubTestBase {
@@ -225,7 +227,7 @@ class HubFailureTest extends HubTestBase {
     @Test
     void unauthorized_without_token_says_to_set_one() {
         everyHeadAnswers(FakeHub.status(401));
-        assertDownloadFails("401, the repository does not exist or is private; check the id, or set HF_TOKEN");
+        assertDownloadFails("401, there is no such repository, or it is private; check the id, or set HF_TOKEN");
     }
 
     @Test
@@ -237,12 +239,27 @@ class HubFailureTest extends HubTestBase {
                 .hasMessageNotContaining("hf_secret");
     }
 
-    @Test
-    void gated_repository_says_where_to_ask_and_what_the_server_says() {
+    @ParameterizedTest
+    @ValueSource(ints = {401, 403})
+    void gated_repository_says_where_to_ask_and_what_the_server_says(int status) {
         everyHeadAnswers(
-                FakeHub.status(403, "X-Error-Code", "GatedRepo", "X-Error-Message", "Access is \"restricted\""));
-        assertDownloadFails("403, the repository is gated; ask for access at " + hub.endpoint() + "/owner/small"
-                + " and set HF_TOKEN (the server says: \"Access is \\\"restricted\\\"\")");
+                FakeHub.status(status, "X-Error-Code", "GatedRepo", "X-Error-Message", "Access is \"restricted\""));
+        String page = hub.endpoint() + "/owner/small";
+        assertDownloadFails(status + ", the repository is gated; ask for access at " + page + " and set HF_TOKEN");
+        assertDownloadFails("(the server says: \"Access is \\\"restricted\\\"\")");
+        assertThatThrownBy(() -> download(settings(Optional.of("hf_secret")), DownloadListener.SILENT))
+                .hasMessageContaining(status + ", the repository is gated; ask for access at " + page)
+                .hasMessageContaining("account of the token")
+                .hasMessageNotContaining("hf_secret");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {401, 404})
+    void error_code_says_more_than_the_status(int status) {
+        everyHeadAnswers(FakeHub.status(status, "X-Error-Code", "RepoNotFound"));
+        assertDownloadFails(status + ", there is no such repository, or it is private; check the id, or set HF_TOKEN");
+        everyHeadAnswers(FakeHub.status(status, "X-Error-Code", "RevisionNotFound"));
+        assertDownloadFails(status + ", the repository has no branch, tag or commit main");
     }
 
     @Test
@@ -250,7 +267,7 @@ class HubFailureTest extends HubTestBase {
         try (HubClient client = client(settings(), DownloadListener.SILENT, TIMEOUTS)) {
             assertThatThrownBy(() -> download(client, new HubId("owner/unknown")))
                     .isInstanceOf(BadModel.class)
-                    .hasMessageContaining("404, there is no such repository; check the id");
+                    .hasMessageContaining("404, there is no such repository, or it is private; check the id");
         }
         hub.replace("hub", "HEAD", "config.json", FakeHub.status(404, "X-Error-Code", "EntryNotFound"));
         assertDownloadFails("404, the repository has no such file");

@@ -41,6 +41,48 @@ class HubSettingsTest {
     }
 
     @Test
+    void old_names_of_variables_are_read_if_the_new_ones_are_absent() {
+        Map<String, String> environment = new HashMap<>(Map.of(
+                "HUGGINGFACE_HUB_CACHE", "/old", "TRANSFORMERS_OFFLINE", "1", "HUGGING_FACE_HUB_TOKEN", "hf_old"));
+        assertThat(from(environment).cacheDirectory()).isEqualTo(Path.of("/old"));
+        assertThat(from(environment).offline()).isTrue();
+        assertThat(from(environment).token()).hasValue("hf_old");
+        environment.putAll(Map.of("HF_HUB_CACHE", "/new", "HF_HUB_OFFLINE", "0", "HF_TOKEN", "hf_new"));
+        assertThat(from(environment).cacheDirectory()).isEqualTo(Path.of("/new"));
+        assertThat(from(environment).offline()).isFalse();
+        assertThat(from(environment).token()).hasValue("hf_new");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "$HOME/hf,/home/u/hf",
+        "${HOME}/hf,/home/u/hf",
+        "/a/$SCRATCH$HOME,/a/s//home/u",
+        "~/$SCRATCH,/home/u/s",
+        "/a/$UNSET/b,/a/$UNSET/b",
+        "/a/$,/a/$",
+        "/a/${HOME,/a/${HOME"
+    })
+    void variables_within_paths_are_expanded(String value, String path) {
+        Map<String, String> environment = Map.of("HOME", "/home/u", "SCRATCH", "s", "HF_HUB_CACHE", value);
+        assertThat(from(environment).cacheDirectory()).isEqualTo(Path.of(path));
+        assertThat(HubSettings.read(environment))
+                .containsAll(value.contains("$SCRATCH") ? Set.of("SCRATCH") : Set.of());
+    }
+
+    @Test
+    void token_is_none_if_implicit_tokens_are_disabled(@TempDir Path folder) throws IOException {
+        Files.writeString(folder.resolve("token"), "hf_login\n");
+        Map<String, String> environment =
+                new HashMap<>(Map.of("HF_HOME", folder.toString(), "HF_HUB_DISABLE_IMPLICIT_TOKEN", "1"));
+        assertThat(from(environment).token()).isEmpty();
+        environment.put("HF_TOKEN", "hf_given");
+        assertThat(from(environment).token()).isEmpty();
+        environment.put("HF_HUB_DISABLE_IMPLICIT_TOKEN", "0");
+        assertThat(from(environment).token()).hasValue("hf_given");
+    }
+
+    @Test
     void endpoint_loses_its_last_slash_and_has_a_default() {
         assertThat(from(Map.of()).endpoint()).hasToString("https://huggingface.co");
         assertThat(from(Map.of("HF_ENDPOINT", "http://mirror:8080/hf/")).endpoint())
