@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
 import io.roseinfer.Roseinfer;
+import io.roseinfer.backend.cpu.AvailableMemory;
 import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuFeatures;
 import io.roseinfer.backend.cpu.CpuOptions;
@@ -50,7 +51,7 @@ final class DoctorCommand implements io.roseinfer.cli.terminal.Command {
         report.line("roseinfer", RootCommand.VERSION);
         report.line("Java", Machine.jdk() + ", " + System.getProperty("java.home"));
         cpu(report, machine);
-        report.find("Memory", DoctorCommand::memory);
+        report.find("Memory", () -> memory(AvailableMemory.here()));
         gpu(report, machine);
         hub(report, terminal.environment());
         model(report, terminal);
@@ -70,13 +71,13 @@ final class DoctorCommand implements io.roseinfer.cli.terminal.Command {
         });
     }
 
-    private static String memory() {
+    static String memory(AvailableMemory available) {
         var system = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         return String.format(
                 Locale.ROOT,
-                "%.1f GiB, %.1f GiB of it free; Java heap up to %.1f GiB, weights and KV cache outside of it",
+                "%.1f GiB, %.1f GiB of it available; Java heap up to %.1f GiB, weights and KV cache outside of it",
                 system.getTotalMemorySize() / GIB,
-                system.getFreeMemorySize() / GIB,
+                available.bytes() / GIB,
                 Runtime.getRuntime().maxMemory() / GIB);
     }
 
@@ -87,7 +88,7 @@ final class DoctorCommand implements io.roseinfer.cli.terminal.Command {
                 "CUDA kernels",
                 () -> KernelImages.find()
                         .map(KernelImages::description)
-                        .orElse("none in this build: there was no nvcc that could compile them"));
+                        .orElse("none in this build, which was made without nvcc"));
         report.find("NVTX ranges", NvtxRanges::binding);
         try (CudaBackend cuda = CudaBackend.open(CudaOptions.defaults(), Clock.system())) {
             report.line("CUDA backend", cuda.description());
@@ -117,8 +118,8 @@ final class DoctorCommand implements io.roseinfer.cli.terminal.Command {
         report.find(
                 "Model hub",
                 () -> hub.offline()
-                        ? "not used, HF_HUB_OFFLINE is set"
-                        : hub.endpoint().toString());
+                        ? "not used, downloads are off (HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE)"
+                        : hub.endpoint() + ", not contacted by this report");
         report.find("Hub token", () -> hub.token().isPresent() ? "set" : "none; public models need none");
         hub.tokenWarning().ifPresent(report::advise);
     }

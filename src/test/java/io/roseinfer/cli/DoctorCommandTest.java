@@ -3,6 +3,7 @@ package io.roseinfer.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.roseinfer.backend.cpu.AvailableMemory;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.cli.CliRunner.Outcome;
@@ -64,6 +65,14 @@ class DoctorCommandTest {
         assertThat(outcome.code()).isZero();
         assertThat(parts(outcome)).containsAll(PARTS).contains("Memory plan");
         assertThat(outcome.err()).isEmpty();
+    }
+
+    @Test
+    void memory_counts_what_the_kernel_can_free_as_available() throws IOException {
+        Files.writeString(
+                Files.createDirectory(folder.resolve("proc")).resolve("meminfo"),
+                "MemFree: 1048576 kB\nMemAvailable: 4194304 kB\n");
+        assertThat(DoctorCommand.memory(new AvailableMemory(folder))).contains(" 4.0 GiB of it available");
     }
 
     /** What every command that talks to the hub would be refused for. */
@@ -150,6 +159,8 @@ class DoctorCommandTest {
                 CliRunner.run(Map.of("HF_HOME", "/models", "HF_HUB_OFFLINE", "1"), "doctor", "--device", "cpu");
         assertThat(outcome.out())
                 .contains("Model cache    /models/hub, which the first download makes\n")
-                .contains("Model hub      not used, HF_HUB_OFFLINE is set\n");
+                .contains("Model hub      not used, downloads are off (HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE)\n");
+        assertThat(value(CliRunner.run("doctor", "--device", "cpu"), "Model hub"))
+                .isEqualTo("https://huggingface.co, not contacted by this report");
     }
 }

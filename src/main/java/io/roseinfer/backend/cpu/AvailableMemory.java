@@ -13,7 +13,7 @@ import java.util.stream.Stream;
  * The memory this process can still take before the kernel ends somebody for want of it: what Linux calls available, or the room
  * left in the control groups the process is in, where that is less. Caches of files count as free, for the kernel drops them.
  */
-final class AvailableMemory {
+public final class AvailableMemory {
     private static final String CGROUPS = "sys/fs/cgroup";
 
     /** The files of one version of control groups, and the fields of {@code memory.stat} that the kernel can take back. */
@@ -29,16 +29,17 @@ final class AvailableMemory {
     /**
      * @param root where {@code proc} and {@code sys} are, {@code /}
      */
-    AvailableMemory(Path root) {
+    public AvailableMemory(Path root) {
         this.root = root;
     }
 
-    static AvailableMemory here() {
+    /** Returns the memory of this machine. */
+    public static AvailableMemory here() {
         return new AvailableMemory(Path.of("/"));
     }
 
     /** In bytes; where the system does not tell, all the memory it has. */
-    long bytes() {
+    public long bytes() {
         return LongStream.concat(available().stream(), rooms()).min().orElseGet(AvailableMemory::total);
     }
 

@@ -87,10 +87,9 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
 
     /** The kernels of this build, or the error for a caller that needs them. */
     public static KernelImages require() {
-        return find().orElseThrow(
-                        () -> new BackendUnavailable(
-                                "device cuda: this build carries no kernels, because there was no nvcc when it was made that"
-                                        + " could compile them; put nvcc 13 on the PATH and rebuild with tools/build, or use --device cpu"));
+        return find().orElseThrow(() -> new BackendUnavailable(
+                "device cuda: this build carries no kernels, because it was made without nvcc; put nvcc 13"
+                        + " on the PATH and rebuild with tools/build, or use --device cpu"));
     }
 
     static KernelImages of(Properties manifest) {
