@@ -5,6 +5,7 @@ import io.roseinfer.cli.terminal.Terminal;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.io.PrintStream;
@@ -23,19 +24,36 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
-        Terminal terminal = process();
-        HeapWatch.start(terminal, () -> endWithoutMemory(terminal));
+        FileOutputStream errors = new FileOutputStream(standardError(System.getProperty("roseinfer.stderr")));
+        Terminal terminal = process(errors);
+        Runnable full = endingWithoutMemory(errors, "Java heap space");
+        Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
+            if (failure instanceof OutOfMemoryError) {
+                full.run();
+            }
+            StackTraces.print(failure, terminal.err());
+            terminal.err().flush();
+        });
+        String collecting = "the heap is full, and collecting garbage takes four fifths of the time or more";
+        HeapWatch.start(terminal, endingWithoutMemory(errors, collecting));
         System.exit(run(terminal, args));
     }
 
-    /** Halts, as threads that clean up at an exit would need the memory that there is not. */
-    private static void endWithoutMemory(Terminal terminal) {
-        try {
-            terminal.note(Failures.outOfMemory(
-                    "the heap is full, and collecting garbage takes four fifths of the time or more"));
-        } finally {
-            Runtime.getRuntime().halt(Failures.OUT_OF_MEMORY);
-        }
+    /**
+     * Returns an action that reports a full heap and halts. Its line is made now, and it does not exit: threads that clean up at an exit
+     * would need memory.
+     */
+    private static Runnable endingWithoutMemory(FileOutputStream errors, String seen) {
+        byte[] line = ("roseinfer: " + Failures.outOfMemory(seen) + "\n").getBytes(StandardCharsets.UTF_8);
+        return () -> {
+            try {
+                errors.write(line);
+            } catch (IOException gone) {
+                // The exit code says it, too.
+            } finally {
+                Runtime.getRuntime().halt(Failures.OUT_OF_MEMORY);
+            }
+        };
     }
 
     /** {@code java -jar} starts us without our libraries, which cannot be in the jar of a library. */
@@ -54,11 +72,10 @@ public final class Main {
                 + " -cp '" + ours + ":" + Path.of(ours).resolveSibling("lib") + "/*' " + Main.class.getName();
     }
 
-    private static Terminal process() {
+    private static Terminal process(FileOutputStream errors) {
         Map<String, String> properties = System.getProperties().stringPropertyNames().stream()
                 .filter(name -> name.startsWith("roseinfer.") || name.equals(Terminal.ENCODING))
                 .collect(Collectors.toMap(name -> name, System::getProperty));
-        FileOutputStream errors = new FileOutputStream(standardError(properties.get("roseinfer.stderr")));
         System.setErr(new PrintStream(errors, true, StandardCharsets.UTF_8));
         return new Terminal(
                 new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)),

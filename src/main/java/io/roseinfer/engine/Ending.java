@@ -6,7 +6,7 @@ import io.roseinfer.scheduler.FinishReason;
 import java.util.Optional;
 
 /**
- * How a request ended. Those that need no more than a reason exist once, so that a request can be ended where no memory is left.
+ * How a request ended.
  *
  * @param stopString the stop string that ended it, if one did
  * @param failure what it failed of; present with {@link FinishReason#ERROR}, and with no other reason

@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
 /**
@@ -51,9 +50,6 @@ public final class Engine implements AutoCloseable {
     private final Observers observers;
     private final SchedulerManager manager;
     private final TokenizeWorkers tokenizeWorkers;
-    private final Consumer<LiveRequest> endWithEngine;
-    private final Ending tokenizingOutOfMemory = Ending.failed(new InsufficientMemory(
-            "no memory was left to tokenize the prompt; give the JVM more (-Xmx), or submit less"));
     private final AtomicLong nextId = new AtomicLong();
     private final Object closing = new Object();
     private boolean closed;
@@ -88,8 +84,6 @@ public final class Engine implements AutoCloseable {
                 observers,
                 replica -> instruments(replica).and(each.apply(replica)),
                 this::endTokenizing);
-        // Made here, because it is used where there may be no memory left.
-        this.endWithEngine = manager::endWithEngine;
     }
 
     /** Those of the engine's own that hear of one replica's steps alone. */
@@ -276,20 +270,18 @@ public final class Engine implements AutoCloseable {
                 tokenizeAndHandOver(live);
             }
         } catch (RuntimeException | Error e) {
-            manager.end(live, tokenizingFailedBy(e));
+            manager.end(live, Ending.failed(tokenizingFailedBy(e)));
         }
     }
 
-    private Ending tokenizingFailedBy(Throwable e) {
-        try {
-            return switch (e) {
-                case RoseException known -> Ending.failed(known);
-                case OutOfMemoryError full -> tokenizingOutOfMemory;
-                default -> Ending.failed(new EngineStopped("tokenizing a prompt failed: " + e, e));
-            };
-        } catch (OutOfMemoryError full) {
-            return tokenizingOutOfMemory;
-        }
+    private static RoseException tokenizingFailedBy(Throwable e) {
+        return switch (e) {
+            case RoseException known -> known;
+            case OutOfMemoryError full ->
+                new InsufficientMemory(
+                        "no memory was left to tokenize the prompt; give the JVM more (-Xmx), or submit less", full);
+            default -> new EngineStopped("tokenizing a prompt failed: " + e, e);
+        };
     }
 
     private void tokenizeAndHandOver(LiveRequest live) {
@@ -401,18 +393,28 @@ public final class Engine implements AutoCloseable {
      *
      * @throws EngineStopped if the engine's thread does not end within two and a half minutes: a device or an observer holds it up. Nothing
      *     is freed then, as that thread may still use it
-     * @throws IllegalStateException on the engine's own thread, as in an action of {@link TokenStream#onDelivery}: it cannot wait for
-     *     itself
+     * @throws IllegalStateException in an action of {@link TokenStream#onDelivery} and on an engine's own thread: they cannot wait for
+     *     themselves
      */
     @Override
     public void close() {
-        manager.requireOtherThread();
+        requireWaitable();
         manager.close();
         synchronized (closing) {
             if (!closed) {
                 closed = true;
                 afterClose.run();
             }
+        }
+    }
+
+    /** Refuses to wait for the engine's threads on a thread that these may wait for. */
+    private static void requireWaitable() {
+        if (DeliveryThread.isCurrent()) {
+            throw new IllegalStateException("an engine is to be closed on the thread "
+                    + Thread.currentThread().getName()
+                    + ", which delivers tokens and cannot wait for itself: an action of onDelivery or an observer has"
+                    + " called close; have another thread close it");
         }
     }
 
@@ -429,7 +431,7 @@ public final class Engine implements AutoCloseable {
     }
 
     private void endTokenizing() {
-        tokenizeWorkers.stop(endWithEngine);
+        tokenizeWorkers.stop(manager::endWithEngine);
     }
 
     /**
@@ -442,7 +444,7 @@ public final class Engine implements AutoCloseable {
      */
     public boolean close(Duration grace) {
         Objects.requireNonNull(grace, "grace");
-        manager.requireOtherThread();
+        requireWaitable();
         try {
             manager.drain(grace);
         } finally {

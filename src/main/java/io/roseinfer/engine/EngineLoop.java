@@ -17,6 +17,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -55,7 +56,7 @@ final class EngineLoop {
             return false;
         }
 
-        /** Takes such a request, which is in no list of the loop any more. Allocates nothing. */
+        /** Takes such a request, which is in no list of the loop any more. */
         default void takeBack(LiveRequest request) {
             throw new UnsupportedOperationException("nobody takes requests back");
         }
@@ -71,8 +72,8 @@ final class EngineLoop {
     private final SharedQueue shared;
     private final Owner owner;
     private final Queue<LiveRequest> submitted = new ConcurrentLinkedQueue<>();
-    private final CancelStack cancelled = new CancelStack();
-    private final RequestList live = new RequestList();
+    private final Queue<LiveRequest> cancelled = new ConcurrentLinkedQueue<>();
+    private final LinkedHashSet<LiveRequest> live = new LinkedHashSet<>();
     private final Deadlines deadlines = new Deadlines();
     private final int[] endOfText;
 
@@ -121,22 +122,11 @@ final class EngineLoop {
         this(0, runner, kv, options, clock, observers, new SharedQueue(request -> {}), owner);
     }
 
-    /**
-     * Hands a request with its prompt's ids over, which are copied; any thread. What the request needs is allocated here: running out of memory is
-     * the caller's misfortune then, and not that of everybody who is served.
-     */
+    /** Hands a request over with its prompt's ids, which are copied; any thread. */
     void submit(LiveRequest request, int[] prompt) {
         request.attach(sequenceOf(request, prompt));
         charge(request);
-        boolean handedOver = false;
-        try {
-            submitted.add(request);
-            handedOver = true;
-        } finally {
-            if (!handedOver) {
-                discharge(request);
-            }
-        }
+        submitted.add(request);
     }
 
     private void charge(LiveRequest request) {
@@ -183,7 +173,7 @@ final class EngineLoop {
 
     /** Asks for a request's end; any thread, any number of times. */
     void cancel(LiveRequest request) {
-        cancelled.push(request);
+        cancelled.add(request);
         owner.wake();
     }
 
@@ -268,23 +258,18 @@ final class EngineLoop {
 
     /** Takes in a request from the shared queue; on the loop's thread. */
     void take(LiveRequest request) {
-        // First: what is in this list is not lost, whatever there is no memory for.
-        live.addLast(request);
+        live.add(request);
         request.sequence().orElseThrow().moveTo(scheduler.pool());
         charge(request);
         schedule(request);
     }
 
     private void takeCancels() {
-        LiveRequest request = cancelled.takeAll();
-        while (request != null) {
-            LiveRequest before = request.cancelledBefore;
-            request.cancelledBefore = null;
-            // A request that has not been taken in yet is met by its own flag when it is.
+        for (LiveRequest request = cancelled.poll(); request != null; request = cancelled.poll()) {
+            // A request that is not in the list yet is ended when it is enqueued, because it is marked.
             if (live.contains(request)) {
                 scheduler.end(request.sequence().orElseThrow(), FinishReason.CANCELLED);
             }
-            request = before;
         }
     }
 
@@ -299,7 +284,7 @@ final class EngineLoop {
     }
 
     private void enqueue(LiveRequest request) {
-        live.addLast(request);
+        live.add(request);
         schedule(request);
     }
 
@@ -308,9 +293,7 @@ final class EngineLoop {
             finish(request, Ending.CANCELLED, clock.nanos());
         } else {
             scheduler.add(request.sequence().orElseThrow());
-            if (request.hasDeadline()) {
-                deadlines.add(request);
-            }
+            deadlines.add(request);
         }
     }
 
@@ -347,10 +330,7 @@ final class EngineLoop {
             if (!plan.hasYielded(row)) {
                 continue;
             }
-            LiveRequest request = requestOf(sequence);
-            if (!request.makeRoom()) {
-                scheduler.end(sequence, FinishReason.ERROR);
-            } else if (request.stopsAt(plan.yielded(row))) {
+            if (requestOf(sequence).stopsAt(plan.yielded(row))) {
                 scheduler.end(sequence, FinishReason.STOP);
             }
         }
@@ -438,45 +418,26 @@ final class EngineLoop {
     }
 
     /**
-     * Ends every request there is, but for those that its owner takes back; the loop must not be turned afterwards. Needs no memory,
-     * and forgets a request only after its ending, so it can be called again if it fails.
+     * Ends every request there is, but for those that its owner takes back; the loop must not be turned afterwards. A request leaves
+     * the loop's lists only with its ending, so a call that fails can be repeated.
      *
      * @param onCut is called before each ending
      */
     void endAll(Ending ending, Runnable onCut) {
-        for (LiveRequest request = live.first(); request != null; request = live.first()) {
-            if (canGiveBack(request)) {
-                giveBack(request);
-            } else {
-                onCut.run();
-                finish(request, ending, clock.nanos());
-            }
+        for (LiveRequest request = submitted.poll(); request != null; request = submitted.poll()) {
+            live.add(request);
         }
-        for (LiveRequest request = submitted.peek(); request != null; request = submitted.peek()) {
-            if (canGiveBack(request)) {
-                // First: somebody else may have it at once.
-                submitted.poll();
+        while (!live.isEmpty()) {
+            LiveRequest request = live.getFirst();
+            if (request.isUntouched() && owner.takesBack()) {
+                request.attach(sequenceOf(request, request.promptIds()));
                 giveBack(request);
             } else {
                 onCut.run();
                 finish(request, ending, clock.nanos());
-                submitted.poll();
             }
         }
         load.nothingRuns();
-    }
-
-    /** Whether somebody else can serve a request from its beginning, for which it is made ready; there may be no memory for that. */
-    private boolean canGiveBack(LiveRequest request) {
-        if (!request.isUntouched() || !owner.takesBack()) {
-            return false;
-        }
-        try {
-            request.attach(sequenceOf(request, request.promptIds()));
-        } catch (OutOfMemoryError full) {
-            return false;
-        }
-        return true;
     }
 
     private void giveBack(LiveRequest request) {

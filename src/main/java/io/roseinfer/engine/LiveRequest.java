@@ -3,7 +3,6 @@ package io.roseinfer.engine;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
-import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.observe.ObservedRequest;
@@ -54,10 +53,6 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     private static final long[] NO_PREFIXES = {};
 
-    /** Made while there is memory. */
-    private static final Ending WITHOUT_ROOM = Ending.failed(new InsufficientMemory(
-            "no memory was left for the tokens of this request; give the JVM more (-Xmx), or submit less"));
-
     private final long id;
     private final GenerationRequest request;
     private final long seed;
@@ -76,8 +71,6 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private boolean admitted;
     private long admittedNanos;
     private int cachedTokens;
-    /** Whether there was no memory for a token; for the engine's thread. */
-    private boolean withoutRoom;
 
     private volatile @Nullable EngineLoop loop;
     private long[] prefixes = NO_PREFIXES;
@@ -87,35 +80,6 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private boolean touched;
     /** The text that the token {@link #stopsAt} was asked about last has made certain. */
     private String certainText = "";
-
-    @Nullable
-    LiveRequest previous;
-
-    @Nullable
-    LiveRequest next;
-
-    @Nullable
-    RequestList list;
-
-    /** The one below it in the {@link CancelStack}. */
-    @Nullable
-    LiveRequest cancelledBefore;
-
-    /** The one that was given back to the {@link SharedQueue} before it. */
-    @Nullable
-    LiveRequest returnedBefore;
-
-    // Its links in {@link Deadlines}.
-    boolean isTimed;
-
-    @Nullable
-    LiveRequest laterDue;
-
-    @Nullable
-    LiveRequest siblingDue;
-
-    @Nullable
-    LiveRequest beforeDue;
 
     LiveRequest(long id, GenerationRequest request, long seed, int contextLength, Optional<Tokenizer> tokenizer) {
         this.id = id;
@@ -312,7 +276,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     }
 
     /**
-     * Ends the request for its reader; for who claimed the ending. Allocates nothing.
+     * Ends the request for its reader; for who claimed the ending.
      *
      * @return whether this was the first ending
      */
@@ -341,11 +305,6 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         sequence = newSequence;
     }
 
-    /** As {@link #sequence} says, without allocating. */
-    boolean hasSequence() {
-        return sequence != null;
-    }
-
     Optional<Sequence> sequence() {
         return Optional.ofNullable(sequence);
     }
@@ -367,9 +326,6 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     /** How its sequence ended: a stop string that the last of the allowed tokens completes is what ended it. */
     Ending endingOf(Sequence ended) {
-        if (withoutRoom) {
-            return WITHOUT_ROOM;
-        }
         if (stops != null && stops.matched()) {
             return Ending.stoppedBy(stops.match().orElseThrow());
         }
@@ -386,16 +342,6 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return new DeviceFailure(
                 "the model's logits were not finite for this request; check the weights with NaN or infinity in mind",
                 true);
-    }
-
-    /**
-     * Makes room for one more token.
-     *
-     * @return false if there is no memory for it; the request has failed then, and {@link #write} drops the token
-     */
-    boolean makeRoom() {
-        withoutRoom = !tokens.makeRoom();
-        return !withoutRoom;
     }
 
     /** Whether the text with this token holds a stop string. Costs nothing for requests without any. */
@@ -417,10 +363,6 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     /** Writes the token that {@link #stopsAt} was asked about last for the reader; it is that of a sample of a step. */
     void write(int token, long nanos, long step, StepOutputs outputs, int sample) {
         touched = true;
-        if (withoutRoom) {
-            return;
-        }
-        // First: an engine that dies here, of having no memory for it, delivers what has been written.
         if (stops != null && detokenizer != null) {
             tokens.writeText(certainText, stops.restIfEndedBy(detokenizer.unfinished()));
         }

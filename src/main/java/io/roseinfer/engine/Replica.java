@@ -18,19 +18,10 @@ import org.jspecify.annotations.Nullable;
  * An engine loop on a thread of its own, over a device of its own. It admits, prefills and decodes; where there is nothing to do, its
  * thread is parked.
  *
- * <p>Its thread's last act ends what it has, or gives it back to be served by another. That needs no memory, because the thread may
- * have died of having none left.
+ * <p>Its thread's last act ends what it has, or gives it back to be served by another. An {@link OutOfMemoryError} is a failure as
+ * any other: what cannot be ended for lack of memory is ended by {@link SchedulerManager#close}.
  */
 final class Replica implements EngineLoop.Owner {
-    /**
-     * Memory kept back for the end: no reader can be woken where there is none at all, and no reader that sleeps lets go of what
-     * it has.
-     */
-    private static final int RESERVE_BYTES = 4 << 20;
-
-    /** Between two attempts at ending everything; others free memory meanwhile. */
-    private static final long RETRY_NANOS = 1_000_000;
-
     /** Between two looks at the clock by who waits for the worker. */
     private static final long LOOK_NANOS = 10_000_000;
 
@@ -38,19 +29,12 @@ final class Replica implements EngineLoop.Owner {
     private final EngineLoop loop;
     private final Clock clock;
     private final CountDownLatch stopped = new CountDownLatch(1);
-    private final Ending outOfMemory;
-    private final Ending lostToMemory;
     private final Thread worker;
     private volatile boolean parked;
-
-    @SuppressWarnings("UnusedVariable") // it is there to be let go
-    private volatile byte @Nullable [] reserve = new byte[RESERVE_BYTES];
+    private boolean hasLeft;
 
     /** How its requests end that nobody takes back. */
     private volatile @Nullable Ending death;
-
-    /** Made once: where memory has run out, nothing can be made. */
-    private final Runnable onCut;
 
     /**
      * A replica whose worker has not been started.
@@ -68,17 +52,9 @@ final class Replica implements EngineLoop.Owner {
             Observers observers) {
         this.manager = manager;
         this.clock = clock;
-        this.onCut = manager::noteCut;
         this.loop = new EngineLoop(index, runner, kv, options, clock, observers, manager.shared(), this);
-        this.outOfMemory = Ending.failed(new EngineStopped(
-                "the engine stopped: it ran out of memory", new OutOfMemoryError("nothing left to say where")));
-        this.lostToMemory = Ending.failed(new ReplicaStopped(lost(index) + "it ran out of memory"));
         String name = index == 0 ? "roseinfer-engine" : "roseinfer-engine-" + index;
-        this.worker = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
-    }
-
-    private static String lost(int index) {
-        return "engine " + index + " stopped, and this request with it; the others go on, so submit it again: ";
+        this.worker = Thread.ofPlatform().name(name).daemon().unstarted(() -> DeliveryThread.run(this::run));
     }
 
     void start() {
@@ -108,9 +84,7 @@ final class Replica implements EngineLoop.Owner {
         wake();
         if (stopped.getCount() == 0) {
             // The worker may have ended everything just before this request came in.
-            endLeftovers();
-            manager.wakeOne();
-            manager.endUnrouted();
+            endRemaining();
         }
     }
 
@@ -158,8 +132,8 @@ final class Replica implements EngineLoop.Owner {
                 }
             }
             loop.quiesce();
-            boolean unused = manager.leave(this, null);
-        } catch (RuntimeException | Error e) {
+            boolean unused = leave(Optional.empty());
+        } catch (Throwable e) { // also a checked exception, which other languages throw where none is declared
             die(e);
         } finally {
             end();
@@ -168,13 +142,16 @@ final class Replica implements EngineLoop.Owner {
 
     /** The worker's last act. */
     private void end() {
-        reserve = null;
         try {
-            endForCertain();
+            if (!hasLeft) {
+                // It failed for lack of memory, and there was too little to say so.
+                boolean unused = leave(Optional.empty());
+            }
+            endRemaining();
         } finally {
             stopped.countDown();
-            // Who was handed over after the first of the two and before the count went down.
-            endForCertain();
+            // Requests that were handed over after the first call and before the count went down.
+            endRemaining();
         }
     }
 
@@ -194,92 +171,64 @@ final class Replica implements EngineLoop.Owner {
     }
 
     private void die(Throwable failure) {
-        Ending ending = stoppedBy(failure);
-        boolean last = manager.leave(this, ending);
-        death = last ? ending : lostBy(failure);
+        EngineStopped stopped = new EngineStopped("the engine stopped: " + describe(failure), failure);
+        boolean last = leave(Optional.of(Ending.failed(stopped)));
+        death = Ending.failed(
+                last
+                        ? stopped
+                        : new ReplicaStopped(
+                                "engine " + index()
+                                        + " stopped, and this request with it; the others go on, so submit it again: "
+                                        + describe(failure),
+                                failure));
         if (!(failure instanceof DeviceFailure)) {
-            forgetSteps(ending);
+            forgetSteps(stopped);
         }
     }
 
-    private Ending stoppedBy(Throwable failure) {
-        try {
-            return Ending.failed(new EngineStopped("the engine stopped: " + failure.getMessage(), failure));
-        } catch (OutOfMemoryError full) {
-            return outOfMemory;
-        }
+    private boolean leave(Optional<Ending> ending) {
+        hasLeft = true;
+        return manager.leave(this, ending);
     }
 
-    private Ending lostBy(Throwable failure) {
-        try {
-            return Ending.failed(new ReplicaStopped(lost(index()) + failure.getMessage(), failure));
-        } catch (OutOfMemoryError full) {
-            return lostToMemory;
-        }
+    private static String describe(Throwable failure) {
+        String message = failure.getMessage();
+        return switch (failure) {
+            case OutOfMemoryError full ->
+                "it ran out of memory (" + message + "); give the JVM more (-Xmx), or allow fewer requests in flight";
+            case Error error -> failure.toString();
+            default -> message == null ? failure.toString() : message;
+        };
     }
 
     /** The device is well: what it still computes must not meet the next engine on the same runner. */
-    private void forgetSteps(Ending ending) {
+    private void forgetSteps(EngineStopped stopped) {
         boolean waiting = true;
         while (waiting) {
             try {
                 // Each call has fewer steps to wait for, also one that fails.
                 loop.forgetSteps();
                 waiting = false;
-            } catch (OutOfMemoryError full) {
-                // Like the failure that is being reported already.
-            } catch (RuntimeException | Error e) {
-                suppress(e, ending);
+            } catch (Throwable e) {
+                stopped.addSuppressed(e);
             }
         }
     }
 
-    private static void suppress(Throwable further, Ending ending) {
-        try {
-            ending.failure().orElseThrow().addSuppressed(further);
-        } catch (OutOfMemoryError full) {
-            // The first failure is the one that counts.
-        }
-    }
-
-    /** Nothing may keep this from being done. */
-    void endForCertain() {
-        boolean over = false;
-        while (!over) {
-            try {
-                endLeftovers();
-                // What it has given back is taken by the others, or by nobody.
-                manager.wakeOne();
-                manager.endUnrouted();
-                over = true;
-            } catch (OutOfMemoryError full) {
-                LockSupport.parkNanos(this, RETRY_NANOS);
-            }
-        }
+    /** Ends the requests that the loop has, or gives them back, and wakes a replica that takes those. */
+    void endRemaining() {
+        endLeftovers();
+        manager.wakeOne();
+        manager.endUnrouted();
     }
 
     private synchronized void endLeftovers() {
         Ending ending = death;
-        loop.endAll(ending == null ? manager.ownEnding() : ending, onCut);
-    }
-
-    /** Lets go of what is kept for the end: the worker may be in the middle of waking somebody. */
-    void releaseReserve() {
-        reserve = null;
+        loop.endAll(ending == null ? manager.ownEnding() : ending, manager::noteCut);
     }
 
     void unpark() {
         LockSupport.unpark(worker);
-    }
-
-    /** Whether its worker is who asks. */
-    boolean isCurrentThread() {
-        return Thread.currentThread().equals(worker);
-    }
-
-    /** Its worker's name. */
-    String name() {
-        return worker.getName();
     }
 
     /** Where its worker is, for who reports that it does not stop. */

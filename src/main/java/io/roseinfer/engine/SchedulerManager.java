@@ -18,9 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import java.util.function.IntFunction;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,8 +52,7 @@ final class SchedulerManager implements AutoCloseable {
     private final int blockSize;
     private final Runnable endTokenizing;
     private final SharedQueue shared = new SharedQueue(this::expire);
-    /** An array, because going through it needs no memory. */
-    private final Replica[] replicas;
+    private final List<Replica> replicas;
 
     private final AtomicInteger inflight = new AtomicInteger();
 
@@ -64,10 +62,7 @@ final class SchedulerManager implements AutoCloseable {
     private final AtomicInteger rotation = new AtomicInteger();
     private final AtomicReference<Mode> mode = new AtomicReference<>(Mode.SERVING);
 
-    /** Made once: where memory has run out, nothing can be made. */
-    private final Consumer<LiveRequest> endWithEngine = this::endWithEngine;
-
-    /** The loads of the replicas that serve, as far as there was memory to write it down. */
+    /** The loads of the replicas that serve. */
     private volatile List<ReplicaLoad> living;
 
     private volatile int left;
@@ -83,7 +78,7 @@ final class SchedulerManager implements AutoCloseable {
      * @param observers are told of all requests, and of the steps of the first replica
      * @param each makes those that are told of the steps of one replica alone
      * @param endTokenizing ends, by {@link #end}, the requests that were counted in and wait for a tokenizer or have one; called
-     *     when the last worker has stopped, perhaps more than once, and allocates nothing
+     *     when the last worker has stopped, perhaps more than once
      */
     SchedulerManager(
             List<? extends ModelRunner> runners,
@@ -99,29 +94,21 @@ final class SchedulerManager implements AutoCloseable {
         this.endTokenizing = endTokenizing;
         this.observers = observers;
         this.routing = runners.size() == 1 ? (request, only) -> 0 : routing;
-        this.replicas = new Replica[runners.size()];
-        for (int i = 0; i < replicas.length; i++) {
-            ModelRunner runner = runners.get(i);
-            Observers told = (i == 0 ? observers : observers.ofRequests()).and(each.apply(i));
-            replicas[i] = new Replica(this, i, runner, EngineLimits.pool(runner, options), options, clock, told);
-        }
+        this.replicas = IntStream.range(0, runners.size())
+                .mapToObj(i -> {
+                    ModelRunner runner = runners.get(i);
+                    Observers told = (i == 0 ? observers : observers.ofRequests()).and(each.apply(i));
+                    return new Replica(this, i, runner, EngineLimits.pool(runner, options), options, clock, told);
+                })
+                .toList();
         this.living = loads();
-        this.left = replicas.length;
+        this.left = replicas.size();
         shared.takersChanged(left);
-        // With nothing to end, but what ends requests is loaded and initialized while there is memory for it.
-        endForCertain();
-        shared.endAll(endWithEngine);
     }
 
     void start() {
         for (Replica replica : replicas) {
             replica.start();
-        }
-    }
-
-    private void endForCertain() {
-        for (Replica replica : replicas) {
-            replica.endForCertain();
         }
     }
 
@@ -190,6 +177,9 @@ final class SchedulerManager implements AutoCloseable {
         if (mode.get() != Mode.SERVING) {
             throw new EngineStopped("the engine is closed; open another one");
         }
+        if (left == 0) {
+            throw new EngineStopped("the engine stopped; open another one");
+        }
     }
 
     /** Gives a request that was counted in to a replica, or to all of them, with its prompt's ids. */
@@ -200,14 +190,14 @@ final class SchedulerManager implements AutoCloseable {
         List<ReplicaLoad> candidates = living;
         int chosen = routing.choose(request, candidates);
         if (chosen == RoutingPolicy.SHARED_QUEUE) {
-            request.attach(replicas[0].loop().sequenceOf(request, prompt));
+            request.attach(replicas.getFirst().loop().sequenceOf(request, prompt));
             shared.add(request);
             wakeOne();
             endUnrouted();
             return;
         }
         Check.index(chosen, candidates.size(), "engine");
-        Replica replica = replicas[candidates.get(chosen).index()];
+        Replica replica = replicas.get(candidates.get(chosen).index());
         if (request.handOver(replica.loop())) {
             replica.submit(request, prompt);
         }
@@ -219,8 +209,8 @@ final class SchedulerManager implements AutoCloseable {
             return;
         }
         int first = rotation.getAndIncrement();
-        for (int i = 0; i < replicas.length; i++) {
-            Replica replica = replicas[Integer.remainderUnsigned(first + i, replicas.length)];
+        for (int i = 0; i < replicas.size(); i++) {
+            Replica replica = replicas.get(Integer.remainderUnsigned(first + i, replicas.size()));
             if (replica.isParked()) {
                 replica.wake();
                 return;
@@ -231,7 +221,7 @@ final class SchedulerManager implements AutoCloseable {
     /** Ends a request as soon as may be: at once if no replica has it, else by that one's loop. */
     void cancel(LiveRequest request) {
         if (endEarly(request, Ending.CANCELLED)) {
-            if (request.hasSequence()) {
+            if (request.sequence().isPresent()) {
                 shared.forget(request);
             }
         } else if (!request.hasEnded()) {
@@ -307,26 +297,23 @@ final class SchedulerManager implements AutoCloseable {
 
     /** The figures of all replicas together. */
     EngineStats stats() {
-        EngineStats all = replicas[0].loop().stats();
-        for (int i = 1; i < replicas.length; i++) {
-            all = all.plus(replicas[i].loop().stats());
-        }
+        EngineStats all = replicaStats().stream().reduce(EngineStats::plus).orElseThrow();
         return all.plusWaiting(shared.size());
     }
 
     /** The figures of each replica; what waits in the shared queue is in none. */
     List<EngineStats> replicaStats() {
-        return Stream.of(replicas).map(replica -> replica.loop().stats()).toList();
+        return replicas.stream().map(replica -> replica.loop().stats()).toList();
     }
 
     /** What each replica has to do. */
     List<ReplicaLoad> loads() {
-        return Stream.of(replicas).map(replica -> replica.loop().load()).toList();
+        return replicas.stream().map(replica -> replica.loop().load()).toList();
     }
 
     /** Why a replica died; empty while it lives, and where it was closed. */
     Optional<RoseException> death(int replica) {
-        return replicas[replica].death().flatMap(Ending::failure);
+        return replicas.get(replica).death().flatMap(Ending::failure);
     }
 
     /** Whether workers are to go on. */
@@ -346,23 +333,19 @@ final class SchedulerManager implements AutoCloseable {
      * @param ending how requests end from now on if it is the last, and it died
      * @return whether it was the last
      */
-    synchronized boolean leave(Replica replica, @Nullable Ending ending) {
+    synchronized boolean leave(Replica replica, Optional<Ending> ending) {
         boolean last = left == 1;
         if (last) {
             // First: who sees that nobody is left finds it there.
-            death = ending;
+            death = ending.orElse(null);
         }
         left--;
         shared.takersChanged(-1);
-        try {
-            living = living.size() == 1
-                    ? living
-                    : living.stream()
-                            .filter(load -> load.index() != replica.index())
-                            .toList();
-        } catch (OutOfMemoryError full) {
-            // Requests that it is given go to the others all the same, as it gives them back.
-        }
+        living = living.size() == 1
+                ? living
+                : living.stream()
+                        .filter(load -> load.index() != replica.index())
+                        .toList();
         // It may be the one that was woken for what waits there.
         wakeOne();
         return last;
@@ -371,7 +354,7 @@ final class SchedulerManager implements AutoCloseable {
     /** Ends what no loop has, if no worker is left to take it. */
     void endUnrouted() {
         if (left == 0 || mode.get() == Mode.STOPPING) {
-            shared.endAll(endWithEngine);
+            shared.endAll(this::endWithEngine);
             endTokenizing.run();
         }
     }
@@ -383,9 +366,6 @@ final class SchedulerManager implements AutoCloseable {
      */
     @Override
     public void close() {
-        for (Replica replica : replicas) {
-            replica.releaseReserve();
-        }
         advance(Mode.STOPPING);
         Replica late = awaitStop(STOP_LIMIT_NANOS);
         if (late != null) {
@@ -396,22 +376,11 @@ final class SchedulerManager implements AutoCloseable {
                     + "; what it was serving gets no ending, and the model's memory stays allocated because that thread"
                     + " may still use it; end the process");
         }
-        // Who was handed over while a worker stopped has an ending when this returns, whoever comes to it first.
-        endForCertain();
+        // Requests that were handed over while a worker stopped, or that it had no memory to end, end here.
+        replicas.forEach(Replica::endRemaining);
         long startNanos = clock.nanos();
         while (telling.get() > 0 && clock.nanos() - startNanos < STOP_LIMIT_NANOS) {
             LockSupport.parkNanos(this, TELLING_NANOS);
-        }
-    }
-
-    /** Refuses to wait for a worker on that worker. */
-    void requireOtherThread() {
-        for (Replica replica : replicas) {
-            if (replica.isCurrentThread()) {
-                throw new IllegalStateException("the engine is to be closed on its own thread, " + replica.name()
-                        + ", which cannot wait for itself: an action of onDelivery or an observer has called close; have another"
-                        + " thread close it");
-            }
         }
     }
 

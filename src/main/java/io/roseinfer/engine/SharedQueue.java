@@ -1,13 +1,14 @@
 package io.roseinfer.engine;
 
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Requests that no engine has yet, and that any of several may take. Any thread adds; what is in order here is worked on by one
@@ -27,15 +28,15 @@ final class SharedQueue {
 
     private final Consumer<LiveRequest> expire;
     private final Queue<LiveRequest> added = new ConcurrentLinkedQueue<>();
-    private final ReturnedStack returned = new ReturnedStack();
-    private final CancelStack ended = new CancelStack();
+    private final Queue<LiveRequest> returned = new ConcurrentLinkedQueue<>();
+    private final Queue<LiveRequest> ended = new ConcurrentLinkedQueue<>();
     private final AtomicInteger size = new AtomicInteger();
     private final AtomicInteger sleepers = new AtomicInteger();
     private final AtomicInteger takers = new AtomicInteger();
     private final AtomicInteger taken = new AtomicInteger();
     private final AtomicBoolean owned = new AtomicBoolean();
     // The rest is the owner's.
-    private final RequestList waiting = new RequestList();
+    private final LinkedHashSet<LiveRequest> waiting = new LinkedHashSet<>();
     private final Deadlines deadlines = new Deadlines();
 
     /**
@@ -61,25 +62,18 @@ final class SharedQueue {
     void add(LiveRequest request) {
         // First: who sees nothing here may go away for good.
         size.incrementAndGet();
-        boolean isAdded = false;
-        try {
-            isAdded = added.add(request);
-        } finally {
-            if (!isAdded) {
-                size.decrementAndGet();
-            }
-        }
+        added.add(request);
     }
 
-    /** Queues a request before all others, in the order in which they are given back; any thread. Needs no memory. */
+    /** Queues a request before all others, in the order in which they are given back; any thread. */
     void addBack(LiveRequest request) {
         size.incrementAndGet();
-        returned.push(request);
+        returned.add(request);
     }
 
-    /** Lets a request leave that its caller has ended; any thread. Needs no memory. */
+    /** Lets a request leave that its caller has ended; any thread. */
     void forget(LiveRequest request) {
-        ended.push(request);
+        ended.add(request);
     }
 
     /** One engine more takes requests, or one fewer. */
@@ -127,11 +121,8 @@ final class SharedQueue {
 
     private void give(EngineLoop loop, int most) {
         int given = 0;
-        while (given < most) {
-            LiveRequest request = waiting.first();
-            if (request == null) {
-                return;
-            }
+        while (given < most && !waiting.isEmpty()) {
+            LiveRequest request = waiting.getFirst();
             remove(request);
             if (request.handOver(loop)) {
                 loop.take(request);
@@ -142,35 +133,31 @@ final class SharedQueue {
 
     /** Puts what has come in order, and lets go of what has ended. */
     private void sort() {
-        LiveRequest back = returned.takeAll();
-        while (back != null) {
-            LiveRequest before = back.returnedBefore;
-            back.returnedBefore = null;
-            waiting.addFirst(back);
-            time(back);
-            back = before;
+        List<LiveRequest> back = new ArrayList<>();
+        for (LiveRequest request = returned.poll(); request != null; request = returned.poll()) {
+            back.add(request);
+        }
+        for (LiveRequest request : back.reversed()) {
+            waiting.addFirst(request);
+            time(request);
         }
         for (int i = 0; i < SORTED_AT_ONCE; i++) {
             LiveRequest request = added.poll();
             if (request == null) {
                 break;
             }
-            waiting.addLast(request);
+            waiting.add(request);
             time(request);
         }
-        LiveRequest over = ended.takeAll();
-        while (over != null) {
-            LiveRequest before = over.cancelledBefore;
-            over.cancelledBefore = null;
+        for (LiveRequest over = ended.poll(); over != null; over = ended.poll()) {
             remove(over);
-            over = before;
         }
     }
 
     private void time(LiveRequest request) {
         if (request.hasEnded()) {
             remove(request);
-        } else if (request.hasDeadline()) {
+        } else {
             deadlines.add(request);
         }
     }
@@ -185,14 +172,13 @@ final class SharedQueue {
     }
 
     private void remove(LiveRequest request) {
-        if (waiting.contains(request)) {
-            waiting.remove(request);
+        if (waiting.remove(request)) {
             deadlines.remove(request);
             size.decrementAndGet();
         }
     }
 
-    /** Ends everything there is, as nobody will take it; it has ended when this returns, whoever did it. Needs no memory. */
+    /** Ends everything there is, as nobody will take it; it has ended when this returns, whoever did it. */
     void endAll(Consumer<LiveRequest> end) {
         while (!isEmpty()) {
             if (!owned.compareAndSet(false, true)) {
@@ -201,31 +187,14 @@ final class SharedQueue {
             }
             try {
                 sort();
-                for (LiveRequest request = waiting.first(); request != null; request = waiting.first()) {
+                while (!waiting.isEmpty()) {
+                    LiveRequest request = waiting.getFirst();
                     end.accept(request);
                     remove(request);
                 }
             } finally {
                 owned.set(false);
             }
-        }
-    }
-
-    /** Linked through the requests, so that it succeeds where there is no memory left. */
-    private static final class ReturnedStack {
-        private final AtomicReference<@Nullable LiveRequest> top = new AtomicReference<>();
-
-        void push(LiveRequest request) {
-            LiveRequest below;
-            do {
-                below = top.get();
-                request.returnedBefore = below;
-            } while (!top.compareAndSet(below, request));
-        }
-
-        @Nullable
-        LiveRequest takeAll() {
-            return top.get() == null ? null : top.getAndSet(null);
         }
     }
 }

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.RandomAccess;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -45,8 +44,6 @@ final class TokenBuffer {
     private volatile boolean ended;
     private volatile @Nullable Thread reader;
     private volatile @Nullable Runnable listener;
-    /** The thread that runs the listener just now. Not volatile: only that thread asks whether it is it. */
-    private @Nullable Thread telling;
 
     /**
      * A buffer for at most {@code capacity} tokens.
@@ -105,27 +102,9 @@ final class TokenBuffer {
 
     // The engine's side.
 
-    /**
-     * Makes room for the token that is written next.
-     *
-     * @return false if there is no memory for it; the request must end without that token
-     */
-    boolean makeRoom() {
-        Columns now = columns;
-        if (written < now.ids.length) {
-            return true;
-        }
-        try {
-            columns = now.grown((int) Math.min(capacity, 2L * written));
-            return true;
-        } catch (OutOfMemoryError full) {
-            return false;
-        }
-    }
-
-    /** Writes a token that there is room for. */
+    /** Writes the next token, of which there are at most as many as the buffer was made for. */
     void write(int token, long nanos, long step, StepOutputs outputs, int sample) {
-        Columns to = columns;
+        Columns to = withRoom();
         int index = written++;
         firstStep = index == 0 ? step : firstStep;
         to.ids[index] = token;
@@ -142,9 +121,19 @@ final class TokenBuffer {
 
     /** Hands over text with the token that is written next: {@code text} in any case, {@code rest} too if no token follows. */
     void writeText(String text, String rest) {
-        Columns to = columns;
+        Columns to = withRoom();
         to.texts[written] = text;
         to.rests[written] = rest;
+    }
+
+    /** Returns the columns, grown if they are full. */
+    private Columns withRoom() {
+        Columns now = columns;
+        if (written == now.ids.length) {
+            now = now.grown((int) Math.min(capacity, 2L * written));
+            columns = now;
+        }
+        return now;
     }
 
     /** Delivers what has been written if it is the first token, or {@code interval} tokens since the last delivery. */
@@ -179,11 +168,7 @@ final class TokenBuffer {
     private void wakeReader() {
         Thread waiting = reader;
         if (waiting != null) {
-            try {
-                LockSupport.unpark(waiting);
-            } catch (RejectedExecutionException | OutOfMemoryError full) {
-                // Without memory the JVM cannot schedule a virtual thread; other readers are to be woken all the same.
-            }
+            LockSupport.unpark(waiting);
         }
         Runnable told = listener;
         if (told != null) {
@@ -191,14 +176,12 @@ final class TokenBuffer {
         }
     }
 
-    private void tell(Runnable listener) {
-        telling = Thread.currentThread();
+    /** Runs an action. What it throws, declared or not, is dropped: other requests must not fail with it. */
+    private static void tell(Runnable listener) {
         try {
-            listener.run();
-        } catch (RuntimeException | OutOfMemoryError failed) {
-            // Its reader may never hear of this; the others are to be told all the same.
-        } finally {
-            telling = null;
+            DeliveryThread.run(listener);
+        } catch (Throwable dropped) {
+            // As TokenStream.onDelivery says.
         }
     }
 
@@ -208,19 +191,19 @@ final class TokenBuffer {
     void onDelivery(Runnable action) {
         listener = action;
         if (published > 0 || ended) {
-            action.run();
+            tell(action);
         }
         if (ended) {
             listener = null;
         }
     }
 
-    /** Makes the calling thread the one that waits, which only one can be, and not the one that delivers: both would wait for ever. */
+    /** Makes the calling thread the one that waits, which only one can be, and not one that delivers: it would wait for itself. */
     private void enter() {
         Thread current = Thread.currentThread();
-        if (current.equals(telling)) {
+        if (DeliveryThread.isCurrent()) {
             throw new IllegalStateException(
-                    "the action of onDelivery waits for a token, on the thread that is to deliver it;"
+                    "an action of onDelivery waits for a token, on a thread that delivers tokens;"
                             + " have it wake a reader, or read by poll(Duration.ZERO)");
         }
         Thread other = reader;

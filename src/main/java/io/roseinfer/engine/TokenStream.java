@@ -21,7 +21,8 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      * @return whether {@link #next} has a token
      * @throws io.roseinfer.base.RoseException the reason, if the request failed
      * @throws java.util.concurrent.CancellationException if the caller is interrupted; the request is ended and the interrupt still set
-     * @throws IllegalStateException if another thread waits for this stream, or the caller is an action of {@link #onDelivery}
+     * @throws IllegalStateException if another thread waits for this stream, or if it would wait in an action of {@link #onDelivery}, of
+     *     this stream or another
      */
     @Override
     boolean hasNext();
@@ -39,12 +40,13 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
     Optional<GeneratedToken> poll(Duration timeout);
 
     /**
-     * Has an action run whenever tokens have been delivered, and at the end: so that one thread can read hundreds of streams without
-     * waiting for any. It runs on the thread that delivers, the engine's mostly, or on the caller's if something has been delivered
-     * already: it must not wait or allocate, nor read the stream, but have its reader do that, by {@link #poll} of no time. What it throws is
-     * dropped: others are to be told all the same. A later
-     * action replaces an earlier one. The engine forgets it with the end of the request; until then an action that refers to the stream
-     * keeps it from being collected, so such a stream must be closed.
+     * Runs an action after every delivery of tokens and at the end, so that one thread can read hundreds of streams without waiting for
+     * any. The action runs on the thread that delivers, which is mostly the engine's. If something has been delivered already it also runs
+     * at once, on the caller's thread. It must not wait, allocate or read the stream. Instead it wakes a reader, which reads by
+     * {@link #poll} without waiting. What it throws is dropped, on either thread. A later action replaces an earlier one.
+     *
+     * <p>The engine drops the action when the request ends. Until then an action that refers to the stream keeps it from being
+     * collected, so such a stream must be closed.
      */
     void onDelivery(Runnable action);
 

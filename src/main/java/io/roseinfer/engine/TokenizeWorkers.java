@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.base.RoseException.EngineStopped;
+import java.util.LinkedHashSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +13,7 @@ final class TokenizeWorkers {
     private final Consumer<LiveRequest> work;
     private final Thread[] threads;
     private final @Nullable LiveRequest[] running;
-    private final RequestList waiting = new RequestList();
+    private final LinkedHashSet<LiveRequest> waiting = new LinkedHashSet<>();
     private boolean stopped;
 
     /**
@@ -51,7 +52,7 @@ final class TokenizeWorkers {
         if (stopped) {
             throw new EngineStopped("the engine is closed; open another one");
         }
-        waiting.addLast(request);
+        waiting.add(request);
         notify();
     }
 
@@ -62,17 +63,15 @@ final class TokenizeWorkers {
 
     /**
      * Lets the workers go when the prompts that are being tokenized are done, without waiting for that. Harmless if it was done
-     * before, and allocates nothing.
+     * before.
      *
      * @param end is given each request that is queued or being worked on
      */
     synchronized void stop(Consumer<LiveRequest> end) {
         stopped = true;
         notifyAll();
-        for (LiveRequest request = waiting.first(); request != null; request = waiting.first()) {
-            end.accept(request);
-            waiting.remove(request);
-        }
+        waiting.forEach(end);
+        waiting.clear();
         for (int i = 0; i < running.length; i++) {
             LiveRequest request = running[i];
             if (request != null) {
@@ -91,19 +90,15 @@ final class TokenizeWorkers {
     /** The next request for a worker that is done with the one before it; null when it is to go. */
     private synchronized @Nullable LiveRequest next(int worker) {
         running[worker] = null;
-        LiveRequest request = waiting.first();
-        while (request == null && !stopped) {
+        while (waiting.isEmpty() && !stopped) {
             try {
                 wait();
             } catch (InterruptedException goOn) {
                 // Nobody has a reason to interrupt it; stop() is how it ends.
             }
-            request = waiting.first();
         }
-        if (request != null) {
-            waiting.remove(request);
-            running[worker] = request;
-        }
+        LiveRequest request = waiting.isEmpty() ? null : waiting.removeFirst();
+        running[worker] = request;
         return request;
     }
 }

@@ -14,6 +14,10 @@
  *
  * <p>One thread owns scheduler, KV pool and runner of a replica. Other threads reach it through the command queue only, and read their
  * tokens from their own stream. Every accepted request gets exactly one ending.
+ *
+ * <p>Whatever a replica's thread throws ends that replica, an {@link OutOfMemoryError} included. Its requests then end on a best-effort
+ * basis: those that there is no memory to end are ended by {@code close}. Why not survive a full heap: every path would have to do
+ * without allocation, and the process has no way to continue that a user would want.
  */
 @NullMarked
 package io.roseinfer.engine;

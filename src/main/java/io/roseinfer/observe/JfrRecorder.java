@@ -147,13 +147,9 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
     @Override
     public void planning(StepRecord step) {
         if (FlightRecorder.isInitialized() && StepEvents.TYPE.isEnabled()) {
-            try {
-                Event event = StepEvents.FACTORY.newEvent();
-                event.begin();
-                steps.put(step, event);
-            } catch (OutOfMemoryError full) {
-                // The recording goes without this step.
-            }
+            Event event = StepEvents.FACTORY.newEvent();
+            event.begin();
+            steps.put(step, event);
         }
     }
 

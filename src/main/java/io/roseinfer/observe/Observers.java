@@ -6,8 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Several instruments, told one after the other in the order in which they were named. Telling them allocates nothing. An instrument
- * that runs out of memory over a request misses that event; the request, the other instruments and the other requests do not.
+ * Several observers, notified one after the other in the order in which they were named. Notifying them allocates nothing.
  */
 public final class Observers implements StepObserver, RequestObserver {
     /** Nobody. */
@@ -155,55 +154,35 @@ public final class Observers implements StepObserver, RequestObserver {
     @Override
     public void accepted(ObservedRequest request) {
         for (RequestObserver observer : ofRequests) {
-            try {
-                observer.accepted(request);
-            } catch (OutOfMemoryError full) {
-                // This instrument goes without it.
-            }
+            observer.accepted(request);
         }
     }
 
     @Override
     public void withdrawn(ObservedRequest request) {
         for (RequestObserver observer : ofRequests) {
-            try {
-                observer.withdrawn(request);
-            } catch (OutOfMemoryError full) {
-                // This instrument goes without it.
-            }
+            observer.withdrawn(request);
         }
     }
 
     @Override
     public void tokenized(ObservedRequest request) {
         for (RequestObserver observer : ofRequests) {
-            try {
-                observer.tokenized(request);
-            } catch (OutOfMemoryError full) {
-                // This instrument goes without it.
-            }
+            observer.tokenized(request);
         }
     }
 
     @Override
     public void admitted(ObservedRequest request) {
         for (RequestObserver observer : ofRequests) {
-            try {
-                observer.admitted(request);
-            } catch (OutOfMemoryError full) {
-                // This instrument goes without it.
-            }
+            observer.admitted(request);
         }
     }
 
     @Override
     public void ended(ObservedRequest request, FinishReason reason) {
         for (RequestObserver observer : ofRequests) {
-            try {
-                observer.ended(request, reason);
-            } catch (OutOfMemoryError full) {
-                // This instrument goes without it.
-            }
+            observer.ended(request, reason);
         }
     }
 }

@@ -6,8 +6,8 @@ import io.roseinfer.scheduler.FinishReason;
  * Hears of an engine's requests, in this order for each: accepted, tokenized, admitted, ended. A request may end at any point after it
  * was accepted; it ends once, or is withdrawn.
  *
- * <p>Any thread may call, several at a time for different requests: the caller's, a tokenizer's, the engine's. {@link #ended} may be
- * called where no memory is left: an observer that runs out of it misses the event. An observer should be quick and throw nothing else.
+ * <p>Any thread may call, several at a time for different requests: the caller's, a tokenizer's, the engine's. An observer should be
+ * quick and throw nothing: what it throws fails the thread that called it.
  */
 public non-sealed interface RequestObserver extends Observer {
 

@@ -115,25 +115,6 @@ interface Edit {
         };
     }
 
-    /** A call needs memory first, and the method returns where it would have tried again. */
-    static Edit allocatingAndGivingUp(String call, String retry) {
-        return (code, element) -> {
-            if (!(element instanceof InvokeInstruction invoked)) {
-                return false;
-            }
-            if (invoked.name().equalsString(call)) {
-                code.iconst_1().newarray(TypeKind.INT).pop().with(invoked);
-                return true;
-            }
-            if (invoked.name().equalsString(retry)) {
-                popArguments(code, invoked);
-                code.return_();
-                return true;
-            }
-            return false;
-        };
-    }
-
     /** A duration is converted to nanoseconds by who knows no bounds. */
     static Edit nanosUnbounded() {
         return (code, element) -> {

@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
@@ -17,6 +18,7 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -29,8 +31,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** How requests and engines come to their end on real threads. Nothing sleeps; the timeout is there for a hang. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -72,6 +77,19 @@ class EngineEndingsTest {
             assertThat(next.completion().ids()).hasSize(2);
             assertThat(waiting.completion().tokens()).isEmpty();
             assertThat(engine.inflight()).isZero();
+        }
+    }
+
+    @Test
+    void action_that_closes_the_engine_on_the_thread_that_closes_its_stream_is_refused_at_once() {
+        try (Engine engine = tokenizing(4)) {
+            TokenStream busy = engine.submit(ENDLESS);
+            TokenStream waiting = engine.submit(SHORT);
+            AtomicReference<Throwable> refused = new AtomicReference<>(new AssertionError("never run"));
+            waiting.onDelivery(() -> refused.set(catchThrowable(engine::close)));
+            waiting.close();
+            assertThat(refused.get()).isInstanceOf(IllegalStateException.class);
+            busy.close();
         }
     }
 
@@ -161,6 +179,67 @@ class EngineEndingsTest {
                     .isInstanceOf(EngineStopped.class)
                     .hasMessageContaining("device lost");
             assertThat(engine.inflight()).isZero();
+        }
+    }
+
+    static Stream<Throwable> failures() {
+        return Stream.of(
+                new OutOfMemoryError("Java heap space"),
+                new StackOverflowError(),
+                new AssertionError("planted"),
+                new IllegalStateException("planted"),
+                new IOException("planted"));
+    }
+
+    /** Throws an exception where none is declared, as other languages do. */
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> void raise(Throwable thrown) throws E {
+        throw (E) thrown;
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void engine_dies_of_whatever_its_thread_throws_and_says_so(Throwable thrown) {
+        SimOptions failing =
+                SimOptions.defaults().withOnStep(step -> EngineEndingsTest.<RuntimeException>raise(thrown));
+        try (Engine engine = Models.engine(Models.options(), failing)) {
+            assertThatThrownBy(() -> engine.generate(Models.request(3, 1)))
+                    .isInstanceOf(EngineStopped.class)
+                    .hasMessageStartingWith("the engine stopped: ")
+                    .hasMessageNotContaining("null")
+                    .hasCause(thrown);
+            assertThat(engine.failure(0)).get().isInstanceOf(EngineStopped.class);
+            assertThatThrownBy(() -> engine.submit(Models.request(3, 1))).isInstanceOf(EngineStopped.class);
+            assertThat(engine.inflight()).isZero();
+        }
+    }
+
+    @Test
+    void engine_that_runs_out_of_memory_names_the_remedy() {
+        SimOptions full = SimOptions.defaults().withOnStep(step -> {
+            throw new OutOfMemoryError("Java heap space");
+        });
+        try (Engine engine = Models.engine(Models.options(), full)) {
+            assertThatThrownBy(() -> engine.generate(Models.request(3, 1)))
+                    .hasMessage("the engine stopped: it ran out of memory (Java heap space);"
+                            + " give the JVM more (-Xmx), or allow fewer requests in flight");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void what_an_action_throws_ends_no_request(Throwable thrown) {
+        CountDownLatch registered = new CountDownLatch(1);
+        SimOptions gated = SimOptions.defaults().withOnStep(step -> awaitQuietly(registered));
+        try (Engine engine = Models.engine(Models.options(), gated)) {
+            TokenStream watched = engine.submit(Models.request(40, 1));
+            TokenStream other = engine.submit(Models.request(40, 2));
+            watched.onDelivery(() -> EngineEndingsTest.<RuntimeException>raise(thrown));
+            registered.countDown();
+            assertThat(watched.completion().finishReason()).isEqualTo(FinishReason.LENGTH);
+            assertThat(other.completion().finishReason()).isEqualTo(FinishReason.LENGTH);
+            watched.onDelivery(() -> EngineEndingsTest.<RuntimeException>raise(thrown));
+            assertThat(engine.failure(0)).isEmpty();
         }
     }
 

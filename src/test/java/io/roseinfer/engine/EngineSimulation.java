@@ -15,6 +15,7 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.tokenizer.Tokenizer;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -23,8 +24,8 @@ import java.util.Optional;
 
 /**
  * One seed's story of a whole engine: the threads of its replicas, its tokenizers, callers that submit, read, close and are refused, and
- * somebody who closes the engine, under a {@link Weaver}, which decides who goes on at every point where they meet and where memory runs
- * out. Devices lose steps, are slow, and are lost.
+ * somebody who closes the engine, under a {@link Weaver}, which decides who goes on at every point where they meet. Devices lose
+ * steps, are slow, and are lost, by one kind of exception or another.
  */
 final class EngineSimulation {
     /** The built-in model's tokenizer and shape; the device is simulated. */
@@ -43,18 +44,15 @@ final class EngineSimulation {
      *
      * @param points at which another thread could go on
      */
-    record Outcome(
-            int points, int accepted, int overloaded, boolean wasShortOfMemory, boolean died, int replicasLost) {}
+    record Outcome(int points, int accepted, int overloaded, boolean died, int replicasLost) {}
 
     /** One of the devices: when it is lost, and how many points its steps take. */
     private static final class Device {
-        private final String worker;
         private final long lostAtStep;
         private final int slowness;
         private boolean lost;
 
         Device(int index, Dice dice, double lossChance) {
-            this.worker = index == 0 ? "roseinfer-engine" : "roseinfer-engine-" + index;
             this.lostAtStep = dice.chance(lossChance) ? dice.below(20) : Long.MAX_VALUE;
             this.slowness = index == 0 ? 0 : dice.oneOf(0, 0, 50);
         }
@@ -67,6 +65,7 @@ final class EngineSimulation {
     private final EngineOptions options;
     private final SlowTokenizer tokenizer = new SlowTokenizer(Tiny.LOADED.tokenizer());
     private final double stepLost;
+    private final Throwable loss;
     private final List<Device> devices = new ArrayList<>();
     private final RoutingPolicy routing;
     private final List<Call> calls = new ArrayList<>();
@@ -89,7 +88,13 @@ final class EngineSimulation {
         this.seed = seed;
         this.several = several;
         this.dice = new Dice(seed, "engine");
-        this.weaver = new Weaver(new Dice(seed, "weaver"), dice.oneOf(0, 0, 0.0005, 0.01));
+        this.weaver = new Weaver(new Dice(seed, "weaver"));
+        this.loss = switch (dice.below(4)) {
+            case 0 -> new OutOfMemoryError("planted");
+            case 1 -> new AssertionError("planted");
+            case 2 -> new IOException("planted");
+            default -> new DeviceFailure("the simulated device is lost", false);
+        };
         this.options = EngineOptions.defaults()
                 .withBlockSize(4)
                 .withKvBlocks(dice.between(10, 40))
@@ -104,7 +109,7 @@ final class EngineSimulation {
                         .admission(SimulationSettings.policy(dice))
                         .build());
         this.stepLost = dice.oneOf(0, 0, 0, 0.1);
-        devices.add(new Device(0, dice, 0.1));
+        devices.add(new Device(0, dice, 0.3));
         Dice more = new Dice(seed, "replicas");
         int replicas = several ? more.between(2, 4) : 1;
         double lossChance = more.oneOf(0, 0.3, 0.3, 0.9);
@@ -171,37 +176,37 @@ final class EngineSimulation {
                 weaver.now(),
                 (int) calls.stream().filter(Call::isAccepted).count(),
                 (int) calls.stream().filter(Call::isOverloaded).count(),
-                weaver.wasShortOfMemory(""),
                 mayHaveDied(),
                 (int) devices.stream().filter(device -> device.lost).count());
     }
 
-    private boolean mayHaveDied(Device device) {
-        return device.lost || weaver.wasShortOfMemoryItself(device.worker);
-    }
-
     /** Whether something happened that ends an engine. */
     private boolean mayHaveDied() {
-        return devices.stream().allMatch(this::mayHaveDied);
+        return devices.stream().allMatch(device -> device.lost);
     }
 
     /** Whether something happened that ends a replica, and perhaps requests with it. */
     private boolean mayHaveLost() {
-        return devices.stream().anyMatch(this::mayHaveDied);
+        return devices.stream().anyMatch(device -> device.lost);
     }
 
     private void step(Device device, long step) {
         WovenCalls.point();
-        WovenCalls.allocating();
         pass(device.slowness);
         if (step >= device.lostAtStep) {
             device.lost = true;
-            throw new DeviceFailure("the simulated device is lost", false);
+            throw EngineSimulation.<RuntimeException>unchecked(loss);
         }
         if (dice.chance(stepLost)) {
             stepsLost++;
             throw new DeviceFailure("the simulated device lost a step", true);
         }
+    }
+
+    /** Returns an exception as one that need not be declared, as other languages throw them. */
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> E unchecked(Throwable thrown) throws E {
+        throw (E) thrown;
     }
 
     /** Opens the engine, lets callers use it, and closes it at some time. */
@@ -341,13 +346,10 @@ final class EngineSimulation {
     private Call call(Engine engine, GenerationRequest request) {
         Call call = new Call(calls.size(), request, weaver.now());
         calls.add(call);
-        Weaver.mayRunOutOfMemory(true);
         try {
             call.accepted(engine.submit(request), weaver.now());
-        } catch (RoseException | OutOfMemoryError e) {
+        } catch (RoseException e) {
             call.refused(e, weaver.now());
-        } finally {
-            Weaver.mayRunOutOfMemory(false);
         }
         return call;
     }
@@ -369,7 +371,6 @@ final class EngineSimulation {
                         call);
             case EngineStopped e ->
                 Require.that(closing || mayHaveDied(), "the engine stopped by itself: %s", e.getMessage());
-            case OutOfMemoryError e -> Require.that(weaver.wasShortOfMemory(""), "out of memory and there was enough");
             default -> throw new AssertionError("refused: " + call.refusal(), call.refusal());
         }
     }
@@ -389,24 +390,14 @@ final class EngineSimulation {
     }
 
     private void checkFailure(Call call) {
+        Require.that(mayHaveLost() || stepsLost > 0, "%s failed and nothing else did", call);
         Require.that(
-                mayHaveLost() || stepsLost > 0 || weaver.wasShortOfMemory("roseinfer-tokenize"),
-                "%s failed and nothing else did",
-                call);
-        Require.that(
-                !call.failedWith(EngineStopped.class)
-                        || call.hasEndedAfter(closingBegan)
-                        || mayHaveDied()
-                        || weaver.wasShortOfMemory("roseinfer-tokenize"),
+                !call.failedWith(EngineStopped.class) || call.hasEndedAfter(closingBegan) || mayHaveDied(),
                 "%s ended with the engine, of which a replica lives",
                 call);
         boolean hadToMove = call.hadNoToken() && call.request().stop().isEmpty() && !call.isClosed();
         Require.that(
-                !call.failedWith(ReplicaStopped.class)
-                        || !hadToMove
-                        || mayCut
-                        || mayHaveDied()
-                        || weaver.wasShortOfMemory(""),
+                !call.failedWith(ReplicaStopped.class) || !hadToMove || mayCut || mayHaveDied(),
                 "%s had no token, and was not given to another replica",
                 call);
     }

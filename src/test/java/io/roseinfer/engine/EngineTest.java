@@ -171,14 +171,10 @@ class EngineTest {
             AtomicInteger thrown = new AtomicInteger();
             TokenStream spoilt = engine.submit(Models.request(30, 1));
             assertThat(spoilt.next()).isNotNull();
-            try {
-                spoilt.onDelivery(() -> {
-                    thrown.incrementAndGet();
-                    throw new IllegalStateException("spoilt");
-                });
-            } catch (IllegalStateException atOnce) {
-                // There was a token already, so the action ran here, too.
-            }
+            spoilt.onDelivery(() -> {
+                thrown.incrementAndGet();
+                throw new IllegalStateException("spoilt");
+            });
             assertThat(engine.generate(Models.request(8, 2)).ids()).hasSize(8);
             assertThat(spoilt.completion().ids()).hasSize(30);
             assertThat(thrown).hasPositiveValue();
@@ -221,6 +217,28 @@ class EngineTest {
             gate.open.countDown();
             assertThat(engine.generate(Models.request(8, 2)).ids()).hasSize(8);
             assertThat(refused.get()).hasMessageContaining("onDelivery");
+        }
+    }
+
+    @Test
+    void an_action_that_waits_for_another_stream_is_refused_and_stops_nobody() {
+        Gate gate = new Gate();
+        try (Engine engine = Models.engine(Models.options(), gate.atStep(0))) {
+            List<Throwable> refused = new CopyOnWriteArrayList<>();
+            TokenStream one = engine.submit(Models.request(3, 1));
+            TokenStream other = engine.submit(Models.request(60, 2));
+            one.onDelivery(() -> {
+                refused.add(catchThrowable(other::completion));
+                refused.add(catchThrowable(() -> engine.generate(Models.request(3, 3))));
+            });
+            gate.open.countDown();
+            assertThat(one.completion().ids()).hasSize(3);
+            assertThat(other.completion().ids()).hasSize(60);
+            assertThat(refused)
+                    .isNotEmpty()
+                    .allSatisfy(each -> assertThat(each)
+                            .isInstanceOf(IllegalStateException.class)
+                            .hasMessageContaining("onDelivery"));
         }
     }
 

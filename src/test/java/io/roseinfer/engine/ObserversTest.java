@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** A new instrument is one class, {@link Witness}, and the line that hands it over; it hears of everything, in order. */
@@ -323,58 +322,5 @@ class ObserversTest {
         assertThat(witness.take())
                 .containsSubsequence("submitting", "accepted request 0", "withdrawn request 0", "submitted")
                 .noneMatch(event -> event.contains("ended request"));
-    }
-
-    /** Has no memory for anything about a request. */
-    private static final class Starved implements RequestObserver {
-        private final AtomicInteger asked = new AtomicInteger();
-
-        private void starve() {
-            asked.incrementAndGet();
-            throw new OutOfMemoryError("planted");
-        }
-
-        @Override
-        public void accepted(ObservedRequest request) {
-            starve();
-        }
-
-        @Override
-        public void withdrawn(ObservedRequest request) {
-            starve();
-        }
-
-        @Override
-        public void tokenized(ObservedRequest request) {
-            starve();
-        }
-
-        @Override
-        public void admitted(ObservedRequest request) {
-            starve();
-        }
-
-        @Override
-        public void ended(ObservedRequest request, FinishReason reason) {
-            starve();
-        }
-    }
-
-    @Test
-    void an_instrument_without_memory_neither_fails_requests_nor_keeps_others_from_hearing_of_them() {
-        Starved starved = new Starved();
-        try (Engine engine = Engine.open(
-                Models.runner(Models.options(), SimOptions.defaults()),
-                Optional.empty(),
-                Models.options(),
-                Models.ticking(),
-                Observers.of(starved, witness))) {
-            assertThat(engine.generate(Models.request(2, 5)).ids()).hasSize(2);
-            assertThatThrownBy(() -> engine.submit(Models.request(2, Models.VOCABULARY)))
-                    .isInstanceOf(BadInput.class);
-            assertThat(engine.generate(Models.request(2, 6)).ids()).hasSize(2);
-        }
-        assertThat(witness.take()).contains("LENGTH ended request 0", "withdrawn request 1", "LENGTH ended request 2");
-        assertThat(starved.asked).hasValue(10);
     }
 }

@@ -38,17 +38,11 @@ enum PlantedBug {
 
     LAST_TOKEN_SEEN_BEFORE_IT_IS_PUBLISHED("engine.TokenBuffer", "isLast", Edit.lastPublishedOnceThereIsAnEnding()),
 
-    NO_WORD_FOR_AN_ENDING_WITHOUT_MEMORY("engine.Replica", "stoppedBy", Edit.readAsNull("outOfMemory")),
-
-    ENDING_NEEDS_MEMORY("engine.Replica", "endForCertain", Edit.allocatingAndGivingUp("endLeftovers", "parkNanos"), 2),
-
-    PLACE_KEPT_BY_A_SUBMIT_WITHOUT_MEMORY("engine.Engine", "newRequest", Edit.withoutCall("unreserve")),
-
     CANCEL_WAITS_FOR_THE_TOKENIZER("engine.SchedulerManager", "cancel", Edit.withoutCall("endEarly", 0)),
 
     CLOSE_FORGETS_THE_TOKENIZERS("engine.SchedulerManager", "endUnrouted", Edit.withoutCall("run")),
 
-    CLOSE_FORGETS_PROMPTS_BEING_TOKENIZED("engine.TokenizeWorkers", "stop", Edit.withoutCall("accept"), 2),
+    CLOSE_FORGETS_PROMPTS_BEING_TOKENIZED("engine.TokenizeWorkers", "stop", Edit.withoutCall("accept")),
 
     LONG_GRACE_OVERFLOWS("engine.SchedulerManager", "drain", Edit.nanosUnbounded()),
 
@@ -64,7 +58,7 @@ enum PlantedBug {
 
     NOBODY_WOKEN_FOR_THE_SHARED_QUEUE("engine.SchedulerManager", "submit", Edit.withoutCall("wakeOne")),
 
-    NOBODY_WOKEN_FOR_WHAT_A_DEAD_REPLICA_GAVE_BACK("engine.Replica", "endForCertain", Edit.withoutCall("wakeOne")),
+    NOBODY_WOKEN_FOR_WHAT_A_DEAD_REPLICA_GAVE_BACK("engine.Replica", "endRemaining", Edit.withoutCall("wakeOne")),
 
     DEAD_REPLICA_WAS_THE_ONE_THAT_WAS_WOKEN("engine.SchedulerManager", "leave", Edit.withoutCall("wakeOne")),
 
@@ -72,11 +66,11 @@ enum PlantedBug {
 
     LAST_REPLICA_DIES_WITHOUT_A_WORD("engine.SchedulerManager", "ownEnding", Edit.readAsNull("death")),
 
-    SERVED_AGAIN_AFTER_ITS_FIRST_TOKEN("engine.EngineLoop", "canGiveBack", Edit.withAnswer("isUntouched", 1)),
+    SERVED_AGAIN_AFTER_ITS_FIRST_TOKEN("engine.EngineLoop", "endAll", Edit.withAnswer("isUntouched", 1)),
 
     GIVEN_BACK_TO_NOBODY("engine.Replica", "takesBack", Edit.withAnswer("hasLiving", 0)),
 
-    GIVEN_BACK_AS_THE_DEAD_REPLICA_LEFT_IT("engine.EngineLoop", "canGiveBack", Edit.withoutCall("attach")),
+    GIVEN_BACK_AS_THE_DEAD_REPLICA_LEFT_IT("engine.EngineLoop", "endAll", Edit.withoutCall("attach")),
 
     BLOCKS_OF_ANOTHER_REPLICA("engine.EngineLoop", "take", Edit.withoutCall("moveTo")),
 

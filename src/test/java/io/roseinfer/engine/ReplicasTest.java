@@ -164,6 +164,26 @@ class ReplicasTest {
     }
 
     @Test
+    void replica_that_runs_out_of_memory_leaves_the_others_serving() {
+        SimOptions full = SimOptions.defaults().withOnStep(step -> {
+            throw new OutOfMemoryError("Java heap space");
+        });
+        try (Engine engine = engine(RoutingPolicy.roundRobin(), full, SimOptions.defaults())) {
+            List<TokenStream> streams = IntStream.range(0, REQUESTS)
+                    .mapToObj(i -> engine.submit(request(i)))
+                    .toList();
+            streams.forEach(stream -> assertThat(stream.completion().ids()).hasSize(8));
+            assertThat(engine.failure(0))
+                    .get()
+                    .isInstanceOf(ReplicaStopped.class)
+                    .extracting(Throwable::getMessage)
+                    .asString()
+                    .contains("it ran out of memory (Java heap space); give the JVM more (-Xmx)");
+            assertThat(engine.failure(1)).isEmpty();
+        }
+    }
+
+    @Test
     void the_engine_fails_with_its_last_replica() {
         AtomicBoolean lost = new AtomicBoolean(true);
         try (Engine engine = engine(RoutingPolicy.pull(), losing(lost), losing(lost))) {

@@ -143,13 +143,13 @@ class SharedQueueTest {
 
     /** Also says what a request costs, which depends on the machine and is not held to anything. */
     @Test
-    void an_engine_that_takes_a_request_out_of_many_allocates_nothing() {
+    void taking_a_request_out_of_many_allocates_the_nodes_of_the_lists_alone() {
         for (int i = 0; i < ENGINES; i++) {
             loop();
         }
         takeAll();
         long bytes = takeAll();
-        assertThat(bytes).as("bytes for %d requests", WAITING).isZero();
+        assertThat(bytes / WAITING).as("bytes per request").isLessThanOrEqualTo(200);
     }
 
     /** Bytes that taking as many requests as wait allocates on this thread. */

@@ -2,12 +2,10 @@ package io.roseinfer.engine;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -19,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  * call {@link WovenCalls} wherever threads can see what another did: each call is a point at which another thread may go on instead.
  * One runs at a time, so whatever is between two points is atomic. Waiting is done here too; when nobody can go on, that is a
  * deadlock, and found at once.
- *
- * <p>Memory is under the seed's control as well: an allocation may fail, and some that follow it.
  */
 final class Weaver {
     private static final int MOST_POINTS = 300_000;
@@ -34,7 +30,6 @@ final class Weaver {
         private BooleanSupplier ready = Weaver::always;
         private boolean isTimed;
         private boolean isOver;
-        private boolean mayRunOutOfMemory;
 
         /** What {@link LockSupport} calls a permit. */
         boolean hasPermit;
@@ -47,28 +42,20 @@ final class Weaver {
 
     private final Dice dice;
     private final double switchChance;
-    private final double outOfMemoryChance;
     private final List<Task> tasks = new ArrayList<>();
     private final Map<Thread, Task> byThread = new HashMap<>();
     private final IdentityHashMap<Object, WovenMonitor> monitors = new IdentityHashMap<>();
-    private final Set<String> shortOfMemory = new HashSet<>();
     private final CountDownLatch over = new CountDownLatch(1);
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private Runnable observer = () -> {};
     private int muted;
     private volatile @Nullable Task current;
     private int points;
-    private int failingAllocations;
 
-    /**
-     * Threads without work.
-     *
-     * @param outOfMemoryChance how likely an allocation is to fail
-     */
-    Weaver(Dice dice, double outOfMemoryChance) {
+    /** Threads without work. */
+    Weaver(Dice dice) {
         this.dice = dice;
         this.switchChance = dice.oneOf(0.01, 0.1, 0.4);
-        this.outOfMemoryChance = outOfMemoryChance;
     }
 
     /** Adds a thread. */
@@ -82,10 +69,9 @@ final class Weaver {
         return task;
     }
 
-    /** Lets a woven thread run that the engine made; its allocations may fail. */
+    /** Lets a woven thread run that the engine made. */
     void adopt(Thread thread) {
         Task task = add(thread.getName(), thread);
-        task.mayRunOutOfMemory = true;
         byThread.put(thread, task);
     }
 
@@ -120,16 +106,6 @@ final class Weaver {
     /** The points passed so far: what time is here. */
     int now() {
         return points;
-    }
-
-    /** Whether an allocation of a thread failed whose name begins like this. */
-    boolean wasShortOfMemory(String threads) {
-        return shortOfMemory.stream().anyMatch(name -> name.startsWith(threads));
-    }
-
-    /** Whether an allocation of the thread of that name failed. */
-    boolean wasShortOfMemoryItself(String thread) {
-        return shortOfMemory.contains(thread);
     }
 
     private void live(Task self, Runnable work) {
@@ -231,21 +207,6 @@ final class Weaver {
         }
     }
 
-    /** Takes memory, if there is any. */
-    void allocate(Task self) {
-        if (!self.mayRunOutOfMemory) {
-            return;
-        }
-        if (failingAllocations == 0 && dice.chance(outOfMemoryChance)) {
-            failingAllocations = dice.oneOf(1, 1, 5, 50);
-        }
-        if (failingAllocations > 0) {
-            failingAllocations--;
-            shortOfMemory.add(self.name);
-            throw new OutOfMemoryError("the seed has it so");
-        }
-    }
-
     /** One of several, as the seed has it. */
     int choose(int count) {
         return dice.below(count);
@@ -284,10 +245,5 @@ final class Weaver {
     /** Has the calling thread wait until something is so. */
     static void await(BooleanSupplier condition) {
         active().block(caller().orElseThrow(), condition, false);
-    }
-
-    /** Says whether allocations of the calling thread may fail from now on. */
-    static void mayRunOutOfMemory(boolean value) {
-        caller().orElseThrow().mayRunOutOfMemory = value;
     }
 }

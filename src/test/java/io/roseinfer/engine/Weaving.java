@@ -24,8 +24,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Has a class call {@link WovenCalls} at every volatile access, lock, atomic, concurrent queue and thread operation, and before
- * everything that may allocate.
+ * Has a class call {@link WovenCalls} at every volatile access, lock, atomic, concurrent queue and thread operation.
  */
 final class Weaving implements ClassTransform {
     private static final ClassDesc CALLS = ClassDesc.of(WovenCalls.class.getName());
@@ -118,9 +117,6 @@ final class Weaving implements ClassTransform {
 
     private CodeTransform codeTransform(boolean unlocks) {
         return (code, element) -> {
-            if (AllocationFaultLoader.mayAllocate(element)) {
-                code.invokestatic(CALLS, "allocating", NOTHING);
-            }
             if (unlocks && element instanceof ReturnInstruction) {
                 code.aload(0).invokestatic(CALLS, "exit", ON_OBJECT);
             }

@@ -19,12 +19,7 @@ public final class WovenCalls {
         Weaver.caller().ifPresent(task -> Weaver.active().point(task));
     }
 
-    /** Something is about to be allocated. */
-    public static void allocating() {
-        Weaver.caller().ifPresent(task -> Weaver.active().allocate(task));
-    }
-
-    /** A class is being initialized: no points and no allocations until that is over. */
+    /** A class is being initialized: no points until that is over. */
     public static void beginInitializing() {
         Weaver.mute(1);
     }

@@ -1,0 +1,30 @@
+package io.roseinfer.engine;
+
+/**
+ * Marks the threads that deliver tokens: those of an engine, and any other while it runs an action of {@link TokenStream#onDelivery}. A
+ * thread that delivers must not wait for a token or for the end of an engine, which may be waiting for it.
+ */
+final class DeliveryThread {
+    private static final ThreadLocal<Boolean> DELIVERING = ThreadLocal.withInitial(() -> false);
+
+    private DeliveryThread() {}
+
+    /** Returns whether the calling thread delivers tokens. */
+    static boolean isCurrent() {
+        return DELIVERING.get();
+    }
+
+    /** Runs work on the calling thread, which delivers tokens meanwhile. */
+    static void run(Runnable work) {
+        if (isCurrent()) {
+            work.run();
+            return;
+        }
+        DELIVERING.set(true);
+        try {
+            work.run();
+        } finally {
+            DELIVERING.remove();
+        }
+    }
+}
