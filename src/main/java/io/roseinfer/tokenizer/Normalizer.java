@@ -1,7 +1,6 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.Steps;
-import java.text.Normalizer.Form;
 import java.util.List;
 
 /**
@@ -25,10 +24,7 @@ record Normalizer(List<Step> steps) {
     record Nfc() implements Step {
         @Override
         public String apply(String text, Steps steps) {
-            steps.take(text.length());
-            return java.text.Normalizer.isNormalized(text, Form.NFC)
-                    ? text
-                    : java.text.Normalizer.normalize(text, Form.NFC);
+            return NormalizationFormC.of(text, steps);
         }
     }
 

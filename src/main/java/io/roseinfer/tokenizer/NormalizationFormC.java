@@ -1,0 +1,158 @@
+package io.roseinfer.tokenizer;
+
+import io.roseinfer.base.Steps;
+import java.text.Normalizer;
+import java.text.Normalizer.Form;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Unicode's Normalization Form C in linear time. The JDK's normalizer moves marks into their order one by one, which is quadratic in a run
+ * of marks. Here it gets text in chunks whose runs are short; a long run is sorted by class and composed apart.
+ */
+final class NormalizationFormC {
+    /** From here on a character may be changed by normalization or change the one before it. */
+    private static final int FIRST_MARK = 0x300;
+
+    /** The longest run left to the JDK, in characters. */
+    private static final int SHORT_RUN = 64;
+
+    private static final int CHUNK = 4096;
+    private static final int NONE = -1;
+
+    private final Steps steps;
+    private final Map<Integer, int[]> decompositions = new HashMap<>();
+    private final Map<Long, Integer> composites = new HashMap<>();
+
+    private NormalizationFormC(Steps steps) {
+        this.steps = steps;
+    }
+
+    /** Returns the normalized text. */
+    static String of(String text, Steps steps) {
+        steps.take(text.length());
+        return text.chars().allMatch(c -> c < FIRST_MARK) ? text : new NormalizationFormC(steps).normalized(text);
+    }
+
+    private String normalized(String text) {
+        StringBuilder out = new StringBuilder(text.length());
+        int done = 0;
+        int start = 0;
+        while (start < text.length()) {
+            int end = runEnd(text, start);
+            steps.take(end - start);
+            if (end - start > SHORT_RUN) {
+                out.append(Normalizer.normalize(text.substring(done, start), Form.NFC));
+                appendComposed(sorted(decomposed(text, start, end)), out);
+                done = end;
+            } else if (end - done >= CHUNK) {
+                out.append(Normalizer.normalize(text.substring(done, end), Form.NFC));
+                done = end;
+            }
+            start = end;
+        }
+        return out.append(Normalizer.normalize(text.substring(done), Form.NFC)).toString();
+    }
+
+    /** Returns the end of a run: a character and all that may combine with what comes before them. */
+    private static int runEnd(String text, int start) {
+        int i = start + Character.charCount(text.codePointAt(start));
+        while (i < text.length() && mayCombineBack(text.codePointAt(i))) {
+            i += Character.charCount(text.codePointAt(i));
+        }
+        return i;
+    }
+
+    /** Returns whether a character may change its place or compose with one before: marks, and some vowels and finals. */
+    static boolean mayCombineBack(int codePoint) {
+        return codePoint >= FIRST_MARK
+                && (CombiningClasses.isMark(codePoint)
+                        || (codePoint >= 0x1160 && codePoint < 0x1200)
+                        || (codePoint >= 0x16d63 && codePoint < 0x16d6b));
+    }
+
+    private int[] decomposed(String text, int start, int end) {
+        int[] points = new int[end - start];
+        int size = 0;
+        for (int i = start; i < end; i += Character.charCount(text.codePointAt(i))) {
+            int[] parts = decompositions.computeIfAbsent(text.codePointAt(i), NormalizationFormC::decomposition);
+            steps.take(parts.length);
+            if (size + parts.length > points.length) {
+                points = Arrays.copyOf(points, 2 * points.length + parts.length);
+            }
+            System.arraycopy(parts, 0, points, size, parts.length);
+            size += parts.length;
+        }
+        return Arrays.copyOf(points, size);
+    }
+
+    private static int[] decomposition(int codePoint) {
+        return Normalizer.normalize(Character.toString(codePoint), Form.NFD)
+                .codePoints()
+                .toArray();
+    }
+
+    /** Returns the points with every row of marks sorted by class, equal ones in the order they had. */
+    private int[] sorted(int[] points) {
+        int[] sorted = points.clone();
+        int from = 0;
+        while (from < points.length) {
+            int to = from;
+            while (to < points.length && CombiningClasses.rank(points[to]) > 0) {
+                to++;
+            }
+            if (to - from > 1) {
+                sort(points, from, to, sorted);
+            }
+            from = to + 1;
+        }
+        return sorted;
+    }
+
+    private void sort(int[] points, int from, int to, int[] sorted) {
+        steps.take(to - from);
+        int[] next = new int[CombiningClasses.COUNT + 1];
+        for (int i = from; i < to; i++) {
+            next[CombiningClasses.rank(points[i]) + 1]++;
+        }
+        next[0] = from;
+        for (int rank = 1; rank < next.length; rank++) {
+            next[rank] += next[rank - 1];
+        }
+        for (int i = from; i < to; i++) {
+            sorted[next[CombiningClasses.rank(points[i])]++] = points[i];
+        }
+    }
+
+    /** Composes each starter with the marks that no other of their class, or of a higher one, keeps from it. */
+    private void appendComposed(int[] points, StringBuilder out) {
+        int size = 0;
+        int starter = NONE;
+        int rankBefore = 0;
+        for (int point : points) {
+            steps.take(1);
+            int rank = CombiningClasses.rank(point);
+            boolean reaches = starter != NONE && (rankBefore == 0 || rankBefore < rank);
+            int composite = reaches ? composite(points[starter], point) : NONE;
+            if (composite != NONE) {
+                points[starter] = composite;
+            } else {
+                starter = rank == 0 ? size : starter;
+                rankBefore = rank;
+                points[size++] = point;
+            }
+        }
+        for (int i = 0; i < size; i++) {
+            out.appendCodePoint(points[i]);
+        }
+    }
+
+    private int composite(int first, int second) {
+        return composites.computeIfAbsent((long) first << 32 | second, pair -> {
+            String both = Character.toString(first) + Character.toString(second);
+            int[] composed = Normalizer.normalize(both, Form.NFC).codePoints().toArray();
+            return composed.length == 1 ? composed[0] : NONE;
+        });
+    }
+}
