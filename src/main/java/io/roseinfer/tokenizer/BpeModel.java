@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  *
  * @param description what messages call it
  * @param ids the model's tokens, in the byte alphabet if its symbols are bytes
- * @param endOfText the token that ends a text, when the files name one
+ * @param roles the special tokens by role, such as {@code eos_token}
  */
 record BpeModel(
         String description,
@@ -32,7 +32,7 @@ record BpeModel(
         List<AddedToken> addedTokens,
         Pipeline pipeline,
         Options options,
-        Optional<String> endOfText,
+        Map<String, String> roles,
         List<String> warnings) {
 
     static final String END_OF_TEXT = "<|endoftext|>";
@@ -174,7 +174,7 @@ record BpeModel(
 
     /** The id of the end of text: the named token's, else {@code <|endoftext|>}'s. */
     OptionalInt endOfTextId() {
-        String wanted = endOfText.orElse(END_OF_TEXT);
+        String wanted = roles.getOrDefault(SpecialTokens.END_OF_TEXT_ROLE, END_OF_TEXT);
         IntStream added = addedTokens.stream()
                 .filter(token -> token.content().equals(wanted))
                 .mapToInt(AddedToken::id);

@@ -11,6 +11,7 @@ import io.roseinfer.tokenizer.bpe.WordTable;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 
 /** BPE over one vocabulary, of bytes or of code points. */
@@ -30,6 +31,7 @@ final class BpeTokenizer implements Tokenizer {
     private final PreTokenizer preTokenizer;
     private final Frame frame;
     private final OptionalInt endOfText;
+    private final Map<String, String> specialTokens;
     private final List<String> warnings;
 
     /**
@@ -55,6 +57,7 @@ final class BpeTokenizer implements Tokenizer {
         normalized = new AddedTokenMatcher(
                 addedTokens.stream().filter(AddedToken::normalized).toList(), normalizer);
         endOfText = model.endOfTextId();
+        specialTokens = Map.copyOf(model.roles());
         warnings = List.copyOf(found);
     }
 
@@ -108,6 +111,11 @@ final class BpeTokenizer implements Tokenizer {
     @Override
     public List<AddedToken> addedTokens() {
         return addedTokens;
+    }
+
+    @Override
+    public Map<String, String> specialTokens() {
+        return specialTokens;
     }
 
     @Override

@@ -18,7 +18,6 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * GPT-2's vocabulary out of jtokkit's {@code r50k_base}, a list of tokens in the order in which training made them; its ids
@@ -50,7 +49,7 @@ final class Gpt2Ranks {
                 List.of(AddedToken.special(TOKENS, BpeModel.END_OF_TEXT)),
                 BpeModel.Pipeline.ofGpt2(false),
                 BpeModel.Options.NONE,
-                Optional.empty(),
+                TokenizerConfig.GPT2.roles(),
                 List.of());
     }
 

@@ -12,21 +12,42 @@ import java.util.stream.Stream;
  * The special tokens that files name, by their role or without one. They are added tokens, whether or not a list of added tokens has
  * them too.
  *
- * @param byRole such as {@code pad_token}; empty where a file says null
- * @param others {@code additional_special_tokens} and tokens of roles that are the model's own
+ * @param byRole such as {@code pad_token}, also roles of one model such as {@code image_token}; empty where a file says null
+ * @param others {@code additional_special_tokens}
  */
 record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> others) {
     static final SpecialTokens NONE = new SpecialTokens(Map.of(), List.of());
 
     static final String BEGIN_OF_TEXT_ROLE = "bos_token";
     static final String END_OF_TEXT_ROLE = "eos_token";
+    private static final String UNKNOWN_ROLE = "unk_token";
+    private static final String PADDING_ROLE = "pad_token";
 
     /** In the order in which transformers gives out ids. */
     private static final List<String> ROLES = List.of(
-            BEGIN_OF_TEXT_ROLE, END_OF_TEXT_ROLE, "unk_token", "sep_token", "pad_token", "cls_token", "mask_token");
+            BEGIN_OF_TEXT_ROLE, END_OF_TEXT_ROLE, UNKNOWN_ROLE, "sep_token", PADDING_ROLE, "cls_token", "mask_token");
 
-    /** The roles that {@code <|endoftext|>} has for GPT-2 where no file says another. */
-    private static final List<String> GPT2_ROLES = ROLES.subList(0, 3);
+    /** The tokens that {@code <|endoftext|>} is for GPT-2 if no file names others. */
+    private static final Map<String, String> GPT2 = Map.of(
+            BEGIN_OF_TEXT_ROLE, BpeModel.END_OF_TEXT,
+            END_OF_TEXT_ROLE, BpeModel.END_OF_TEXT,
+            UNKNOWN_ROLE, BpeModel.END_OF_TEXT);
+
+    /** The tokens by role that the other classes of transformers have if no file names others. */
+    private static final Map<String, Map<String, String>> DEFAULTS = Map.of(
+            "LlamaTokenizer",
+            Map.of(BEGIN_OF_TEXT_ROLE, "<s>", END_OF_TEXT_ROLE, "</s>", UNKNOWN_ROLE, "<unk>"),
+            "GPTNeoXTokenizer",
+            Map.of(
+                    BEGIN_OF_TEXT_ROLE, BpeModel.END_OF_TEXT,
+                    END_OF_TEXT_ROLE, BpeModel.END_OF_TEXT,
+                    UNKNOWN_ROLE, BpeModel.END_OF_TEXT,
+                    PADDING_ROLE, "<|padding|>"),
+            "Qwen2Tokenizer",
+            Map.of(
+                    END_OF_TEXT_ROLE, BpeModel.END_OF_TEXT,
+                    UNKNOWN_ROLE, BpeModel.END_OF_TEXT,
+                    PADDING_ROLE, BpeModel.END_OF_TEXT));
 
     private static final List<String> LISTS = List.of("additional_special_tokens", "extra_special_tokens");
 
@@ -37,24 +58,25 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
      */
     static SpecialTokens read(JsonView object, boolean onlySpecial) {
         Map<String, Optional<AddedToken>> byRole = new LinkedHashMap<>();
-        List<AddedToken> own = new ArrayList<>();
         List<AddedToken> others = new ArrayList<>();
         object.fields().forEach(entry -> {
             JsonView value = entry.getValue();
             if (ROLES.contains(entry.getKey())) {
                 byRole.put(entry.getKey(), token(value, onlySpecial));
             } else if (LISTS.contains(entry.getKey()) && !value.isAbsent()) {
-                boolean named = value.node().isObject();
-                Stream<JsonView> tokens = named ? value.fields().map(Map.Entry::getValue) : value.elements();
-                tokens.map(token -> token(token, onlySpecial))
-                        .flatMap(Optional::stream)
-                        .forEach(named ? own::add : others::add);
+                if (value.node().isObject()) {
+                    value.fields().forEach(named -> byRole.put(named.getKey(), token(named.getValue(), onlySpecial)));
+                } else {
+                    value.elements()
+                            .map(token -> token(token, onlySpecial))
+                            .flatMap(Optional::stream)
+                            .forEach(others::add);
+                }
             } else if (entry.getKey().endsWith("_token") && value.node().isString()) {
-                token(value, onlySpecial).ifPresent(own::add);
+                byRole.put(entry.getKey(), token(value, onlySpecial));
             }
         });
-        return new SpecialTokens(
-                byRole, Stream.concat(own.stream(), others.stream()).toList());
+        return new SpecialTokens(byRole, others);
     }
 
     /** A token spelt as a string or as an object with {@code content}. */
@@ -78,25 +100,34 @@ record SpecialTokens(Map<String, Optional<AddedToken>> byRole, List<AddedToken> 
     /** These, with {@code <|endoftext|>} in the roles it has for GPT-2 if no file speaks of them. */
     SpecialTokens withGpt2Defaults() {
         Map<String, Optional<AddedToken>> all = new LinkedHashMap<>(byRole);
-        AddedToken endOfText = AddedToken.special(AddedToken.NO_ID, BpeModel.END_OF_TEXT);
-        GPT2_ROLES.forEach(role -> all.putIfAbsent(role, Optional.of(endOfText)));
+        GPT2.forEach((role, token) -> all.putIfAbsent(role, Optional.of(AddedToken.special(AddedToken.NO_ID, token))));
         return new SpecialTokens(all, others);
     }
 
     /** All of them, those with a role first. */
     Stream<AddedToken> all() {
-        Stream<AddedToken> roles =
-                ROLES.stream().map(byRole::get).filter(Objects::nonNull).flatMap(Optional::stream);
-        return Stream.concat(roles, others.stream());
+        Stream<String> roles =
+                Stream.concat(ROLES.stream(), byRole.keySet().stream().filter(role -> !ROLES.contains(role)));
+        return Stream.concat(
+                roles.map(byRole::get).filter(Objects::nonNull).flatMap(Optional::stream), others.stream());
+    }
+
+    /**
+     * Returns the text of each role's token: the one that a file names, none if it says null, else the class's default.
+     *
+     * @param className a class of transformers; one without known defaults has none
+     */
+    Map<String, String> contents(String className) {
+        Map<String, String> contents = new LinkedHashMap<>(DEFAULTS.getOrDefault(className, Map.of()));
+        byRole.forEach((role, token) -> {
+            contents.remove(role);
+            token.ifPresent(present -> contents.put(role, present.content()));
+        });
+        return contents;
     }
 
     /** The text of the token with a role: the one that a file names, none if it says null, else the one given. */
     Optional<String> contentOf(String role, String ifNotNamed) {
         return byRole.containsKey(role) ? byRole.get(role).map(AddedToken::content) : Optional.of(ifNotNamed);
-    }
-
-    /** The token that ends a text, if a file names one. */
-    Optional<String> endOfText() {
-        return byRole.getOrDefault(END_OF_TEXT_ROLE, Optional.empty()).map(AddedToken::content);
     }
 }

@@ -1,6 +1,7 @@
 package io.roseinfer.tokenizer;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -42,6 +43,12 @@ public interface Tokenizer {
 
     /** The tokens that are looked for in the text before it is cut into words, in the order of their ids. */
     List<AddedToken> addedTokens();
+
+    /**
+     * Returns the text of special tokens by role, such as {@code bos_token}, which a chat template can name. A role without a token in the
+     * files has the default of the tokenizer's class in transformers, if there is one.
+     */
+    Map<String, String> specialTokens();
 
     /** The id that ends a text, {@code <|endoftext|>} unless the files name another, if the vocabulary has one. */
     OptionalInt endOfText();

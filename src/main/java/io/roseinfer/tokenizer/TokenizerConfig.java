@@ -3,6 +3,7 @@ package io.roseinfer.tokenizer;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.tokenizer.Frame.Ends;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -16,6 +17,7 @@ import java.util.Set;
  * @param ends the tokens around a whole text, where the class decides that by {@code add_bos_token} and {@code add_eos_token}
  * @param listsAddedTokens whether there is an {@code added_tokens_decoder}, even an empty one
  * @param addedTokens {@code added_tokens_decoder}, or {@code added_tokens.json}
+ * @param roles the special tokens by role, with the defaults of the class
  */
 record TokenizerConfig(
         boolean isGpt2,
@@ -24,20 +26,25 @@ record TokenizerConfig(
         Optional<Ends> ends,
         boolean listsAddedTokens,
         List<AddedToken> addedTokens,
-        SpecialTokens specialTokens) {
+        SpecialTokens specialTokens,
+        Map<String, String> roles) {
 
     /** The settings of a directory without the file. */
-    static final TokenizerConfig GPT2 = new TokenizerConfig(
-            true, false, false, Optional.empty(), false, List.of(), SpecialTokens.NONE.withGpt2Defaults());
+    static final TokenizerConfig GPT2 = of(true, List.of(), SpecialTokens.NONE.withGpt2Defaults());
 
     /** The settings of a {@code tokenizer.json} by itself, which adds nothing to what it says. */
-    static final TokenizerConfig NONE =
-            new TokenizerConfig(false, false, false, Optional.empty(), false, List.of(), SpecialTokens.NONE);
+    static final TokenizerConfig NONE = of(false, List.of(), SpecialTokens.NONE);
 
     private static final Set<String> GPT2_CLASSES = Set.of("GPT2Tokenizer", "GPT2TokenizerFast");
 
     /** The classes that put tokens around a text by their own settings, whatever {@code post_processor} says. */
     private static final Set<String> LLAMA_CLASSES = Set.of("LlamaTokenizer", "LlamaTokenizerFast");
+
+    /** Settings that add tokens and nothing else. */
+    static TokenizerConfig of(boolean isGpt2, List<AddedToken> addedTokens, SpecialTokens special) {
+        return new TokenizerConfig(
+                isGpt2, false, false, Optional.empty(), false, addedTokens, special, special.contents(""));
+    }
 
     /**
      * Reads the file.
@@ -57,6 +64,9 @@ record TokenizerConfig(
         if (!listsAddedTokens) {
             special = special.overriddenBy(olderTokens.special());
         }
+        if (isGpt2) {
+            special = special.withGpt2Defaults();
+        }
         return new TokenizerConfig(
                 isGpt2,
                 root.field("add_prefix_space").flag(false),
@@ -64,7 +74,8 @@ record TokenizerConfig(
                 isLlama ? Optional.of(ends(root, special)) : Optional.empty(),
                 listsAddedTokens,
                 listsAddedTokens ? addedTokens(decoder) : olderTokens.added(special),
-                isGpt2 ? special.withGpt2Defaults() : special);
+                special,
+                special.contents(className.orElse("").replaceFirst("Fast$", "")));
     }
 
     /** The settings of Llama's class, with its own defaults. */

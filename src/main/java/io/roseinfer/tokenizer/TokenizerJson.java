@@ -41,7 +41,7 @@ final class TokenizerJson {
                 added,
                 new BpeModel.Pipeline(normalizer, preTokenizer, around, decoding),
                 options,
-                config.specialTokens().endOfText(),
+                config.roles(),
                 warnings);
     }
 

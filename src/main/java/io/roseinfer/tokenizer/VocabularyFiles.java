@@ -28,7 +28,7 @@ final class VocabularyFiles {
                 AddedTokens.of(description, ids, List.of(), config, warnings),
                 BpeModel.Pipeline.ofGpt2(config.addPrefixSpace()),
                 BpeModel.Options.NONE,
-                config.specialTokens().endOfText(),
+                config.roles(),
                 warnings);
     }
 

@@ -5,6 +5,7 @@ import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Vocabulary;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 
@@ -46,6 +47,11 @@ final class SlowTokenizer implements Tokenizer {
     @Override
     public List<AddedToken> addedTokens() {
         return tokenizer.addedTokens();
+    }
+
+    @Override
+    public Map<String, String> specialTokens() {
+        return tokenizer.specialTokens();
     }
 
     @Override

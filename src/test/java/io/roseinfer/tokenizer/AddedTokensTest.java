@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -24,8 +23,7 @@ class AddedTokensTest {
     @Test
     @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void tokens_of_two_large_files_are_put_together() {
-        TokenizerConfig older =
-                new TokenizerConfig(true, false, false, Optional.empty(), false, tokens(EACH), SpecialTokens.NONE);
+        TokenizerConfig older = TokenizerConfig.of(true, tokens(EACH), SpecialTokens.NONE);
         List<AddedToken> all = AddedTokens.of("files", Map.of(), tokens(0), older, new ArrayList<>());
         assertThat(all).hasSize(2 * EACH);
     }

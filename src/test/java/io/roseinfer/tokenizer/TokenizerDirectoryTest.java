@@ -61,6 +61,37 @@ class TokenizerDirectoryTest {
                 .hasMessageContaining("cannot be read");
     }
 
+    /** As the attribute special_tokens_map of transformers has them. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '§',
+            value = {
+                "{} § {bos_token=<|endoftext|>, eos_token=<|endoftext|>, unk_token=<|endoftext|>}",
+                "{`eos_token`: null, `bos_token`: `a`} § {bos_token=a, unk_token=<|endoftext|>}",
+                "{`tokenizer_class`: `PreTrainedTokenizerFast`, `pad_token`: `a`} § {pad_token=a}",
+                "{`tokenizer_class`: `LlamaTokenizerFast`} § {bos_token=<s>, eos_token=</s>, unk_token=<unk>}",
+                "{`tokenizer_class`: `LlamaTokenizer`, `eos_token`: {`content`: `a`}} § {bos_token=<s>, eos_token=a, unk_token=<unk>}",
+                "{`tokenizer_class`: `GPTNeoXTokenizerFast`} § {bos_token=<|endoftext|>, eos_token=<|endoftext|>, pad_token=<|padding|>, unk_token=<|endoftext|>}",
+                "{`tokenizer_class`: `Qwen2Tokenizer`, `bos_token`: null} § {eos_token=<|endoftext|>, pad_token=<|endoftext|>, unk_token=<|endoftext|>}",
+                "{`tokenizer_class`: `X`, `image_token`: `a`, `extra_special_tokens`: {`b_token`: `b`}} § {b_token=b, image_token=a}"
+            })
+    void special_tokens_by_role_have_the_defaults_of_their_class(String config, String expected) throws IOException {
+        write("tokenizer.json", json(TRAINED.tokenizerJson()));
+        write("tokenizer_config.json", config.replace('`', '"'));
+        assertThat(new TreeMap<>(load().specialTokens())).hasToString(expected);
+    }
+
+    @Test
+    void special_tokens_map_counts_before_a_configuration_that_lists_no_added_tokens() throws IOException {
+        write("tokenizer.json", json(TRAINED.tokenizerJson()));
+        write("special_tokens_map.json", "{\"bos_token\": \"a\", \"pad_token\": {\"content\": \"b\"}}");
+        String config = "{\"tokenizer_class\": \"X\", \"bos_token\": \"c\"";
+        write("tokenizer_config.json", config + "}");
+        assertThat(load().specialTokens()).isEqualTo(Map.of("bos_token", "a", "pad_token", "b"));
+        write("tokenizer_config.json", config + ", \"added_tokens_decoder\": {}}");
+        assertThat(load().specialTokens()).isEqualTo(Map.of("bos_token", "c"));
+    }
+
     @Test
     void tokenizer_json_wins_over_vocabulary_and_merges() throws IOException {
         writeVocabularyAndMerges();

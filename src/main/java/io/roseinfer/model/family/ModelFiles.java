@@ -87,15 +87,16 @@ public record ModelFiles(
         TokenizerChoice choice =
                 TokenizerChoice.ofDirectory(model.family, directory, model.spec.vocabularySize(), isIntact);
         warnings.addAll(choice.warnings());
-        Optional<ChatTemplate> chat = chat(directory, warnings);
+        Optional<ChatTemplate> chat = chat(directory, choice.tokenizer(), warnings);
         return checked(model.endingAlso(choice.tokenizer()), Checkpoint.open(directory), choice.tokenizer(), warnings)
                 .withChat(chat);
     }
 
     /** A template that cannot be carried out costs a model its chat, and nothing else. */
-    private static Optional<ChatTemplate> chat(Path directory, List<String> warnings) {
+    private static Optional<ChatTemplate> chat(Path directory, Optional<Tokenizer> tokenizer, List<String> warnings) {
         try {
-            return ChatTemplates.fromDirectory(directory);
+            return ChatTemplates.fromDirectory(
+                    directory, tokenizer.map(Tokenizer::specialTokens).orElse(Map.of()));
         } catch (BadModel unsupported) {
             warnings.add(unsupported.getMessage() + "; the model completes text, but takes no conversations");
             return Optional.empty();
@@ -124,7 +125,7 @@ public record ModelFiles(
         model = model.endingAlso(Optional.of(tokenizer));
         try (InputStream weights = open(root + "model.safetensors.zst")) {
             return checked(model, Checkpoint.openCompressed(title, weights), Optional.of(tokenizer), warnings)
-                    .withChat(Optional.of(builtinChat(root, title)));
+                    .withChat(Optional.of(builtinChat(root, title, tokenizer)));
         } catch (IOException e) {
             throw new BadModel(title + ": cannot be read from the jar: " + e, e);
         }
@@ -137,9 +138,12 @@ public record ModelFiles(
                 : Tokenizers.fromTokenizerJson(json, title);
     }
 
-    private static ChatTemplate builtinChat(String root, String title) {
+    private static ChatTemplate builtinChat(String root, String title, Tokenizer tokenizer) {
         if (hasResource(root + TOKENIZER_CONFIG)) {
-            return ChatTemplates.fromTokenizerConfig(resource(root + TOKENIZER_CONFIG), title + "/" + TOKENIZER_CONFIG)
+            return ChatTemplates.fromTokenizerConfig(
+                            resource(root + TOKENIZER_CONFIG),
+                            title + "/" + TOKENIZER_CONFIG,
+                            tokenizer.specialTokens())
                     .orElseThrow();
         }
         String source = new String(resource(root + "chat_template.jinja"), StandardCharsets.UTF_8);

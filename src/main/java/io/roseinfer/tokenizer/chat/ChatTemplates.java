@@ -30,19 +30,19 @@ public final class ChatTemplates {
     /**
      * The template of a directory, if it has one.
      *
+     * @param specialTokens the tokenizer's, by role
      * @throws BadModel if a file cannot be read, or the template uses something that is not supported
      */
-    public static Optional<ChatTemplate> fromDirectory(Path directory) {
-        JsonNode config = json(directory.resolve(CONFIG));
-        Map<String, String> tokens = specialTokens(config, json(directory.resolve("special_tokens_map.json")));
+    public static Optional<ChatTemplate> fromDirectory(Path directory, Map<String, String> specialTokens) {
         Path jinja = directory.resolve("chat_template.jinja");
         if (Files.exists(jinja)) {
-            return Optional.of(ChatTemplate.parse(text(jinja), jinja.toString(), tokens));
+            return Optional.of(ChatTemplate.parse(text(jinja), jinja.toString(), specialTokens));
         }
+        Path config = directory.resolve(CONFIG);
         Path older = directory.resolve("chat_template.json");
         return Files.exists(older)
-                ? fromField(json(older), older.toString(), tokens)
-                : fromField(config, directory.resolve(CONFIG).toString(), tokens);
+                ? fromField(json(older), older.toString(), specialTokens)
+                : fromField(json(config), config.toString(), specialTokens);
     }
 
     /**
@@ -50,12 +50,12 @@ public final class ChatTemplates {
      *
      * @param utf8 the file
      * @param description what messages call it
+     * @param specialTokens the tokenizer's, by role
      * @throws BadModel as {@link #fromDirectory}
      */
-    public static Optional<ChatTemplate> fromTokenizerConfig(byte[] utf8, String description) {
-        JsonNode config = object(utf8, description);
-        return fromField(
-                config, description, specialTokens(config, StrictJson.mapper().createObjectNode()));
+    public static Optional<ChatTemplate> fromTokenizerConfig(
+            byte[] utf8, String description, Map<String, String> specialTokens) {
+        return fromField(object(utf8, description), description, specialTokens);
     }
 
     private static Optional<ChatTemplate> fromField(JsonNode object, String file, Map<String, String> tokens) {
@@ -88,20 +88,6 @@ public final class ChatTemplates {
             throw new BadModel(where + " is a list whose elements are not all a name and a template");
         }
         return node.stringValue();
-    }
-
-    /** The special tokens by role; what {@code tokenizer_config.json} says wins over the older file. */
-    private static Map<String, String> specialTokens(JsonNode config, JsonNode older) {
-        Map<String, String> tokens = new LinkedHashMap<>();
-        for (JsonNode file : new JsonNode[] {older, config}) {
-            file.properties().forEach(entry -> {
-                JsonNode token = entry.getValue().isObject() ? entry.getValue().path("content") : entry.getValue();
-                if (entry.getKey().endsWith("_token") && token.isString()) {
-                    tokens.put(entry.getKey(), token.stringValue());
-                }
-            });
-        }
-        return tokens;
     }
 
     /** The object in a file; an empty one where there is no file. */

@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.base.StrictJson;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
+import io.roseinfer.tokenizer.chat.Conversation;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDateTime;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -124,6 +128,26 @@ class TokenizerChoiceTest {
             assertThat(files.spec().endOfText())
                     .as("the model cannot produce 257")
                     .containsExactly(3, 256);
+        }
+    }
+
+    /** The files of microsoft/DialoGPT: what transformers gives is a b, the end, c d, the end, e f, the end. */
+    @Test
+    void default_special_tokens_of_the_class_reach_the_chat_template() throws IOException {
+        writeBytes("\"<|endoftext|>\":256");
+        Files.writeString(
+                directory.resolve("tokenizer_config.json"),
+                "{\"model_max_length\": 1024, \"chat_template\":"
+                        + " \"{% for message in messages %}{{ message.content }}{{ eos_token }}{% endfor %}\"}");
+        String messages = "[{\"role\":\"user\",\"content\":\"ab\"},{\"role\":\"assistant\",\"content\":\"cd\"},"
+                + "{\"role\":\"user\",\"content\":\"ef\"}]";
+        try (ModelFiles files = open(257)) {
+            String prompt = files.chat()
+                    .orElseThrow()
+                    .render(Conversation.of(
+                            StrictJson.parse(messages.getBytes(StandardCharsets.UTF_8)), LocalDateTime.MIN));
+            assertThat(files.tokenizer().orElseThrow().encode(prompt))
+                    .containsExactly('a', 'b', 256, 'c', 'd', 256, 'e', 'f', 256);
         }
     }
 

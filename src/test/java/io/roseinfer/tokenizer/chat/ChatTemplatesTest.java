@@ -27,13 +27,15 @@ final class ChatTemplatesTest {
     }
 
     private String rendered() {
-        return ChatTemplates.fromDirectory(directory).orElseThrow().render(Conversation.of(NOBODY, LocalDateTime.MIN));
+        return ChatTemplates.fromDirectory(directory, Map.of())
+                .orElseThrow()
+                .render(Conversation.of(NOBODY, LocalDateTime.MIN));
     }
 
     @Test
     void a_directory_without_one_has_none() throws IOException {
         write("tokenizer_config.json", "{\"chat_template\": null}");
-        assertEquals(Optional.empty(), ChatTemplates.fromDirectory(directory));
+        assertEquals(Optional.empty(), ChatTemplates.fromDirectory(directory, Map.of()));
     }
 
     @Test
@@ -51,7 +53,7 @@ final class ChatTemplatesTest {
         write(
                 "tokenizer_config.json",
                 "{\"chat_template\": [{\"name\": \"tool_use\", \"template\": \"with\"}, {\"name\": \"default\", \"template\": \"plain\"}]}");
-        ChatTemplate template = ChatTemplates.fromDirectory(directory).orElseThrow();
+        ChatTemplate template = ChatTemplates.fromDirectory(directory, Map.of()).orElseThrow();
         Conversation withTools = new Conversation(NOBODY, Optional.of(NOBODY), true, Map.of(), LocalDateTime.MIN);
         assertEquals("plain", rendered());
         assertEquals("with", template.render(withTools));
@@ -59,31 +61,21 @@ final class ChatTemplatesTest {
     }
 
     @Test
-    void special_tokens_are_known_by_their_roles() throws IOException {
-        write("special_tokens_map.json", "{\"bos_token\": \"<old>\", \"pad_token\": {\"content\": \"<pad>\"}}");
-        write(
-                "tokenizer_config.json",
-                "{\"bos_token\": {\"content\": \"<s>\"}, \"eos_token\": null, \"chat_template\":"
-                        + " \"{{ bos_token ~ pad_token }}{{ eos_token is defined }}\"}");
-        assertEquals("<s><pad>False", rendered());
-    }
-
-    @Test
     void a_list_without_a_default_is_refused() throws IOException {
         write("tokenizer_config.json", "{\"chat_template\": [{\"name\": \"rag\", \"template\": \"x\"}]}");
-        BadModel refused = assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory));
+        BadModel refused = assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory, Map.of()));
         assertTrue(refused.getMessage().contains("none named \"default\""), refused.getMessage());
     }
 
     @Test
     void a_template_of_another_type_is_refused() throws IOException {
         write("chat_template.json", "{\"chat_template\": 5}");
-        assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory));
+        assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory, Map.of()));
     }
 
     @Test
     void a_file_that_is_not_utf_8_is_refused() throws IOException {
         Files.write(directory.resolve("chat_template.jinja"), new byte[] {(byte) 0xff});
-        assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory));
+        assertThrows(BadModel.class, () -> ChatTemplates.fromDirectory(directory, Map.of()));
     }
 }
