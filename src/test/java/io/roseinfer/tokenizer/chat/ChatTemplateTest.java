@@ -133,6 +133,41 @@ final class ChatTemplateTest {
         assertTrue(Thread.interrupted());
     }
 
+    /** What Jinja2 3.1.6 writes. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '§',
+            ignoreLeadingAndTrailingWhitespace = false,
+            emptyValue = "",
+            value = {
+                "{% for x in [] %}{% else %}{% set a = 1 %}{% endfor %}{{ a is defined }}§False",
+                "{% for x in [1, 2] %}{% break %}{% else %}E{% endfor %}§E",
+                "{% for x in [1, 2] %}{% continue %}{% else %}E{% endfor %}§E",
+                "{% for x in [1, 2] %}{% if x == 2 %}{% break %}{% endif %}{{ x }}{% else %}E{% endfor %}§1",
+                "{% for x in [1, 2] %}{% if x == 1 %}{% continue %}{% endif %}{{ x }}{% else %}E{% endfor %}§2",
+                "{% macro f(a) %}{{ a }}{{ varargs }}{{ kwargs }}{% endmacro %}{{ f(1) }}§1(){}",
+                "{{ '12_3'|int }} {{ '1__2'|int }} {{ '_1'|int }} {{ ' 7 '|int }}§123 0 0 7",
+                "{{ '0x1f'|int(base=16) }} {{ '0b11'|int(0, 2) }} {{ '-0o17'|int(base=8) }} {{ 'zz'|int(base=36) }}§31 3 -15 1295",
+                "{{ '0x1f'|int }} {{ '1e3'|int }} {{ '42.9'|int }} {{ 'inf'|int(5) }}§0 1000 42 5",
+                "{{ 'inf'|float }} {{ '-Infinity'|float }} {{ 'nan'|float }} {{ '1d'|float }} {{ '0x1p3'|float }}§inf -inf nan 0.0 0.0",
+                "{{ '1_0.5e1'|float }} {{ '.5'|float }} {{ '5.'|float }} {{ '.'|float(2) }} {{ '+3'|float }}§105.0 0.5 5.0 2 3.0",
+                "{{ '18446744073709551616'|int }} {{ 1e20|int }}§18446744073709551616 100000000000000000000",
+                "{{ 'ßa'|capitalize }} {{ 'ﬁx'|capitalize }} {{ 'ǆx'|capitalize }} {{ 'ßa'.title() }}§Ssa Fix ǅx Ssa",
+                "{{ none|int(3) }} {{ none|float(4) }}§3 4",
+                "{{ 'a  b c '.split() }} {{ ' a b c'.split(none, 1) }}§['a', 'b', 'c'] ['a', 'b c']",
+                "{{ 'a  b c '.rsplit() }} {{ ' a b c '.rsplit(none, 1) }} {{ '  '.split() }}§['a', 'b', 'c'] [' a b', 'c'] []",
+                "{{ 'żółw'[1:3] }} {{ '𝕏yz'[::-1] }} {{ '𝕏yz'[0] }} {{ 'abc'[-1] }} {{ 'abc'[5] is defined }}§ół zy𝕏 𝕏 c False"
+            })
+    void text_is_what_jinja_writes(String source, String expected) {
+        assertEquals(expected, render(source));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{{ nothing|int }}", "{{ nothing|float }}", "{{ nothing|int(1) }}"})
+    void what_is_undefined_is_no_number(String source) {
+        assertThrows(BadInput.class, () -> render(source));
+    }
+
     @Test
     void a_nesting_that_no_stack_holds_is_refused_at_load() {
         String source = "{{ " + "(".repeat(100_000) + "1" + ")".repeat(100_000) + " }}";

@@ -50,7 +50,8 @@ final class Evaluator {
                         evaluate(object, scope),
                         evaluate(start, scope),
                         evaluate(stop, scope),
-                        evaluate(step, scope));
+                        evaluate(step, scope),
+                        budget);
             case Expression.Call(Expression function, Arguments arguments) -> call(function, arguments, scope);
             case Expression.Filter(Expression input, String name, Arguments arguments) ->
                 filter(name, evaluate(input, scope), arguments, scope);

@@ -6,10 +6,12 @@ import io.roseinfer.tokenizer.chat.jinja.Value.Dict;
 import io.roseinfer.tokenizer.chat.jinja.Value.Generator;
 import io.roseinfer.tokenizer.chat.jinja.Value.Int;
 import io.roseinfer.tokenizer.chat.jinja.Value.Items;
+import io.roseinfer.tokenizer.chat.jinja.Value.LargeInt;
 import io.roseinfer.tokenizer.chat.jinja.Value.None;
 import io.roseinfer.tokenizer.chat.jinja.Value.Real;
 import io.roseinfer.tokenizer.chat.jinja.Value.Text;
 import io.roseinfer.tokenizer.chat.jinja.Value.Undefined;
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -90,6 +92,7 @@ final class Filters {
 
     private static Value toReal(Value value, Given given, Budget budget) {
         Optional<Value> absent = given.bind("default").getFirst();
+        requireDefined(value, "a number with a point");
         return real(value).<Value>map(Real::new).orElse(absent.orElse(new Real(0)));
     }
 
@@ -97,12 +100,12 @@ final class Filters {
         if (Numbers.isNumber(value)) {
             return Optional.of(Numbers.real(value));
         }
-        try {
-            return value instanceof Text(String text)
-                    ? Optional.of(Double.valueOf(PythonText.strip(text, PythonText::isSpace, true, true)))
-                    : Optional.empty();
-        } catch (NumberFormatException notANumber) {
-            return Optional.empty();
+        return value instanceof Text(String text) ? Numbers.parseReal(text) : Optional.empty();
+    }
+
+    private static void requireDefined(Value value, String what) {
+        if (value instanceof Undefined(String name)) {
+            throw new TemplateError(name + " is undefined, so it is not " + what);
         }
     }
 
@@ -110,19 +113,14 @@ final class Filters {
         List<Optional<Value>> bound = given.bind("default", "base");
         int base = bound.get(1).map(number -> Numbers.bounded(number, "base")).orElse(10);
         Value absent = bound.get(0).orElse(new Int(0));
+        requireDefined(value, "a whole number");
         if (Numbers.isWhole(value)) {
-            return new Int(Numbers.whole(value, ""));
+            return value instanceof LargeInt ? value : new Int(Numbers.whole(value, ""));
         }
-        if (value instanceof Text(String text)) {
-            try {
-                return new Int(Long.parseLong(PythonText.strip(text, PythonText::isSpace, true, true), base));
-            } catch (NumberFormatException tryAgain) {
-                // As a number with a point.
-            }
-        }
-        return real(value)
-                .filter(number -> !number.isNaN() && !number.isInfinite())
-                .<Value>map(number -> new Int(number.longValue()))
+        Optional<Value> whole = value instanceof Text(String text) ? Numbers.parseWhole(text, base) : Optional.empty();
+        return whole.or(() -> real(value)
+                        .filter(number -> !number.isNaN() && !number.isInfinite())
+                        .map(number -> Numbers.of(new BigDecimal(number).toBigInteger())))
                 .orElse(absent);
     }
 

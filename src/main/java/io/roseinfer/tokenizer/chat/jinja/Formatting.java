@@ -31,13 +31,20 @@ final class Formatting {
                 }
                 text = converted(conversion, all.get(used++));
             }
-            matcher.appendReplacement(out, Matcher.quoteReplacement(text));
-            budget.text(out.length());
+            append(matcher, text, out, budget);
         }
         if (used < all.size()) {
             throw new TemplateError("the format " + format + " has fewer places than values");
         }
         return new Text(matcher.appendTail(out).toString());
+    }
+
+    /** Appends what precedes a match, and then a text in its place. */
+    private static void append(Matcher matcher, String text, StringBuilder out, Budget budget) {
+        int length = out.length();
+        matcher.appendReplacement(out, "");
+        out.append(text);
+        budget.append(length, out.length() - length);
     }
 
     private static String converted(String conversion, Value value) {
@@ -66,8 +73,7 @@ final class Formatting {
             } else {
                 text = text.substring(1);
             }
-            matcher.appendReplacement(out, Matcher.quoteReplacement(text));
-            budget.text(out.length());
+            append(matcher, text, out, budget);
         }
         return new Text(matcher.appendTail(out).toString());
     }

@@ -122,20 +122,24 @@ final class Interpreter {
     private Flow loop(Statement.For loop, Scope scope, StringBuilder out) {
         List<Value> items = items(loop, scope);
         if (items.isEmpty()) {
-            return body(loop.otherwise(), scope, out);
+            return body(loop.otherwise(), scope.inner(), out);
         }
         Loop state = new Loop(items);
+        boolean completed = false;
         for (int i = 0; i < items.size(); i++) {
             budget.spend(1);
             state.moveTo(i);
             Scope own = scope.inner();
             own.set("loop", state);
             assign(loop.target(), items.get(i), own);
-            if (body(loop.body(), own, out) == Flow.BREAK) {
+            Flow flow = body(loop.body(), own, out);
+            completed |= flow == Flow.ON;
+            if (flow == Flow.BREAK) {
                 break;
             }
         }
-        return Flow.ON;
+        // As Jinja has it: unlike Python's, its else runs unless some iteration came to its end.
+        return completed ? Flow.ON : body(loop.otherwise(), scope.inner(), out);
     }
 
     /** What is looped over: those items that the loop's filter takes. */
@@ -184,6 +188,9 @@ final class Interpreter {
             List<Optional<Value>> bound = given.bind(
                     macro.parameters().stream().map(Parameter::name).toArray(String[]::new));
             Scope scope = around.inner();
+            // A call with more arguments than parameters is refused.
+            scope.set("varargs", Value.Items.tuple());
+            scope.set("kwargs", new Value.Dict(Map.of()));
             for (int i = 0; i < bound.size(); i++) {
                 Parameter parameter = macro.parameters().get(i);
                 Value value = bound.get(i)

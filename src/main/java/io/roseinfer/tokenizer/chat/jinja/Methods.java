@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.IntPredicate;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 /** The methods and fields of values: those of Python's {@code str}, {@code dict} and {@code list} that change nothing. */
 final class Methods {
@@ -28,17 +29,17 @@ final class Methods {
             Map.entry("strip", (self, given, budget) -> strip(self, given, true, true)),
             Map.entry("lstrip", (self, given, budget) -> strip(self, given, true, false)),
             Map.entry("rstrip", (self, given, budget) -> strip(self, given, false, true)),
-            Map.entry("split", (self, given, budget) -> TextParts.split(self, given, false)),
-            Map.entry("rsplit", (self, given, budget) -> TextParts.split(self, given, true)),
-            Map.entry("splitlines", (self, given, budget) -> TextParts.splitLines(self, given)),
+            Map.entry("split", (self, given, budget) -> TextParts.split(self, given, false, budget)),
+            Map.entry("rsplit", (self, given, budget) -> TextParts.split(self, given, true, budget)),
+            Map.entry("splitlines", (self, given, budget) -> TextParts.splitLines(self, given, budget)),
             Map.entry("partition", (self, given, budget) -> TextParts.partition(self, given, false)),
             Map.entry("rpartition", (self, given, budget) -> TextParts.partition(self, given, true)),
             Map.entry("startswith", (self, given, budget) -> affix(given, self::startsWith)),
             Map.entry("endswith", (self, given, budget) -> affix(given, self::endsWith)),
-            Map.entry("upper", (self, given, budget) -> plain(given, PythonText.upper(self))),
-            Map.entry("lower", (self, given, budget) -> plain(given, PythonText.lower(self))),
-            Map.entry("title", (self, given, budget) -> plain(given, TextParts.title(self))),
-            Map.entry("capitalize", (self, given, budget) -> plain(given, PythonText.capitalize(self))),
+            Map.entry("upper", (self, given, budget) -> plain(self, given, budget, PythonText::upper)),
+            Map.entry("lower", (self, given, budget) -> plain(self, given, budget, PythonText::lower)),
+            Map.entry("title", (self, given, budget) -> plain(self, given, budget, TextParts::title)),
+            Map.entry("capitalize", (self, given, budget) -> plain(self, given, budget, PythonText::capitalize)),
             Map.entry("replace", Methods::replace),
             Map.entry("join", (self, given, budget) -> TextParts.join(self, given.one("items"), budget)),
             Map.entry("find", (self, given, budget) -> find(self, given, self.indexOf(part(given)))),
@@ -169,9 +170,10 @@ final class Methods {
         return text(given.one("part"), "the part to look for");
     }
 
-    private static Value plain(Given given, String result) {
+    private static Value plain(String self, Given given, Budget budget, UnaryOperator<String> changed) {
         given.none();
-        return new Text(result);
+        budget.spend(self.length());
+        return new Text(changed.apply(self));
     }
 
     private static Value affix(Given given, Predicate<String> has) {

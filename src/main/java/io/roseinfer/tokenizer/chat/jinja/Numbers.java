@@ -3,14 +3,23 @@ package io.roseinfer.tokenizer.chat.jinja;
 import io.roseinfer.tokenizer.chat.jinja.Lexer.Token;
 import io.roseinfer.tokenizer.chat.jinja.Value.Bool;
 import io.roseinfer.tokenizer.chat.jinja.Value.Int;
+import io.roseinfer.tokenizer.chat.jinja.Value.LargeInt;
 import io.roseinfer.tokenizer.chat.jinja.Value.Real;
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.math.MathContext;
 import java.math.RoundingMode;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Pattern;
 
-/** Python's numbers: whole ones, which here have 64 bits and no more, and doubles. */
+/** Python's numbers: whole ones, of which a calculation can have 64 bits, and doubles. */
 final class Numbers {
+    /** Python reads no longer whole number from a text. */
+    private static final int MAX_DIGITS = 4300;
+
+    private static final Pattern REAL = Pattern.compile("(\\d+\\.?\\d*|\\.\\d+)(e[+-]?\\d+)?");
+
     private Numbers() {}
 
     static Value integerLiteral(Token token) {
@@ -27,18 +36,70 @@ final class Numbers {
         }
     }
 
+    /** A text as Python's {@code int(text, base)} reads it: with a sign, a prefix such as 0x, and underscores between digits. */
+    static Optional<Value> parseWhole(String text, int base) {
+        Optional<String> digits = withoutUnderscores(text).filter(number -> number.length() <= MAX_DIGITS);
+        try {
+            return digits.map(number -> of(new BigInteger(withoutPrefix(number, base), base)));
+        } catch (NumberFormatException notInThisBase) {
+            return Optional.empty();
+        }
+    }
+
+    private static String withoutPrefix(String number, int base) {
+        String prefix =
+                switch (base) {
+                    case 2 -> "0b";
+                    case 8 -> "0o";
+                    case 16 -> "0x";
+                    default -> "";
+                };
+        int sign = number.startsWith("-") || number.startsWith("+") ? 1 : 0;
+        return !prefix.isEmpty() && number.startsWith(prefix, sign)
+                ? number.substring(0, sign) + number.substring(sign + prefix.length())
+                : number;
+    }
+
+    static Value of(BigInteger number) {
+        return number.bitLength() < Long.SIZE ? new Int(number.longValue()) : new LargeInt(number);
+    }
+
+    /** A text as Python's {@code float} reads it. */
+    static Optional<Double> parseReal(String text) {
+        return withoutUnderscores(text).flatMap(number -> {
+            boolean signed = number.startsWith("+") || number.startsWith("-");
+            String unsigned = signed ? number.substring(1) : number;
+            double sign = number.startsWith("-") ? -1 : 1;
+            return switch (unsigned) {
+                case "inf", "infinity" -> Optional.of(sign * Double.POSITIVE_INFINITY);
+                case "nan" -> Optional.of(Double.NaN);
+                default -> REAL.matcher(unsigned).matches()
+                        ? Optional.of(sign * Double.parseDouble(unsigned))
+                        : Optional.empty();
+            };
+        });
+    }
+
+    /** A number's text in lower case without what Python allows around it and between its digits; empty if they stand elsewhere. */
+    private static Optional<String> withoutUnderscores(String text) {
+        String number = PythonText.lower(PythonText.strip(text, PythonText::isSpace, true, true));
+        boolean between = !number.startsWith("_") && !number.endsWith("_") && !number.contains("__");
+        return Optional.of(number.replace("_", "")).filter(any -> between);
+    }
+
     static boolean isNumber(Value value) {
-        return value instanceof Int || value instanceof Real || value instanceof Bool;
+        return isWhole(value) || value instanceof Real;
     }
 
     /** Whether a value is whole, truth values included. */
     static boolean isWhole(Value value) {
-        return value instanceof Int || value instanceof Bool;
+        return value instanceof Int || value instanceof LargeInt || value instanceof Bool;
     }
 
     static long whole(Value value, String what) {
         return switch (value) {
             case Int(long number) -> number;
+            case LargeInt ignored -> throw new TemplateError("a whole number is beyond 64 bits");
             case Bool(boolean truth) -> truth ? 1 : 0;
             default -> throw new TemplateError(what + " is " + Operators.typeName(value) + "; it must be a whole number");
         };
@@ -50,7 +111,22 @@ final class Numbers {
     }
 
     static double real(Value value) {
-        return value instanceof Real(double number) ? number : whole(value, "an operand");
+        return switch (value) {
+            case Real(double number) -> number;
+            case LargeInt(BigInteger number) -> number.doubleValue();
+            default -> whole(value, "an operand");
+        };
+    }
+
+    /** Compares two whole numbers of any size. */
+    static int orderOfWhole(Value left, Value right) {
+        return left instanceof LargeInt || right instanceof LargeInt
+                ? large(left).compareTo(large(right))
+                : Long.compare(whole(left, "an operand"), whole(right, "an operand"));
+    }
+
+    private static BigInteger large(Value value) {
+        return value instanceof LargeInt(BigInteger number) ? number : BigInteger.valueOf(whole(value, "an operand"));
     }
 
     static Value arithmetic(String operator, Value left, Value right) {
@@ -126,7 +202,7 @@ final class Numbers {
     /** Python's {@code round}: to even where it is halfway. */
     static Value round(Value value, int digits) {
         if (isWhole(value) && digits >= 0) {
-            return new Int(whole(value, "a number"));
+            return value instanceof LargeInt ? value : new Int(whole(value, "a number"));
         }
         double number = real(value);
         if (Double.isNaN(number) || Double.isInfinite(number)) {

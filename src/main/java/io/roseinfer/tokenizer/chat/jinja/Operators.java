@@ -6,6 +6,7 @@ import io.roseinfer.tokenizer.chat.jinja.Value.Function;
 import io.roseinfer.tokenizer.chat.jinja.Value.Generator;
 import io.roseinfer.tokenizer.chat.jinja.Value.Int;
 import io.roseinfer.tokenizer.chat.jinja.Value.Items;
+import io.roseinfer.tokenizer.chat.jinja.Value.LargeInt;
 import io.roseinfer.tokenizer.chat.jinja.Value.Loop;
 import io.roseinfer.tokenizer.chat.jinja.Value.Namespace;
 import io.roseinfer.tokenizer.chat.jinja.Value.None;
@@ -17,6 +18,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.PrimitiveIterator;
+import java.util.stream.LongStream;
 
 /** What Python's operators make of values. What one does not have is a {@link TemplateError}. */
 final class Operators {
@@ -27,6 +30,7 @@ final class Operators {
         return switch (value) {
             case Text(String text) -> !text.isEmpty();
             case Int(long number) -> number != 0;
+            case LargeInt ignored -> true;
             case Real(double number) -> number != 0;
             case Bool(boolean truth) -> truth;
             case None ignored -> false;
@@ -45,6 +49,7 @@ final class Operators {
         return switch (value) {
             case Text ignored -> "a text";
             case Int ignored -> "a whole number";
+            case LargeInt ignored -> "a whole number beyond 64 bits";
             case Real ignored -> "a number with a point";
             case Bool ignored -> "a truth value";
             case None ignored -> "none";
@@ -63,7 +68,7 @@ final class Operators {
     static boolean equal(Value left, Value right) {
         if (Numbers.isNumber(left) && Numbers.isNumber(right)) {
             return (Numbers.isWhole(left) && Numbers.isWhole(right))
-                    ? (Numbers.whole(left, "") == Numbers.whole(right, ""))
+                    ? Numbers.orderOfWhole(left, right) == 0
                     : (Numbers.real(left) == Numbers.real(right));
         }
         return switch (left) {
@@ -113,7 +118,7 @@ final class Operators {
     static int order(Value left, Value right) {
         if (Numbers.isNumber(left) && Numbers.isNumber(right)) {
             return Numbers.isWhole(left) && Numbers.isWhole(right)
-                    ? Long.compare(Numbers.whole(left, ""), Numbers.whole(right, ""))
+                    ? Numbers.orderOfWhole(left, right)
                     : Double.compare(Numbers.real(left), Numbers.real(right));
         }
         if (left instanceof Text(String a) && right instanceof Text(String b)) {
@@ -246,6 +251,9 @@ final class Operators {
 
     /** {@code object[key]}: of a dict the value, of a list or a text the place, else a member by that name. */
     static Value item(Value object, Value key, Budget budget) {
+        if (object instanceof Text(String text)) {
+            budget.spend(text.length());
+        }
         Optional<Value> found = place(object, key);
         if (found.isPresent()) {
             return found.get();
@@ -271,7 +279,7 @@ final class Operators {
             case Dict(var entries) -> Optional.ofNullable(entries.get(key));
             case Items(var values, Items.Kind kind) when kind != Items.Kind.VIEW && Numbers.isWhole(key) ->
                 at(values, Numbers.whole(key, ""));
-            case Text ignored when Numbers.isWhole(key) -> at(iterate(object), Numbers.whole(key, ""));
+            case Text(String text) when Numbers.isWhole(key) -> character(text, Numbers.whole(key, ""));
             default -> Optional.empty();
         };
     }
@@ -281,32 +289,43 @@ final class Operators {
         return place < 0 || place >= values.size() ? Optional.empty() : Optional.of(values.get((int) place));
     }
 
+    private static Optional<Value> character(String text, long index) {
+        int length = text.codePointCount(0, text.length());
+        long place = index < 0 ? index + length : index;
+        return place < 0 || place >= length
+                ? Optional.empty()
+                : Optional.of(new Text(Character.toString(text.codePointAt(text.offsetByCodePoints(0, (int) place)))));
+    }
+
     /** {@code object[start:stop:step]}. */
-    static Value slice(Value object, Optional<Value> start, Optional<Value> stop, Optional<Value> step) {
+    static Value slice(
+            Value object, Optional<Value> start, Optional<Value> stop, Optional<Value> step, Budget budget) {
         boolean sliceable = object instanceof Text
                 || (object instanceof Items(var ignored, Items.Kind kind) && kind != Items.Kind.VIEW);
         if (!sliceable) {
             throw new TemplateError(typeName(object) + " cannot be sliced");
         }
-        List<Value> values = iterate(object);
+        int length = Math.toIntExact(length(object));
+        budget.spend(length);
         int stride = bound(step, 1);
         if (stride == 0) {
             throw new TemplateError("the step of a slice is 0");
         }
-        int length = values.size();
         int from = stride > 0 ? edge(bound(start, 0), length, 0) : edge(bound(start, length - 1), length, -1);
         int to = stride > 0
                 ? edge(bound(stop, length), length, 0)
                 : isAbsent(stop) ? -1 : edge(bound(stop, 0), length, -1);
-        List<Value> taken = new ArrayList<>();
-        for (long i = from; stride > 0 ? i < to : i > to; i += stride) {
-            taken.add(values.get((int) i));
-        }
-        if (object instanceof Items(var ignored, Items.Kind kind)) {
+        PrimitiveIterator.OfInt places = LongStream.iterate(from, i -> stride > 0 ? i < to : i > to, i -> i + stride)
+                .mapToInt(i -> (int) i)
+                .iterator();
+        if (object instanceof Items(var values, Items.Kind kind)) {
+            List<Value> taken = new ArrayList<>();
+            places.forEachRemaining((int place) -> taken.add(values.get(place)));
             return new Items(taken, kind);
         }
+        int[] points = PythonText.str(object).codePoints().toArray();
         StringBuilder text = new StringBuilder();
-        taken.forEach(character -> text.append(PythonText.str(character)));
+        places.forEachRemaining((int place) -> text.appendCodePoint(points[place]));
         return new Text(text.toString());
     }
 

@@ -5,9 +5,11 @@ import io.roseinfer.tokenizer.chat.jinja.Value.Bool;
 import io.roseinfer.tokenizer.chat.jinja.Value.Dict;
 import io.roseinfer.tokenizer.chat.jinja.Value.Int;
 import io.roseinfer.tokenizer.chat.jinja.Value.Items;
+import io.roseinfer.tokenizer.chat.jinja.Value.LargeInt;
 import io.roseinfer.tokenizer.chat.jinja.Value.None;
 import io.roseinfer.tokenizer.chat.jinja.Value.Real;
 import io.roseinfer.tokenizer.chat.jinja.Value.Text;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +21,10 @@ import tools.jackson.databind.JsonNode;
 /** JSON to values, and back as Python's {@code json.dumps} writes it. */
 final class PythonJson {
     private final StringBuilder out = new StringBuilder();
+
+    /** The length of the text paid for. */
+    private int paid;
+
     private final Budget budget;
     private final boolean onlyAscii;
     private final boolean sorted;
@@ -58,10 +64,7 @@ final class PythonJson {
                 if (!node.isIntegralNumber()) {
                     yield new Real(node.doubleValue());
                 }
-                if (!node.canConvertToLong()) {
-                    throw new TemplateError("a whole number is beyond 64 bits");
-                }
-                yield new Int(node.longValue());
+                yield node.canConvertToLong() ? new Int(node.longValue()) : new LargeInt(node.bigIntegerValue());
             }
             case ARRAY -> {
                 List<Value> values = new ArrayList<>();
@@ -81,14 +84,21 @@ final class PythonJson {
     static Value filter(Value value, Given given, Budget budget) {
         PythonJson json = new PythonJson(budget, given.bind("ensure_ascii", "indent", "separators", "sort_keys"));
         json.write(value, 1);
+        json.pay();
         return new Text(json.out.toString());
     }
 
+    private void pay() {
+        budget.append(paid, out.length() - paid);
+        paid = out.length();
+    }
+
     private void write(Value value, int level) {
-        budget.text(out.length());
+        pay();
         switch (value) {
             case Text(String text) -> string(text);
             case Int(long number) -> out.append(number);
+            case LargeInt(BigInteger number) -> out.append(number);
             case Real(double number) -> out.append(real(number));
             case Bool(boolean truth) -> out.append(truth);
             case None ignored -> out.append("null");
@@ -124,6 +134,7 @@ final class PythonJson {
         return switch (key) {
             case Text(String text) -> text;
             case Int(long number) -> Long.toString(number);
+            case LargeInt(BigInteger number) -> number.toString();
             case Real(double number) -> real(number);
             case Bool(boolean truth) -> Boolean.toString(truth);
             case None ignored -> "null";

@@ -4,10 +4,12 @@ import io.roseinfer.tokenizer.chat.jinja.Value.Bool;
 import io.roseinfer.tokenizer.chat.jinja.Value.Dict;
 import io.roseinfer.tokenizer.chat.jinja.Value.Int;
 import io.roseinfer.tokenizer.chat.jinja.Value.Items;
+import io.roseinfer.tokenizer.chat.jinja.Value.LargeInt;
 import io.roseinfer.tokenizer.chat.jinja.Value.None;
 import io.roseinfer.tokenizer.chat.jinja.Value.Real;
 import io.roseinfer.tokenizer.chat.jinja.Value.Text;
 import io.roseinfer.tokenizer.chat.jinja.Value.Undefined;
+import java.math.BigInteger;
 import java.util.Map;
 import java.util.function.IntPredicate;
 
@@ -35,6 +37,7 @@ final class PythonText {
         switch (value) {
             case Text(String text) -> quote(text, out);
             case Int(long number) -> out.append(number);
+            case LargeInt(BigInteger number) -> out.append(number);
             case Real(double number) -> out.append(Numbers.repr(number));
             case Bool(boolean truth) -> out.append(truth ? "True" : "False");
             case None ignored -> out.append("None");
@@ -145,8 +148,17 @@ final class PythonText {
             return text;
         }
         int first = Character.charCount(text.codePointAt(0));
-        StringBuilder out = new StringBuilder().appendCodePoint(Character.toTitleCase(text.codePointAt(0)));
-        return out.append(lower(text.substring(first))).toString();
+        return titleCase(text.codePointAt(0)) + lower(text.substring(first));
+    }
+
+    /** A character as the first of a word; of some it is several characters, as with {@code ß}. */
+    static String titleCase(int point) {
+        String letter = Character.toString(point);
+        String upper = upper(letter);
+        boolean several = Character.toTitleCase(point) == point && upper.length() > letter.length();
+        return several
+                ? upper.charAt(0) + lower(upper.substring(1))
+                : Character.toString(Character.toTitleCase(point));
     }
 
     static String lower(String text) {

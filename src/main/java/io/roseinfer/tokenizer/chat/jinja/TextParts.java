@@ -13,7 +13,8 @@ final class TextParts {
     private TextParts() {}
 
     /** {@code split} and, from the right, {@code rsplit}: at a separator, or at runs of whitespace. */
-    static Value split(String self, Given given, boolean fromRight) {
+    static Value split(String self, Given given, boolean fromRight, Budget budget) {
+        budget.spend(self.length());
         List<Optional<Value>> bound = given.bind("sep", "maxsplit");
         int most = bound.get(1).map(value -> Numbers.bounded(value, "maxsplit")).orElse(-1);
         if (most < 0) {
@@ -62,41 +63,46 @@ final class TextParts {
 
     private static List<String> words(String self, int most) {
         List<String> words = new ArrayList<>();
-        String rest = PythonText.strip(self, PythonText::isSpace, true, false);
-        while (!rest.isEmpty()) {
-            int end = 0;
-            while (end < rest.length() && !PythonText.isSpace(rest.charAt(end))) {
-                end++;
-            }
-            if (words.size() == most || end == rest.length()) {
-                words.add(rest);
-                return words;
-            }
-            words.add(rest.substring(0, end));
-            rest = PythonText.strip(rest.substring(end), PythonText::isSpace, true, false);
+        int from = run(self, 0, true);
+        while (from < self.length()) {
+            int end = words.size() == most ? self.length() : run(self, from, false);
+            words.add(self.substring(from, end));
+            from = run(self, end, true);
         }
         return words;
     }
 
+    /** The end of a run of whitespace, or of none. */
+    private static int run(String self, int from, boolean space) {
+        int end = from;
+        while (end < self.length() && PythonText.isSpace(self.charAt(end)) == space) {
+            end++;
+        }
+        return end;
+    }
+
     private static List<String> wordsFromRight(String self, int most) {
         List<String> words = new ArrayList<>();
-        String rest = PythonText.stripEnd(self);
-        while (!rest.isEmpty()) {
-            int begin = rest.length();
-            while (begin > 0 && !PythonText.isSpace(rest.charAt(begin - 1))) {
-                begin--;
-            }
-            if (words.size() == most || begin == 0) {
-                words.add(rest);
-                return words.reversed();
-            }
-            words.add(rest.substring(begin));
-            rest = PythonText.stripEnd(rest.substring(0, begin));
+        int to = runBefore(self, self.length(), true);
+        while (to > 0) {
+            int begin = words.size() == most ? 0 : runBefore(self, to, false);
+            words.add(self.substring(begin, to));
+            to = runBefore(self, begin, true);
         }
         return words.reversed();
     }
 
-    static Value splitLines(String self, Given given) {
+    /** The beginning of a run of whitespace, or of none. */
+    private static int runBefore(String self, int to, boolean space) {
+        int begin = to;
+        while (begin > 0 && PythonText.isSpace(self.charAt(begin - 1)) == space) {
+            begin--;
+        }
+        return begin;
+    }
+
+    static Value splitLines(String self, Given given, Budget budget) {
+        budget.spend(self.length());
         boolean keepEnds =
                 given.bind("keepends").getFirst().map(Operators::truth).orElse(false);
         return texts(lines(self, keepEnds));
@@ -144,9 +150,8 @@ final class TextParts {
             if (at < 0) {
                 break;
             }
+            budget.append(out.length(), (long) at - from + by.length());
             out.append(self, from, at).append(by);
-            budget.text(out.length());
-            budget.spend(by.length());
             from = at + old.length();
             count++;
         }
@@ -185,7 +190,7 @@ final class TextParts {
         StringBuilder out = new StringBuilder();
         boolean[] inWord = {false};
         self.codePoints().forEach(point -> {
-            out.appendCodePoint(inWord[0] ? Character.toLowerCase(point) : Character.toTitleCase(point));
+            out.append(inWord[0] ? Character.toString(Character.toLowerCase(point)) : PythonText.titleCase(point));
             inWord[0] = Character.isLetter(point);
         });
         return out.toString();
@@ -207,8 +212,8 @@ final class TextParts {
         StringBuilder out = new StringBuilder();
         for (int i = 0; i < lines.size(); i++) {
             boolean indented = i == 0 ? first : blank || !lines.get(i).isEmpty();
+            budget.append(out.length(), (long) by.length() + lines.get(i).length());
             out.append(i == 0 ? "" : "\n").append(indented ? by : "").append(lines.get(i));
-            budget.text(out.length());
         }
         return out.toString();
     }

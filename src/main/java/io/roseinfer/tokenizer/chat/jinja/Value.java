@@ -1,5 +1,6 @@
 package io.roseinfer.tokenizer.chat.jinja;
 
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
@@ -14,6 +15,9 @@ sealed interface Value {
     record Text(String text) implements Value {}
 
     record Int(long value) implements Value {}
+
+    /** A whole number beyond 64 bits, which JSON can have: it is written and compared, but not calculated with. */
+    record LargeInt(BigInteger value) implements Value {}
 
     record Real(double value) implements Value {}
 

@@ -7,6 +7,7 @@ import io.roseinfer.tokenizer.chat.jinja.Value.Function;
 import io.roseinfer.tokenizer.chat.jinja.Value.Generator;
 import io.roseinfer.tokenizer.chat.jinja.Value.Int;
 import io.roseinfer.tokenizer.chat.jinja.Value.Items;
+import io.roseinfer.tokenizer.chat.jinja.Value.LargeInt;
 import io.roseinfer.tokenizer.chat.jinja.Value.None;
 import io.roseinfer.tokenizer.chat.jinja.Value.Real;
 import io.roseinfer.tokenizer.chat.jinja.Value.Text;
@@ -44,7 +45,7 @@ final class ValueTests {
         plain(tests, "boolean", value -> value instanceof Bool);
         plain(tests, "true", value -> value instanceof Bool(boolean truth) && truth);
         plain(tests, "false", value -> value instanceof Bool(boolean truth) && !truth);
-        plain(tests, "integer", value -> value instanceof Int);
+        plain(tests, "integer", value -> value instanceof Int || value instanceof LargeInt);
         plain(tests, "float", value -> value instanceof Real);
         plain(tests, "number", Numbers::isNumber);
         plain(tests, "string", value -> value instanceof Text);
