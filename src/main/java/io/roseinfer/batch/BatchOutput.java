@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -30,13 +31,15 @@ public final class BatchOutput implements AutoCloseable {
     /** A line as far as its key. */
     private static final String SHORTEST_LINE = BatchModel.LINE_PREFIX + "0".repeat(RequestKey.TEXT_CHARS);
 
-    private static final Path DEVICES = Path.of("/dev");
+    private static final Path DESCRIPTORS = Path.of("/dev/fd");
+    private static final Set<Path> STANDARD_STREAMS = Set.of(Path.of("/dev/stdout"), Path.of("/dev/stderr"));
     private static final int BUFFER_BYTES = 1 << 16;
     private static final int FRAME_BYTES = 1 << 22;
     private static final long FRAME_NANOS = 5_000_000_000L;
 
     private final Path path;
     private final KnownKeys keys;
+    private final WritableByteChannel channel;
     private final OutputStream out;
     private final Clock clock;
 
@@ -48,11 +51,13 @@ public final class BatchOutput implements AutoCloseable {
 
     private int heldBytes;
     private long heldSinceNanos;
+    private boolean failed;
 
-    private BatchOutput(Path path, FileChannel channel, KnownKeys keys, Clock clock) throws IOException {
+    BatchOutput(Path path, WritableByteChannel channel, KnownKeys keys, Clock clock) throws IOException {
         OutputStream file = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
         boolean compressed = ZstdText.isNamed(path);
         this.path = path;
+        this.channel = channel;
         this.keys = keys;
         this.out = compressed ? ZstdText.compressed(file) : file;
         this.mostBytes = compressed ? FRAME_BYTES : BUFFER_BYTES;
@@ -61,12 +66,12 @@ public final class BatchOutput implements AutoCloseable {
     }
 
     /**
-     * Begins a file. A pipe or a device is written to as it is.
+     * Begins a file. A pipe, a device or an open file descriptor is written to as it is.
      *
      * @throws BadInput if the file exists, or cannot be written
      */
     public static BatchOutput create(Path path, Clock clock) {
-        boolean stream = path.startsWith(DEVICES) || (Files.exists(path) && !Files.isRegularFile(path));
+        boolean stream = isDescriptor(path) || (Files.exists(path) && !Files.isRegularFile(path));
         try {
             FileChannel channel = open(
                     path,
@@ -82,6 +87,10 @@ public final class BatchOutput implements AutoCloseable {
         } catch (IOException e) {
             throw failed(path, e);
         }
+    }
+
+    private static boolean isDescriptor(Path path) {
+        return path.startsWith(DESCRIPTORS) || STANDARD_STREAMS.contains(path);
     }
 
     /**
@@ -195,7 +204,7 @@ public final class BatchOutput implements AutoCloseable {
      * Adds a line.
      *
      * @param line with its newline
-     * @throws BadInput if it cannot be written
+     * @throws BadInput if it cannot be written; then nothing more is, as the lines held may be in the file in part
      */
     void write(byte[] line) {
         try {
@@ -208,7 +217,7 @@ public final class BatchOutput implements AutoCloseable {
                 flush();
             }
         } catch (IOException e) {
-            throw failed(path, e);
+            throw broken(e);
         }
     }
 
@@ -218,7 +227,7 @@ public final class BatchOutput implements AutoCloseable {
             try {
                 flush();
             } catch (IOException e) {
-                throw failed(path, e);
+                throw broken(e);
             }
         }
     }
@@ -233,13 +242,26 @@ public final class BatchOutput implements AutoCloseable {
         heldBytes = 0;
     }
 
-    /** Writes what is left, and closes the file. */
+    /** Closes the channel at once, so that the buffer, which still has what was written in part, is not written again. */
+    private BadInput broken(IOException e) {
+        failed = true;
+        try {
+            channel.close();
+        } catch (IOException again) {
+            e.addSuppressed(again);
+        }
+        return failed(path, e);
+    }
+
+    /** Writes what is left, unless a write has failed, and closes the file. */
     @Override
     public void close() {
         try {
             out.close();
         } catch (IOException e) {
-            throw failed(path, e);
+            if (!failed) {
+                throw failed(path, e);
+            }
         }
     }
 }

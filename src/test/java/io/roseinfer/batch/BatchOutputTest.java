@@ -8,14 +8,20 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.server.api.ApiError;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,14 +45,18 @@ class BatchOutputTest {
     private Path written(String name) {
         Path file = folder.resolve(name);
         try (BatchOutput output = BatchOutput.create(file, Batch.hasty())) {
-            for (int i = 0; i < LINES; i++) {
-                output.write(line(KEYS.get(i)));
-                if (i % 3 == 2) {
-                    output.rest();
-                }
-            }
+            writeAll(output);
         }
         return file;
+    }
+
+    private static void writeAll(BatchOutput output) {
+        for (int i = 0; i < LINES; i++) {
+            output.write(line(KEYS.get(i)));
+            if (i % 3 == 2) {
+                output.rest();
+            }
+        }
     }
 
     private static long known(BatchOutput output) {
@@ -223,5 +233,119 @@ class BatchOutputTest {
         assertThatThrownBy(output::rest)
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("--output /dev/full cannot be written: No space left on device");
+    }
+
+    /** A file on a disk that is full for one write, of which a part fits. */
+    private static final class OnceFull implements WritableByteChannel {
+        private final FileChannel file;
+        private int bytesLeft;
+        private boolean hasFailed;
+
+        OnceFull(Path path, int bytesLeft) throws IOException {
+            this.file = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.APPEND);
+            this.bytesLeft = bytesLeft;
+        }
+
+        @Override
+        public int write(ByteBuffer bytes) throws IOException {
+            if (hasFailed || bytes.remaining() <= bytesLeft) {
+                bytesLeft -= bytes.remaining();
+                return file.write(bytes);
+            }
+            if (bytesLeft == 0) {
+                hasFailed = true;
+                throw new IOException("No space left on device");
+            }
+            ByteBuffer part = bytes.slice(bytes.position(), bytesLeft);
+            bytes.position(bytes.position() + bytesLeft);
+            bytesLeft = 0;
+            return file.write(part);
+        }
+
+        @Override
+        public boolean isOpen() {
+            return file.isOpen();
+        }
+
+        @Override
+        public void close() throws IOException {
+            file.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"out.jsonl", "out.jsonl.zst"})
+    void after_a_write_that_failed_in_part_nothing_more_is_written(String name) throws IOException {
+        int bytes = (int) Files.size(written("whole-" + name));
+        for (int room = 0; room < bytes; room++) {
+            Path file = folder.resolve(room + name);
+            BatchOutput output = new BatchOutput(file, new OnceFull(file, room), new KnownKeys(), Batch.hasty());
+            assertThatThrownBy(() -> writeAll(output))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageEndingWith("cannot be written: No space left on device");
+            output.close();
+            assertThat(Files.size(file)).as("room for %d bytes", room).isEqualTo(room);
+            try (BatchOutput resumed = BatchOutput.resume(file, Clock.system())) {
+                for (RequestKey key : KEYS) {
+                    if (!resumed.keys().isWritten(key)) {
+                        resumed.write(line(key));
+                    }
+                }
+            }
+            assertThat(Batch.read(file))
+                    .as("room for %d bytes", room)
+                    .isEqualTo(Batch.read(folder.resolve("whole-" + name)));
+        }
+    }
+
+    static boolean hasSharedMemory() {
+        return Files.isWritable(Path.of("/dev/shm"));
+    }
+
+    @Test
+    @EnabledIf("hasSharedMemory")
+    void a_file_of_shared_memory_is_a_file() throws IOException {
+        Path shared = Files.createTempDirectory(Path.of("/dev/shm"), "roseinfer-batch");
+        Path file = shared.resolve("out.jsonl");
+        try {
+            BatchOutput.create(file, Clock.system()).close();
+            assertThatThrownBy(() -> BatchOutput.create(file, Clock.system()))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("exists; go on with it by --resume");
+        } finally {
+            Files.deleteIfExists(file);
+            Files.delete(shared);
+        }
+    }
+
+    static boolean hasDescriptors() {
+        return Files.isDirectory(Path.of("/dev/fd"));
+    }
+
+    /** As standard output is in {@code roseinfer batch -o - > file}. */
+    @Test
+    @EnabledIf("hasDescriptors")
+    void a_file_that_a_shell_has_opened_is_written_to() throws IOException {
+        Path file = folder.resolve("redirected");
+        try (OutputStream opened = Files.newOutputStream(file);
+                Stream<Path> descriptors = Files.list(Path.of("/dev/fd"))) {
+            opened.write('\n');
+            Path descriptor = descriptors
+                    .filter(each -> Files.isRegularFile(each) && isSame(each, file))
+                    .findFirst()
+                    .orElseThrow();
+            try (BatchOutput output = BatchOutput.create(descriptor, Clock.system())) {
+                output.write(line(KEYS.getFirst()));
+            }
+        }
+        assertThat(Files.readString(file)).isEqualTo("\n" + new String(line(KEYS.getFirst()), StandardCharsets.UTF_8));
+    }
+
+    private static boolean isSame(Path one, Path other) {
+        try {
+            return Files.isSameFile(one, other);
+        } catch (IOException closedMeanwhile) {
+            return false;
+        }
     }
 }
