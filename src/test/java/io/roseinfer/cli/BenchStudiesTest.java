@@ -122,7 +122,7 @@ class BenchStudiesTest {
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(8);
         assertThat(outcome.err()).contains("1 of 2 points are invalid; --resume measures those again");
         assertThat(outcome.out())
-                .containsPattern("Knee with random-input-len=32: [0-9.]+ requests/s\n")
+                .containsPattern("Knee with random-input-len=32: [0-9.]+ requests/s or more\n")
                 .contains("Knee with random-input-len=5000: not known: the point at ", "Invalid: 1 of 2 points\n");
         Outcome again = bench(
                 "sweep", Stream.concat(Stream.of(flags), Stream.of("--resume")).toArray(String[]::new));
@@ -148,6 +148,57 @@ class BenchStudiesTest {
         }
         assertThat(met).isPositive();
         assertThat(missed / met).isBetween(1.0, 1.1);
+    }
+
+    /** The simulated server completes some 100 requests/s, two at a time. */
+    @Test
+    void search_counts_the_wait_in_the_client_s_queue() throws IOException {
+        Outcome outcome = bench(
+                "sweep",
+                "--find-rate=20",
+                "--max-concurrency=2",
+                "--goodput",
+                "ttft:50",
+                "e2el:200",
+                "--json",
+                file("sweep.json"));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(read("sweep.json").at("/settings/0/highest").doubleValue()).isBetween(20.0, 200.0);
+        assertThat(read("sweep.json").at("/settings/0/highest_below").doubleValue())
+                .isBetween(20.0, 200.0);
+    }
+
+    @Test
+    void goodput_bounds_the_time_since_the_request_was_to_be_sent() throws IOException {
+        Outcome outcome = bench(
+                "serve", "--request-rate=2000", "--max-concurrency=1", "--goodput=ttft:50", "--json", file("run.json"));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        JsonNode root = StrictJson.parse(Files.readAllBytes(directory.resolve("run.json")));
+        double all = root.get("request_throughput").doubleValue();
+        assertThat(root.get("request_goodput").doubleValue()).isLessThan(all / 2);
+        assertThat(root.at("/roseinfer/request_goodput_from_sent").doubleValue())
+                .isEqualTo(all);
+    }
+
+    @Test
+    void sweep_whose_server_dies_prints_the_points_that_it_has() throws IOException {
+        FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
+        FakeServer server = new FakeServer(tokens);
+        try (server) {
+            Outcome outcome = CliRunner.run(
+                    "bench",
+                    "sweep",
+                    "--base-url=" + server.uri(),
+                    "--model=m",
+                    "--num-prompts=4",
+                    "--random-input-len=7",
+                    "--random-output-len=5",
+                    "--max-dispatch-lag-ms=600000",
+                    "--vary=base-url=" + server.uri() + ",http://127.0.0.1:1");
+            assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
+            assertThat(outcome.out()).contains("=== sweep: 1 points ===");
+            assertThat(outcome.err()).contains("no connection to 127.0.0.1:1");
+        }
     }
 
     @Test

@@ -33,6 +33,8 @@ import tools.jackson.databind.node.ObjectNode;
  *   settings[]                 for each setting of what was varied beside the rate
  *     flags                    its flags
  *     highest, knee            rates of {@link Sweep#highest} and {@link Sweep#knee}, null where there is none and where it is not known
+ *     highest_below, knee_below
+ *                              the next rate that was measured, for which it is not so; null if it is so for all
  *     highest_undecided_by, knee_undecided_by
  *                              index of the point that would decide it and does not count; null where it is known
  *   pareto[]                   indices of the points that no other one beats
@@ -101,8 +103,16 @@ public final class CompareJson {
         node.set(
                 name,
                 value(
-                        answer instanceof Sweep.Answer.At at
-                                ? at.point().figures().get(SweepPoint.OFFERED_RATE)
+                        answer instanceof Sweep.Answer.Between found
+                                ? found.point().figures().get(SweepPoint.OFFERED_RATE)
+                                : null));
+        node.set(
+                name + "_below",
+                value(
+                        answer instanceof Sweep.Answer.Between found
+                                ? found.beyond()
+                                        .map(point -> point.figures().get(SweepPoint.OFFERED_RATE))
+                                        .orElse(null)
                                 : null));
         node.set(
                 name + "_undecided_by",

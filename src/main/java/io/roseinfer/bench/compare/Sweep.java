@@ -55,8 +55,13 @@ public record Sweep(List<SweepPoint> points, double attainment) {
 
     /** A rate that was looked for, as far as the points say. */
     public sealed interface Answer {
-        /** The last point, by rate, of which it is true, as of all before it. */
-        record At(SweepPoint point) implements Answer {}
+        /**
+         * The rate is between two points that were measured.
+         *
+         * @param point the last point, by rate, for which it is true, as for all before it
+         * @param beyond the next point, for which it is not; empty if it is true for all points
+         */
+        record Between(SweepPoint point, Optional<SweepPoint> beyond) implements Answer {}
 
         /** It is not true of the point with the lowest rate. */
         record BelowAll() implements Answer {}
@@ -95,11 +100,18 @@ public record Sweep(List<SweepPoint> points, double attainment) {
                 return new Answer.NotKnown(point, last);
             }
             if (!passes.test(point)) {
-                break;
+                return last.map(lower -> (Answer) new Answer.Between(lower, Optional.of(point)))
+                        .orElseGet(Answer.BelowAll::new);
             }
             last = Optional.of(point);
         }
-        return last.map(point -> (Answer) new Answer.At(point)).orElseGet(Answer.BelowAll::new);
+        return last.map(point -> (Answer) new Answer.Between(point, Optional.empty()))
+                .orElseGet(Answer.BelowAll::new);
+    }
+
+    /** Returns whether a rate was looked for: whether points differ in it by a flag of the sweep. */
+    public boolean variesRate() {
+        return points.stream().anyMatch(point -> point.flags().containsKey(RATE));
     }
 
     /** The points whose runs do not count. */
@@ -115,10 +127,15 @@ public record Sweep(List<SweepPoint> points, double attainment) {
                 : OptionalDouble.empty();
     }
 
-    /** The valid points that no other one beats in both, tokens per second of one user and of all (Pareto), by the former. */
+    /**
+     * Returns the points that no other one beats in both, tokens per second of one user and of all (Pareto), by the former. Points that are
+     * invalid or have failed requests are left out: a server that serves a part of its load looks fast to that part.
+     */
     public List<SweepPoint> pareto() {
         List<SweepPoint> valid = points.stream()
-                .filter(point -> point.counts() && tokensPerUser(point).isPresent())
+                .filter(point -> point.counts()
+                        && point.failed() == 0
+                        && tokensPerUser(point).isPresent())
                 .toList();
         return valid.stream()
                 .filter(point -> valid.stream().noneMatch(other -> beats(other, point)))

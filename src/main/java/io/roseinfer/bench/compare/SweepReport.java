@@ -52,11 +52,12 @@ public final class SweepReport {
                 .orElse(0);
         width = Math.max(width, "point".length());
         out.format(
-                "%-" + width + "s %9s %9s %7s %10s %10s %10s %10s  goodput\n",
+                "%-" + width + "s %9s %9s %7s %6s %10s %10s %10s %10s  goodput\n",
                 "point",
                 "offered/s",
                 "goodput/s",
                 "good %",
+                "failed",
                 "TTFT p50",
                 "TTFT p99",
                 "TPOT p50",
@@ -70,8 +71,8 @@ public final class SweepReport {
                 row(out, point, width, most);
             }
         }
-        for (Sweep.Settings settings : sweep.bySettings()) {
-            settings(out, sweep, settings, bounds);
+        if (sweep.variesRate()) {
+            sweep.bySettings().forEach(settings -> settings(out, sweep, settings, bounds));
         }
         if (!sweep.invalid().isEmpty()) {
             out.format(
@@ -97,11 +98,12 @@ public final class SweepReport {
     private static void row(Formatter out, SweepPoint point, int width, double most) {
         double goodput = point.figure("request_goodput").orElse(0);
         out.format(
-                "%-" + width + "s %9s %9.2f %7.1f %10s %10s %10s %10s  %s%s\n",
+                "%-" + width + "s %9s %9.2f %7.1f %6d %10s %10s %10s %10s  %s%s\n",
                 flags(point.flags()),
                 number(point, SweepPoint.OFFERED_RATE),
                 goodput,
                 100 * point.figure("good_share").orElse(0),
+                point.failed(),
                 number(point, "median_ttft_ms"),
                 number(point, "p99_ttft_ms"),
                 number(point, "median_tpot_ms"),
@@ -136,7 +138,11 @@ public final class SweepReport {
      */
     public static String answer(Sweep.Answer answer, DoubleFunction<String> number) {
         return switch (answer) {
-            case Sweep.Answer.At at -> rate(at.point(), number);
+            case Sweep.Answer.Between found ->
+                found.beyond()
+                        .map(beyond ->
+                                "between " + number.apply(offered(found.point())) + " and " + rate(beyond, number))
+                        .orElseGet(() -> rate(found.point(), number) + " or more");
             case Sweep.Answer.BelowAll none -> "below all that were tried";
             case Sweep.Answer.NotKnown open ->
                 "not known"
@@ -145,6 +151,10 @@ public final class SweepReport {
                                 .orElse("")
                         + ": the point at " + rate(open.undecided(), number) + " does not count";
         };
+    }
+
+    private static double offered(SweepPoint point) {
+        return point.figure(SweepPoint.OFFERED_RATE).orElse(Double.POSITIVE_INFINITY);
     }
 
     private static String rate(SweepPoint point, DoubleFunction<String> number) {

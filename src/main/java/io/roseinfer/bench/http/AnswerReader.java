@@ -17,6 +17,7 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
     private final Call call;
     private int status;
     private boolean isStream;
+    private String encoding = "";
     private boolean done;
     private boolean ended;
 
@@ -47,6 +48,7 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
     /** The connection has ended. */
     void endOfInput(long nanos) {
         if (!framing.endOfInput(nanos)) {
+            call.unanswered = status == 0 && !framing.isWithin();
             broken(
                     status == 0
                             ? "the connection was closed before an answer came"
@@ -65,8 +67,9 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
     }
 
     @Override
-    public void head(int code, String contentType) {
+    public void head(int code, String contentType, String contentEncoding) {
         status = code;
+        encoding = contentEncoding;
         isStream = code == 200 && contentType.startsWith("text/event-stream");
     }
 
@@ -114,9 +117,15 @@ final class AnswerReader implements HttpFraming.Sink, EventStream.Sink {
                                     + (status == 401
                                             ? " (the environment's OPENAI_API_KEY is the key it is shown)"
                                             : ""));
-        } else if (!done) {
-            call.fail("the stream ended without [DONE]");
+        } else if (!encoding.isEmpty()) {
+            call.fail("the response has Content-Encoding " + Quoted.name(encoding)
+                    + "; a compressed stream cannot be measured, so switch compression off");
+        } else if (!done && !call.hasFinish) {
+            call.fail("the stream ended without [DONE] and without a finish_reason");
+        } else if (!call.hasChoice) {
+            call.fail("the stream had no choice, so no token");
         }
+        call.withoutDone = isStream && !done && call.error.isEmpty();
         call.endNanos = nanos;
         ended = true;
     }

@@ -26,7 +26,21 @@ final class Call {
     int promptTokens = CompletionEvent.UNKNOWN;
     int completionTokens = CompletionEvent.UNKNOWN;
     int totalTokens = CompletionEvent.UNKNOWN;
+    int cachedTokens = CompletionEvent.UNKNOWN;
     String error = "";
+
+    /** Whether any event had a choice, and any of these a reason for the end. */
+    boolean hasChoice;
+
+    boolean hasFinish;
+
+    /** Whether the stream ended without {@code [DONE]}. */
+    boolean withoutDone;
+
+    /** Whether the connection ended before the first byte of a response; whether the request was sent again for that. */
+    boolean unanswered;
+
+    boolean resent;
 
     /** What the other side says of its own times, and the same as it came over the wire. */
     Optional<ServerStamps> server = Optional.empty();
@@ -69,11 +83,14 @@ final class Call {
             completionTokens = event.completionTokens;
             promptTokens = event.promptTokens;
             totalTokens = event.totalTokens;
+            cachedTokens = Math.max(cachedTokens, event.cachedTokens);
         }
         if (event.stamps.isPresent()) {
             rawStamps = event.stamps;
         }
         if (event.hasChoice) {
+            hasChoice = true;
+            hasFinish |= event.hasFinish;
             lastChoiceNanos = nanos;
             Content content = content(event);
             if (content != Content.END || event.ids > 0 || event.completionTokens >= 0) {

@@ -78,8 +78,17 @@ public record CallResult(
         }
     }
 
-    /** What the server counted, -1 where it does not say. */
-    public record Usage(int promptTokens, int completionTokens, int totalTokens) {}
+    /**
+     * The server's counts of a request, each -1 if it does not send it.
+     *
+     * @param cachedTokens prompt tokens that its prefix cache had
+     */
+    public record Usage(int promptTokens, int completionTokens, int totalTokens, int cachedTokens) {
+        /** Counts of a server that does not send those of its prefix cache. */
+        public Usage(int promptTokens, int completionTokens, int totalTokens) {
+            this(promptTokens, completionTokens, totalTokens, -1);
+        }
+    }
 
     /** Sums up a call that has ended. */
     static CallResult of(Call call) {
@@ -89,7 +98,7 @@ public record CallResult(
                 call.request.outputTokens(),
                 new Times(call.dueNanos, call.readyNanos, call.sentNanos, call.lastChoiceNanos, call.endNanos),
                 arrived(call),
-                new Usage(call.promptTokens, call.completionTokens, call.totalTokens),
+                new Usage(call.promptTokens, call.completionTokens, call.totalTokens, call.cachedTokens),
                 call.server,
                 call.error.isEmpty() ? Optional.empty() : Optional.of(call.error));
     }
@@ -194,6 +203,13 @@ public record CallResult(
     /** The same from when it was to be sent. */
     public double latencyFromDueNanos() {
         return (double) times.lastChoiceNanos() - times.dueNanos();
+    }
+
+    /** Returns the prompt tokens that the server's prefix cache had, as its timestamps or its usage say; -1 if neither does. */
+    public int cachedTokens() {
+        return Math.max(
+                usage.cachedTokens(),
+                server.map(stamps -> stamps.served().cachedTokens()).orElse(-1));
     }
 
     /** How much later it was sent than it could have been. */

@@ -10,10 +10,11 @@ import java.lang.management.ManagementFactory;
  * @param collections garbage collections
  * @param collectionMillis how long they took in all
  * @param compileMillis what the JVM's compilers took, on threads of their own that compete for the processors
+ * @param pauseNanos the longest time for which the whole process stood still
  */
-public record ClientCost(long cpuNanos, long collections, long collectionMillis, long compileMillis) {
+public record ClientCost(long cpuNanos, long collections, long collectionMillis, long compileMillis, long pauseNanos) {
     /** Nothing, as of a run on simulated time. */
-    public static final ClientCost NONE = new ClientCost(0, 0, 0, 0);
+    public static final ClientCost NONE = new ClientCost(0, 0, 0, 0, 0);
 
     /** Since the process began. */
     static ClientCost now() {
@@ -26,14 +27,16 @@ public record ClientCost(long cpuNanos, long collections, long collectionMillis,
             count += Math.max(0, collector.getCollectionCount());
             millis += Math.max(0, collector.getCollectionTime());
         }
-        return new ClientCost(cpu, count, millis, Compilers.millis());
+        return new ClientCost(cpu, count, millis, Compilers.millis(), 0);
     }
 
-    ClientCost minus(ClientCost before) {
+    /** Returns the cost since an earlier time, with the longest pause since then. */
+    ClientCost since(ClientCost before, long longestPauseNanos) {
         return new ClientCost(
                 cpuNanos - before.cpuNanos,
                 collections - before.collections,
                 collectionMillis - before.collectionMillis,
-                compileMillis - before.compileMillis);
+                compileMillis - before.compileMillis,
+                longestPauseNanos);
     }
 }

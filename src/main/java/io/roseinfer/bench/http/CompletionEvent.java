@@ -31,6 +31,8 @@ final class CompletionEvent {
 
     int completionTokens;
     int totalTokens;
+    /** Prompt tokens that the server's prefix cache had, or {@link #UNKNOWN}. */
+    int cachedTokens;
     /** The server's own times of the request, if this event has them. */
     Optional<JsonNode> stamps = Optional.empty();
 
@@ -47,6 +49,7 @@ final class CompletionEvent {
         promptTokens = UNKNOWN;
         completionTokens = UNKNOWN;
         totalTokens = UNKNOWN;
+        cachedTokens = UNKNOWN;
         stamps = Optional.empty();
         error = "";
         boolean isError = false;
@@ -97,7 +100,11 @@ final class CompletionEvent {
             skip(in);
             return;
         }
-        while (in.nextToken() == JsonToken.START_OBJECT) {
+        for (JsonToken choice = in.nextToken(); choice != JsonToken.END_ARRAY; choice = in.nextToken()) {
+            if (choice != JsonToken.START_OBJECT) {
+                skip(in);
+                continue;
+            }
             hasChoice = true;
             while (in.nextToken() == JsonToken.PROPERTY_NAME) {
                 choiceField(in, in.currentName(), in.nextToken());
@@ -150,14 +157,37 @@ final class CompletionEvent {
         }
         while (in.nextToken() == JsonToken.PROPERTY_NAME) {
             String name = in.currentName();
-            boolean number = in.nextToken() == JsonToken.VALUE_NUMBER_INT;
+            JsonToken token = in.nextToken();
             switch (name) {
-                case "prompt_tokens" -> promptTokens = number ? in.getIntValue() : UNKNOWN;
-                case "completion_tokens" -> completionTokens = number ? in.getIntValue() : UNKNOWN;
-                case "total_tokens" -> totalTokens = number ? in.getIntValue() : UNKNOWN;
+                case "prompt_tokens" -> promptTokens = count(in, token);
+                case "completion_tokens" -> completionTokens = count(in, token);
+                case "total_tokens" -> totalTokens = count(in, token);
+                case "prompt_tokens_details" -> promptDetails(in, token);
                 default -> skip(in);
             }
         }
+    }
+
+    private void promptDetails(JsonParser in, JsonToken value) {
+        if (value != JsonToken.START_OBJECT) {
+            skip(in);
+            return;
+        }
+        while (in.nextToken() == JsonToken.PROPERTY_NAME) {
+            boolean cached = in.currentName().equals("cached_tokens");
+            int count = count(in, in.nextToken());
+            cachedTokens = cached ? count : cachedTokens;
+        }
+    }
+
+    /** A whole number, also one written as {@code 12.0}; {@link #UNKNOWN} for anything else. */
+    private static int count(JsonParser in, JsonToken token) {
+        if (!token.isNumeric()) {
+            skip(in);
+            return UNKNOWN;
+        }
+        double number = in.getDoubleValue();
+        return number == Math.rint(number) && number >= 0 && number <= Integer.MAX_VALUE ? (int) number : UNKNOWN;
     }
 
     /** Whatever it is but null, false or nothing: OpenAI's own clients throw on it. */

@@ -19,6 +19,7 @@ final class Connection {
     private final AtomicReference<@Nullable Ongoing> ongoing = new AtomicReference<>();
     private volatile @Nullable ByteBuffer unwritten;
     private volatile boolean reserved;
+    private volatile boolean used;
 
     Connection(SocketChannel channel) {
         this.channel = channel;
@@ -40,6 +41,11 @@ final class Connection {
             int unusedOps = value.interestOpsOr(SelectionKey.OP_WRITE);
         }
         return !reserved;
+    }
+
+    /** Returns whether it has carried a call to its end. */
+    boolean isUsed() {
+        return used;
     }
 
     boolean isOpen() {
@@ -82,6 +88,7 @@ final class Connection {
         }
         now.reader().feed(bytes, 0, count, nanos);
         if (now.reader().hasEnded() && ongoing.compareAndSet(now, null)) {
+            used = true;
             if (now.reader().isReusable()) {
                 fit.accept(this);
             } else {

@@ -128,7 +128,8 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
 
     private byte[] post(String path, byte[] body, String id) {
         String head = "POST " + path + " HTTP/1.1\r\nHost: " + base.getRawAuthority()
-                + "\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nX-Request-Id: " + id
+                + "\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nAccept-Encoding: identity\r\nX-Request-Id: "
+                + id
                 + (ask.stamps() ? "\r\nX-Roseinfer-Stamps: 1" : "")
                 + apiKey.map(key -> "\r\nAuthorization: Bearer " + key).orElse("") + "\r\nContent-Length: "
                 + body.length + "\r\n\r\n";

@@ -76,6 +76,7 @@ public final class EngineTarget implements Target {
             call.completionTokens = completion.tokens().size();
             call.totalTokens = call.promptTokens + call.completionTokens;
             call.server = Optional.of(stamps(completion));
+            call.lastChoiceNanos = call.events == 0 ? clock.nanos() : call.lastChoiceNanos;
         } catch (RoseException failed) {
             call.fail(failed.getMessage());
         } finally {

@@ -15,7 +15,7 @@ final class HttpFraming {
     /** Takes an answer apart. */
     interface Sink {
         /** A head has come. */
-        void head(int status, String contentType);
+        void head(int status, String contentType, String contentEncoding);
 
         /** A piece of the body has come, which is valid during the call. */
         void body(byte[] bytes, int from, int to, long nanos);
@@ -52,6 +52,7 @@ final class HttpFraming {
     private boolean hasLength;
     private boolean closes;
     private String contentType = "";
+    private String contentEncoding = "";
 
     HttpFraming(Sink sink) {
         this.sink = sink;
@@ -181,6 +182,7 @@ final class HttpFraming {
         hasLength = false;
         closes = text.startsWith("HTTP/1.0");
         contentType = "";
+        contentEncoding = "";
         left = 0;
         state = State.HEADER;
     }
@@ -203,6 +205,7 @@ final class HttpFraming {
             case "transfer-encoding" -> chunked = value.toLowerCase(Locale.ROOT).endsWith("chunked");
             case "connection" -> closes |= value.equalsIgnoreCase("close");
             case "content-type" -> contentType = value.toLowerCase(Locale.ROOT);
+            case "content-encoding" -> contentEncoding = value.equalsIgnoreCase("identity") ? "" : value;
             default -> {
                 // Says nothing about the frame.
             }
@@ -214,7 +217,7 @@ final class HttpFraming {
             state = State.STATUS;
             return;
         }
-        sink.head(status, contentType);
+        sink.head(status, contentType, contentEncoding);
         if (chunked) {
             state = State.CHUNK_SIZE;
         } else if (hasLength || status == 204 || status == 304) {

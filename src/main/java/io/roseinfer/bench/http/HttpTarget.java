@@ -132,11 +132,37 @@ public final class HttpTarget implements Target {
             ended.accept(call);
             return;
         }
+        send(connection, call, connection.isUsed() ? resending(ended) : ended);
+    }
+
+    private void send(Connection connection, Call call, Consumer<Call> ended) {
         try {
             connection.send(ByteBuffer.wrap(wire[call.id]), call, ended);
         } catch (IOException e) {
+            call.unanswered = true;
             connection.abort("the request could not be written: " + e.getMessage(), clock.nanos());
         }
+    }
+
+    /** Sends a request again, once, that met an idle connection just as the server closed it. */
+    private Consumer<Call> resending(Consumer<Call> ended) {
+        return call -> {
+            if (!call.unanswered) {
+                ended.accept(call);
+                return;
+            }
+            call.error = "";
+            call.resent = true;
+            try {
+                Connection fresh = open();
+                fresh.reserve();
+                register(fresh);
+                send(fresh, call, ended);
+            } catch (BadInput refused) {
+                call.fail("the server closed the connection, and " + refused.getMessage());
+                ended.accept(call);
+            }
+        };
     }
 
     /** Reads what the server said of its times. A server that said nothing is asked nothing. */

@@ -32,8 +32,22 @@ record Lateness(Summary lag, double allowedMillis) {
         return new Lateness(Summary.of(LatencyTable.lag(run)), allowed);
     }
 
-    /** Why the run does not count; empty if the client was in time. */
-    Optional<String> reason() {
+    /**
+     * Returns why the run is invalid; empty if the client was in time. An engine in the client's process stops with it, so a pause is part
+     * of its latencies.
+     */
+    Optional<String> reason(LoadResult run, boolean hasEngine) {
+        double pauseMillis = run.cost().pauseNanos() / 1e6;
+        if (!hasEngine && pauseMillis > STALL * allowedMillis) {
+            return Optional.of(String.format(
+                    Locale.ROOT,
+                    "the client stood still for %.3f ms, so responses were read late; %.3f ms are allowed",
+                    pauseMillis,
+                    STALL * allowedMillis));
+        }
+        if (!run.isScheduled()) {
+            return Optional.empty();
+        }
         if (lag.p99() > allowedMillis) {
             return Optional.of(String.format(
                     Locale.ROOT,

@@ -12,7 +12,7 @@ import java.util.List;
  * @param isScheduled whether requests had times to be sent at
  * @param calls every request, in the order of the load
  * @param cost what the process used from start to end
- * @param openedLate connections that had to be opened while requests were due
+ * @param oddities what was unusual about it
  * @param steps the steps that the engine took meanwhile, oldest first; empty where they are not known
  */
 public record LoadResult(
@@ -21,7 +21,7 @@ public record LoadResult(
         boolean isScheduled,
         List<CallResult> calls,
         ClientCost cost,
-        int openedLate,
+        Oddities oddities,
         List<StepRecord> steps) {
     private static final double NANOS_PER_SECOND = 1e9;
 

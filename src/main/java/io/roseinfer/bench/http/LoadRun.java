@@ -71,11 +71,12 @@ public final class LoadRun {
         System.gc();
         Compilers.awaitStill(clock);
         ClientCost before = ClientCost.now();
+        Heartbeat heartbeat = Heartbeat.start(clock);
         long startNanos = clock.nanos();
         sendAll(calls, load.isScheduled(), startNanos, ended);
         awaitAll(running);
         long endNanos = clock.nanos();
-        ClientCost cost = ClientCost.now().minus(before);
+        ClientCost cost = ClientCost.now().since(before, heartbeat.stop());
         target.join(calls);
         return new LoadResult(
                 startNanos,
@@ -83,7 +84,7 @@ public final class LoadRun {
                 load.isScheduled(),
                 calls.stream().map(CallResult::of).toList(),
                 cost,
-                target.openedLate(),
+                Oddities.of(calls, target.openedLate()),
                 target.steps().stream()
                         .filter(step -> step.get(Fact.START_NANOS) >= startNanos)
                         .toList());

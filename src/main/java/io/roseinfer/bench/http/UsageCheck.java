@@ -34,13 +34,15 @@ final class UsageCheck {
                     "usage ended at " + usage.completionTokens() + " tokens and had grown by "
                             + call.arrivals().sum());
         }
-        if (call.promptTokens() >= 0 && usage.promptTokens() != call.promptTokens()) {
+        if (call.promptTokens() >= 0 && usage.promptTokens() >= 0 && usage.promptTokens() != call.promptTokens()) {
             return wrong(
                     call,
                     "usage says the prompt has " + usage.promptTokens() + " tokens and " + call.promptTokens()
                             + " were sent");
         }
-        if (usage.totalTokens() >= 0 && usage.totalTokens() != usage.promptTokens() + usage.completionTokens()) {
+        if (usage.totalTokens() >= 0
+                && usage.promptTokens() >= 0
+                && usage.totalTokens() != usage.promptTokens() + usage.completionTokens()) {
             return wrong(
                     call,
                     "usage adds " + usage.promptTokens() + " and " + usage.completionTokens() + " up to "

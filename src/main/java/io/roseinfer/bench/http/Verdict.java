@@ -56,13 +56,11 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
             reasons.add(String.format(
                     Locale.ROOT, "%s; %.1f %% may fail (--max-failed)", failures(run), 100 * rules.mostFailed()));
         }
-        if (run.isScheduled()) {
-            Lateness lateness = Lateness.of(run, rules.mostLagMillis());
-            lateness.reason().ifPresent(reason -> {
-                reasons.add(reason);
-                remedies.addAll(lateness.remedies(run, rules.hasEngine(), rules.floor()));
-            });
-        }
+        Lateness lateness = Lateness.of(run, rules.mostLagMillis());
+        lateness.reason(run, rules.hasEngine()).ifPresent(reason -> {
+            reasons.add(reason);
+            remedies.addAll(lateness.remedies(run, rules.hasEngine(), rules.floor()));
+        });
         List<String> wrong = completed.stream()
                 .flatMap(call -> UsageCheck.contradiction(call, rules.ignoresEos()).stream())
                 .toList();
@@ -79,8 +77,7 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
             notes.add(failures(run));
         }
         long cached = completed.stream()
-                .flatMap(call -> call.server().stream())
-                .mapToLong(stamps -> stamps.served().cachedTokens())
+                .mapToLong(CallResult::cachedTokens)
                 .filter(tokens -> tokens > 0)
                 .sum();
         if (cached > 0) {
@@ -100,8 +97,16 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
             notes.add(
                     "ITL leaves " + uncounted + " requests out: the server does not say how many tokens an event has");
         }
-        if (run.openedLate() > 0) {
-            notes.add(run.openedLate() + " connections were opened while requests were due; that time is in their lag");
+        Oddities odd = run.oddities();
+        if (odd.openedLate() > 0) {
+            notes.add(odd.openedLate() + " connections were opened while requests were due; that time is in their lag");
+        }
+        if (odd.resent() > 0) {
+            notes.add(odd.resent() + " requests were sent again on a new connection: the server had closed an idle one;"
+                    + " that time is in their latency");
+        }
+        if (odd.withoutDone() > 0) {
+            notes.add(odd.withoutDone() + " streams ended without [DONE]");
         }
     }
 

@@ -32,6 +32,13 @@ public final class Steps {
         return Optional.ofNullable(of(engine).floorEntry(nanos)).map(Map.Entry::getValue);
     }
 
+    /** Returns the time that a step took by itself: from its planning, or the end of the step before it if that is later, to its end. */
+    double nanos(StepRecord step) {
+        Long before = of((int) step.get(Fact.ENGINE)).lowerKey(step.endNanos());
+        long start = step.get(Fact.START_NANOS);
+        return step.endNanos() - (before == null ? start : Math.max(start, before));
+    }
+
     /** The steps of an engine that ended after a time and not after another, oldest first. */
     List<StepRecord> between(int engine, long afterNanos, long untilNanos) {
         return afterNanos < untilNanos

@@ -5,6 +5,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientCost;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.report.ResultFile;
@@ -41,7 +42,7 @@ final class RecordedRunReader {
                 own.path("load").path("scheduled").asBoolean(false),
                 own.path("requests").valueStream().map(RecordedRunReader::call).toList(),
                 ClientCost.NONE,
-                0,
+                Oddities.NONE,
                 steps(own.path("steps")));
         return new RecordedRun(
                 FileFailure.shown(file),

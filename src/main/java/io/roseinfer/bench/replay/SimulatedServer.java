@@ -7,6 +7,7 @@ import io.roseinfer.base.SplitMix64;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientCost;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
@@ -191,7 +192,7 @@ public final class SimulatedServer {
                     load.isScheduled(),
                     requests.stream().map(Request::result).toList(),
                     ClientCost.NONE,
-                    0,
+                    Oddities.NONE,
                     steps);
         }
 

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -35,7 +36,8 @@ import tools.jackson.databind.node.ObjectNode;
  * <pre>
  * date, endpoint_type, backend, model_id, num_prompts, request_rate ("inf" without one), burstiness, max_concurrency (left out without one)
  * duration (s), completed, failed, total_input_tokens, total_output_tokens
- * request_throughput, request_goodput (only with --goodput), output_throughput, total_token_throughput   per second of duration
+ * request_throughput, request_goodput (only with --goodput, bounds from the intended time), output_throughput, total_token_throughput
+ *                              per second of duration
  * mean_, median_, std_, pNN_ with ttft_ms, tpot_ms, itl_ms, e2el_ms      null where there is no sample
  * input_lens[], output_lens[], ttfts[] (s), itls[][] (s), start_times[] (s), errors[]      a value for each request
  * roseinfer
@@ -46,7 +48,8 @@ import tools.jackson.databind.node.ObjectNode;
  *   load                       {scheduled, scheduled_rate, achieved_rate}: whether requests had times; requests/s, infinite as "inf"
  *   dispatch_lag_ms, client_queue_ms, ttft_intended_ms, e2el_intended_ms
  *                              {count, p50, p95, p99, mean, max}; lag and queue of all requests, the others of the completed
- *   client                     {cpu_s, gc_count, gc_ms, compile_ms, connections_opened_late}, of the process in the window
+ *   request_goodput_from_sent  request_goodput with bounds on the time since requests were sent, as vLLM has it; only with --goodput
+ *   client                     {cpu_s, gc_count, gc_ms, compile_ms, longest_pause_ms, connections_opened_late}, of the process in the window
  *   floor                      {token_events_s, dispatch_lag_ms, ttft_ms} against a server that only writes; null on simulated time
  *   data                       what a reader of traces clipped or left out, by name; empty without a trace
  *   requests[]                 all of them; stamps are ns since the start
@@ -54,7 +57,7 @@ import tools.jackson.databind.node.ObjectNode;
  *     counted                  ids, running_usage, total or not: how it is known what an event brought
  *     event_ns[], event_tokens[]
  *                              the events that brought tokens, and how many
- *     usage                    [prompt, completion, total] as the server says, -1 where it does not
+ *     usage                    [prompt, completion, total, cached] as the server says, -1 where it does not
  *     server                   null, or what the other side stamped: received_ns, parsed_ns, tokenized_ns, admitted_ns, token_ns[],
  *                              read_ns[], written_ns[] (null or empty where it does not say), engine and cached_tokens
  *                              ({@link io.roseinfer.bench.http.ServerStamps})
@@ -63,8 +66,11 @@ import tools.jackson.databind.node.ObjectNode;
  *   ttft_parts, itl_parts      null, or where the time went, in ms: {samples, all, median, tail, slices}, by the parts of
  *                              {@link io.roseinfer.bench.join.FirstToken} and {@link io.roseinfer.bench.join.Gap}
  *                              ({@link PartTable} says over which samples)
- *   longest_gaps[]             {request, token, ms, engine, step, step_ms, rows, prefill_tokens}: the step each of them waited for
+ *   gaps_without_steps         gaps that itl_parts leaves out because their steps are not known; 0 if no step is
+ *   longest_gaps[]             {request, token, ms, engine, step, step_ms, rows, prefill_tokens} by the client's timestamps, with the step
+ *                              that each waited for, if it is known; step_ms leaves out what it waited on the device for the step before
  *   steps                      null, or the engine's steps in the window
+ *     complete                 whether they go back to every request's first token; an engine remembers only its newest steps
  *     columns[]                names of a row's numbers, as {@link io.roseinfer.metrics.StepRecord.Fact} has them; start_nanos is since
  *                              the start
  *     rows[][]                 a row for each step
@@ -118,6 +124,10 @@ public final class ServeJson {
         own.set("dispatch_lag_ms", summary(LatencyTable.lag(run)));
         own.set("client_queue_ms", summary(LatencyTable.held(run)));
         LatencyTable.fromDue(run).forEach((metric, values) -> own.set(metric + "_ms", summary(values)));
+        if (!about.goodput().isEmpty()) {
+            long good = good(run, about.goodput(), CallResult::ttftNanos, CallResult::latencyNanos);
+            own.put("request_goodput_from_sent", good / run.seconds());
+        }
         own.set("client", client(run));
         own.set("floor", floor.map(ServeJson::floor).orElse(null));
         own.set("data", JsonParts.value(about.data()));
@@ -125,8 +135,9 @@ public final class ServeJson {
         own.set("requests", requests(run, attribution));
         own.set("ttft_parts", parts(attribution.firstToken()));
         own.set("itl_parts", parts(attribution.gaps()));
+        own.put("gaps_without_steps", attribution.gapsWithoutSteps());
         own.set("longest_gaps", gaps(attribution.longest()));
-        own.set("steps", run.steps().isEmpty() ? null : steps(run));
+        own.set("steps", run.steps().isEmpty() ? null : steps(run, attribution.hasAllSteps()));
         root.set("roseinfer", own);
         return root;
     }
@@ -153,17 +164,28 @@ public final class ServeJson {
                 .put("total_token_throughput", (run.inputTokens() + run.outputTokens()) / seconds);
     }
 
-    /** Completed requests within every bound; one without a sample of a metric is within that bound. */
+    /**
+     * Returns how many completed requests are within every bound, from when they were to be sent: a wait under a bound on concurrency
+     * counts. One of a single token is within every TPOT, and one without a token within no TTFT.
+     */
     static long goodRequests(LoadResult run, Map<String, Double> bounds) {
+        return good(run, bounds, CallResult::ttftFromDueNanos, CallResult::latencyFromDueNanos);
+    }
+
+    private static long good(
+            LoadResult run,
+            Map<String, Double> bounds,
+            Function<CallResult, OptionalDouble> ttft,
+            ToDoubleFunction<CallResult> latency) {
         return run.completed().stream()
-                .filter(call -> within(bounds, "ttft", call.ttftNanos())
-                        && within(bounds, "tpot", call.tpotNanos())
-                        && within(bounds, "e2el", OptionalDouble.of(call.latencyNanos())))
+                .filter(call -> within(bounds, "ttft", ttft.apply(call).orElse(Double.POSITIVE_INFINITY))
+                        && within(bounds, "tpot", call.tpotNanos().orElse(0))
+                        && within(bounds, "e2el", latency.applyAsDouble(call)))
                 .count();
     }
 
-    private static boolean within(Map<String, Double> bounds, String metric, OptionalDouble nanos) {
-        return nanos.orElse(0) <= bounds.getOrDefault(metric, Double.POSITIVE_INFINITY) * 1e6;
+    private static boolean within(Map<String, Double> bounds, String metric, double nanos) {
+        return !bounds.containsKey(metric) || nanos <= bounds.get(metric) * NANOS_PER_MILLI;
     }
 
     private static void latencies(ObjectNode root, String metric, List<Double> percentiles, double... values) {
@@ -229,7 +251,8 @@ public final class ServeJson {
                 .put("gc_count", run.cost().collections())
                 .put("gc_ms", run.cost().collectionMillis())
                 .put("compile_ms", run.cost().compileMillis())
-                .put("connections_opened_late", run.openedLate());
+                .put("longest_pause_ms", run.cost().pauseNanos() / NANOS_PER_MILLI)
+                .put("connections_opened_late", run.oddities().openedLate());
     }
 
     private static ObjectNode floor(ClientFloor floor) {
@@ -276,7 +299,8 @@ public final class ServeJson {
         node.putArray("usage")
                 .add(call.usage().promptTokens())
                 .add(call.usage().completionTokens())
-                .add(call.usage().totalTokens());
+                .add(call.usage().totalTokens())
+                .add(call.usage().cachedTokens());
         node.set(
                 "server",
                 call.server().map(stamps -> server(stamps, startNanos)).orElse(null));
@@ -316,22 +340,22 @@ public final class ServeJson {
     private static ArrayNode gaps(List<Gap> longest) {
         ArrayNode gaps = JsonParts.object().putArray("gaps");
         for (Gap gap : longest) {
-            StepRecord step = gap.waitedFor();
-            gaps.addObject()
+            ObjectNode node = gaps.addObject()
                     .put("request", gap.request())
                     .put("token", gap.token())
-                    .put("ms", gap.nanos() / 1e6)
-                    .put("engine", step.get(Fact.ENGINE))
-                    .put("step", step.get(Fact.STEP))
-                    .put("step_ms", (step.endNanos() - step.get(Fact.START_NANOS)) / 1e6)
-                    .put("rows", step.get(Fact.ROWS))
-                    .put("prefill_tokens", step.get(Fact.PREFILL_TOKENS));
+                    .put("ms", gap.nanos() / NANOS_PER_MILLI);
+            gap.waitedFor()
+                    .ifPresent(step -> node.put("engine", step.get(Fact.ENGINE))
+                            .put("step", step.get(Fact.STEP))
+                            .put("step_ms", gap.stepNanos() / NANOS_PER_MILLI)
+                            .put("rows", step.get(Fact.ROWS))
+                            .put("prefill_tokens", step.get(Fact.PREFILL_TOKENS)));
         }
         return gaps;
     }
 
-    private static ObjectNode steps(LoadResult run) {
-        ObjectNode node = JsonParts.object();
+    private static ObjectNode steps(LoadResult run, boolean complete) {
+        ObjectNode node = JsonParts.object().put("complete", complete);
         ArrayNode columns = node.putArray("columns");
         for (Fact fact : Fact.values()) {
             columns.add(fact.key());

@@ -10,7 +10,6 @@ import io.roseinfer.bench.join.FirstToken;
 import io.roseinfer.bench.join.Gap;
 import io.roseinfer.bench.join.PartTable;
 import io.roseinfer.metrics.Percentiles;
-import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.Summary;
 import java.util.Arrays;
@@ -76,12 +75,13 @@ public final class ServeReport {
                     "%-40s %.2f of %.2f\n", "Request rate achieved (req/s):", run.achievedRate(), run.scheduledRate());
         }
         out.format(
-                "%-40s %.2f cores, %d collections in %d ms, compilers %d ms\n",
+                "%-40s %.2f cores, %d collections in %d ms, compilers %d ms, longest pause %.3f ms\n",
                 "Client process:",
                 run.cost().cpuNanos() / 1e9 / run.seconds(),
                 run.cost().collections(),
                 run.cost().collectionMillis(),
-                run.cost().compileMillis());
+                run.cost().compileMillis(),
+                run.cost().pauseNanos() / 1e6);
         floor.ifPresent(measured -> floor(out, measured));
         attribution(out, Attribution.of(run));
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
@@ -150,20 +150,25 @@ public final class ServeReport {
                     first.promptTokens() < 0 ? "a text" : first.promptTokens() + " prompt tokens",
                     mostOf(first));
         }
-        if (!attribution.longest().isEmpty()) {
-            Gap gap = attribution.longest().getFirst();
-            StepRecord step = gap.waitedFor();
+        if (attribution.gapsWithoutSteps() > 0) {
             out.format(
-                    "Longest gap: %.3f ms before token %d of request %d, for step %d%s (%d rows, %d prompt tokens, %.3f ms)\n",
-                    gap.nanos() / 1e6,
-                    gap.token(),
-                    gap.request(),
-                    step.get(Fact.STEP),
-                    step.get(Fact.ENGINE) == 0 ? "" : " of engine " + step.get(Fact.ENGINE),
-                    step.get(Fact.ROWS),
-                    step.get(Fact.PREFILL_TOKENS),
-                    (step.endNanos() - step.get(Fact.START_NANOS)) / 1e6);
+                    "Note: the steps of %d gaps are not known, so the table leaves these out\n",
+                    attribution.gapsWithoutSteps());
         }
+        attribution.longest().stream().findFirst().ifPresent(gap -> longest(out, gap));
+    }
+
+    private static void longest(Formatter out, Gap gap) {
+        out.format("Longest gap: %.3f ms before token %d of request %d", gap.nanos() / 1e6, gap.token(), gap.request());
+        gap.waitedFor()
+                .ifPresent(step -> out.format(
+                        ", for step %d%s (%d rows, %d prompt tokens, %.3f ms)",
+                        step.get(Fact.STEP),
+                        step.get(Fact.ENGINE) == 0 ? "" : " of engine " + step.get(Fact.ENGINE),
+                        step.get(Fact.ROWS),
+                        step.get(Fact.PREFILL_TOKENS),
+                        gap.stepNanos() / 1e6));
+        out.format("\n");
     }
 
     /** The parts that took at least a tenth, the longest first. */

@@ -1,5 +1,6 @@
 package io.roseinfer.cli.bench;
 
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.compare.RateSearch;
 import io.roseinfer.bench.compare.Sweep;
@@ -110,10 +111,16 @@ public final class BenchSweepCommand implements Command {
         if (resume) {
             file.resume();
         }
-        measure(plan, base, file, terminal);
+        try {
+            measure(plan, base, file, terminal);
+        } catch (RoseException failed) {
+            if (!file.sweep().points().isEmpty()) {
+                report(file, terminal);
+            }
+            throw failed;
+        }
+        report(file, terminal);
         Sweep sweep = file.sweep();
-        terminal.print(SweepReport.text(sweep, flags.objective().goodput()));
-        pages.write("sweep", file::document);
         if (sweep.invalid().isEmpty()) {
             return 0;
         }
@@ -123,6 +130,12 @@ public final class BenchSweepCommand implements Command {
                         ? "--resume measures those again"
                         : "with --json FILE, --resume could measure those again"));
         return INVALID;
+    }
+
+    /** Reports the points so far. */
+    private void report(SweepFile file, Terminal terminal) {
+        pages.write("sweep", file::document);
+        terminal.print(SweepReport.text(file.sweep(), flags.objective().goodput()));
     }
 
     private void measure(SweepPlan plan, ServeCommandLine base, SweepFile file, Terminal terminal) {

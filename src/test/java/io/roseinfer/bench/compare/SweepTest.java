@@ -37,15 +37,16 @@ class SweepTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"g, 10", "gb, 10", "ggb, 20", "gbg, 10", "ggbI, 20", "gbi, 10"})
-    void the_last_point_before_the_first_that_fails_is_found(String points, double rate) {
+    @CsvSource({"g, 10,", "gg, 20,", "gb, 10, 20", "ggb, 20, 40", "gbg, 10, 20", "ggbI, 20, 40", "gbi, 10, 20"})
+    void rate_is_between_the_last_point_that_passes_and_the_first_that_fails(
+            String points, double rate, Double beyond) {
         Sweep sweep = sweep(points);
         Sweep.Settings all = sweep.bySettings().getFirst();
         for (Answer answer : List.of(sweep.knee(all), sweep.highest(all))) {
-            assertThat(answer)
-                    .isInstanceOfSatisfying(
-                            Answer.At.class,
-                            at -> assertThat(rate(Optional.of(at.point()))).contains(rate));
+            assertThat(answer).isInstanceOfSatisfying(Answer.Between.class, found -> {
+                assertThat(rate(Optional.of(found.point()))).contains(rate);
+                assertThat(rate(found.beyond())).isEqualTo(Optional.ofNullable(beyond));
+            });
         }
     }
 
@@ -78,7 +79,7 @@ class SweepTest {
                         "Highest rate that meets the objective: not known, at least 10.00 requests/s: the point at 20.00",
                         "Invalid: 1 of 3 points\n");
         assertThat(SweepReport.text(sweep("ggb"), Map.of()))
-                .contains("Knee: 20.00 requests/s\n")
+                .contains("Knee: between 20.00 and 40.00 requests/s\n")
                 .doesNotContain("Invalid", "Highest");
     }
 
@@ -93,6 +94,32 @@ class SweepTest {
         var known = CompareJson.of(sweep("ggb"), new CompareJson.Command(List.of(), List.of()), Map.of(), Set.of())
                 .at("/roseinfer/settings/0");
         assertThat(known.get("knee").doubleValue()).isEqualTo(20);
+        assertThat(known.get("knee_below").doubleValue()).isEqualTo(40);
         assertThat(known.get("knee_undecided_by").isNull()).isTrue();
+    }
+
+    @Test
+    void rate_that_no_point_missed_is_a_lower_bound() {
+        assertThat(SweepReport.text(sweep("gg"), Map.of("ttft", 200.0)))
+                .contains("Knee: 20.00 requests/s or more\n", "meets the objective: 20.00 requests/s or more\n");
+    }
+
+    @Test
+    void sweep_over_other_flags_than_the_rate_has_no_knee() {
+        SweepPoint rated = point(10, true, true);
+        SweepPoint other = new SweepPoint(Map.of("kv-blocks", "200"), rated.figures(), 0, List.of());
+        assertThat(SweepReport.text(new Sweep(List.of(other), 0.99), Map.of("ttft", 200.0)))
+                .doesNotContain("Knee", "Highest");
+    }
+
+    @Test
+    void points_with_failed_requests_say_so_and_are_not_on_the_pareto_front() {
+        Map<String, Double> slow = Map.of("median_tpot_ms", 10.0, "output_throughput", 100.0);
+        Map<String, Double> fast = Map.of("median_tpot_ms", 5.0, "output_throughput", 200.0);
+        SweepPoint whole = new SweepPoint(Map.of(Sweep.RATE, "1"), slow, 0, List.of());
+        SweepPoint failing = new SweepPoint(Map.of(Sweep.RATE, "2"), fast, 17, List.of());
+        Sweep sweep = new Sweep(List.of(whole, failing), 0.99);
+        assertThat(sweep.pareto()).containsExactly(whole);
+        assertThat(SweepReport.text(sweep, Map.of())).containsPattern("request-rate=2 .* 17 ");
     }
 }

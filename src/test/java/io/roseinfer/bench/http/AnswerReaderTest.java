@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.bench.http.CallResult.Counted;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -252,7 +253,7 @@ class AnswerReaderTest {
                 .usage(6, 5, 8)
                 .raw(7, "0\r\n\r\n")
                 .read();
-        assertThat(call.error()).hasValue("the stream ended without [DONE]");
+        assertThat(call.error()).hasValue("the stream ended without [DONE] and without a finish_reason");
     }
 
     @ParameterizedTest
@@ -297,5 +298,91 @@ class AnswerReaderTest {
     void what_is_no_http_fails_the_request(String bytes) {
         assertThat(new Recorded().raw(1, bytes).read().error())
                 .hasValueSatisfying(why -> assertThat(why).startsWith("the answer is not HTTP: "));
+    }
+
+    private static final String FINISH = "data: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"length\"}]}\n\n";
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "data: {\"choices\":[null]}\n\n", "data: {\"choices\":[]}\n\n"})
+    void stream_without_any_choice_fails(String events) {
+        Recorded answer = new Recorded().raw(1, Recorded.HEAD);
+        CallResult call = (events.isEmpty() ? answer : answer.events(2, events))
+                .usage(3, 5, 0)
+                .done(3)
+                .read();
+        assertThat(call.error()).contains("the stream had no choice, so no token");
+    }
+
+    @Test
+    void null_choice_hides_nothing_after_it() {
+        CallResult call = new Recorded()
+                .raw(1, Recorded.HEAD)
+                .events(
+                        2,
+                        "data: {\"choices\":[null,{\"text\":\"a\",\"token_ids\":[1]}],\"usage\":{\"prompt_tokens\":5,"
+                                + "\"completion_tokens\":1,\"total_tokens\":6}}\n\n")
+                .done(3)
+                .read();
+        assertThat(call.error()).isEmpty();
+        assertThat(call.usage()).isEqualTo(new CallResult.Usage(5, 1, 6));
+        assertThat(call.tokens()).isEqualTo(1);
+    }
+
+    @Test
+    void stream_without_done_is_complete_if_it_has_a_finish_reason() {
+        Call call = Recorded.call(5, 8);
+        CallResult result = new Recorded()
+                .raw(1, Recorded.HEAD)
+                .ids(2, 8)
+                .events(3, FINISH)
+                .usage(3, 5, 8)
+                .raw(4, "0\r\n\r\n")
+                .read(call, Integer.MAX_VALUE);
+        assertThat(result.error()).isEmpty();
+        assertThat(Oddities.of(List.of(call), 0).withoutDone()).isEqualTo(1);
+        assertThat(new Recorded()
+                        .raw(1, Recorded.HEAD)
+                        .ids(2, 3)
+                        .raw(4, "0\r\n\r\n")
+                        .read()
+                        .error())
+                .contains("the stream ended without [DONE] and without a finish_reason");
+    }
+
+    @Test
+    void compressed_stream_names_its_encoding() {
+        String head = Recorded.HEAD.replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n");
+        assertThat(new Recorded()
+                        .raw(1, head)
+                        .raw(2, "2\r\n\037\213\r\n0\r\n\r\n")
+                        .read()
+                        .error())
+                .get()
+                .asString()
+                .contains("Content-Encoding \"gzip\"");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "\"prompt_tokens\":5.0,\"completion_tokens\":8.0,\"total_tokens\":13.0 | 5,8,13,-1",
+                "\"completion_tokens\":8 | -1,8,-1,-1",
+                "\"prompt_tokens\":5,\"completion_tokens\":8,\"prompt_tokens_details\":{\"audio\":[1],\"cached_tokens\":4} | 5,8,-1,4",
+                "\"prompt_tokens\":[5],\"completion_tokens\":8,\"prompt_tokens_details\":null | -1,8,-1,-1",
+                "\"prompt_tokens\":5,\"completion_tokens\":8.5 | -1,-1,-1,-1"
+            })
+    void usage_is_read_as_far_as_it_has_whole_numbers(String usage, String counts) {
+        CallResult call = new Recorded()
+                .raw(1, Recorded.HEAD)
+                .ids(2, 8)
+                .events(3, "data: {\"choices\":[],\"usage\":{" + usage + "}}\n\n")
+                .done(3)
+                .read();
+        int[] wanted =
+                Arrays.stream(counts.split(",")).mapToInt(Integer::parseInt).toArray();
+        assertThat(call.usage()).isEqualTo(new CallResult.Usage(wanted[0], wanted[1], wanted[2], wanted[3]));
+        assertThat(UsageCheck.contradiction(call, true)).isEmpty();
     }
 }

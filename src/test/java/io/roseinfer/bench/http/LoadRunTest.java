@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,7 +52,7 @@ class LoadRunTest {
             assertThat(result.completed()).hasSize(40);
             assertThat(result.outputTokens()).isEqualTo(200);
             assertThat(result.inputTokens()).isEqualTo(280);
-            assertThat(result.openedLate()).isZero();
+            assertThat(result.oddities().openedLate()).isZero();
             assertThat(Verdict.of(result, RULES).reasons()).isEmpty();
             assertThat(server.bodies().stream().map(LoadRunTest::ids))
                     .containsExactlyInAnyOrderElementsOf(load.requests().stream()
@@ -72,6 +73,32 @@ class LoadRunTest {
     private static String ints(OfferedRequest request) {
         return java.util.Arrays.toString(((Prompt.Tokens) request.prompt()).ids())
                 .replace(" ", "");
+    }
+
+    @Test
+    void request_that_meets_a_connection_just_closed_is_sent_again() throws IOException {
+        FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
+        FakeServer.Script closing = (number, out) -> {
+            boolean unused = tokens.answer(number, out);
+            return false;
+        };
+        try (FakeServer server = new FakeServer(closing)) {
+            LoadResult result = run(server, load(40, 7, 5), 1);
+            assertThat(result.calls()).allMatch(CallResult::isComplete);
+            assertThat(server.bodies()).hasSize(40);
+        }
+    }
+
+    @Test
+    void heartbeat_finds_the_longest_pause_between_two_of_its_wake_ups() throws InterruptedException {
+        AtomicLong nanos = new AtomicLong();
+        CountDownLatch looks = new CountDownLatch(8);
+        Heartbeat heartbeat = Heartbeat.start(() -> {
+            looks.countDown();
+            return nanos.addAndGet(looks.getCount() == 4 ? 2_001_000_000 : 1_000_000);
+        });
+        looks.await();
+        assertThat(heartbeat.stop()).isEqualTo(2_000_000_000);
     }
 
     @Test
@@ -166,7 +193,7 @@ class LoadRunTest {
             assertThat(result.completed())
                     .hasSize(10)
                     .allSatisfy(call -> assertThat(call.tokens()).isEqualTo(4));
-            assertThat(result.openedLate()).isZero();
+            assertThat(result.oddities().openedLate()).isZero();
             assertThat(Verdict.of(result, RULES).notes())
                     .singleElement()
                     .asString()
@@ -183,7 +210,7 @@ class LoadRunTest {
         try (FakeServer server = new FakeServer(endless)) {
             assertThat(Verdict.of(run(server, load(3, 7, 4), 1), RULES).reasons())
                     .containsExactly("no request was answered to its end, the first one because the stream ended"
-                            + " without [DONE]");
+                            + " without [DONE] and without a finish_reason");
         }
     }
 

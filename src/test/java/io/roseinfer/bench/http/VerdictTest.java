@@ -43,7 +43,7 @@ class VerdictTest {
                 true,
                 IntStream.range(0, requests).mapToObj(call).toList(),
                 ClientCost.NONE,
-                0,
+                Oddities.NONE,
                 List.of());
     }
 
@@ -120,8 +120,8 @@ class VerdictTest {
 
     @Test
     void compilers_that_take_a_tenth_of_the_run_are_a_reason_to_warm_up_longer() {
-        LoadResult cold =
-                new LoadResult(0, LATE.endNanos(), true, LATE.calls(), new ClientCost(0, 0, 0, 201), 0, List.of());
+        LoadResult cold = new LoadResult(
+                0, LATE.endNanos(), true, LATE.calls(), new ClientCost(0, 0, 0, 201, 0), Oddities.NONE, List.of());
         assertThat(LATE.seconds()).isEqualTo(2);
         assertThat(remedies(cold, true, 0.1))
                 .contains("the JVM's compilers were still at work: more --warmup-requests");
@@ -130,6 +130,28 @@ class VerdictTest {
     @Test
     void who_was_in_time_is_told_nothing() {
         assertThat(remedies(punctual(new Usage(7, 4, 11)), true, 2.5)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"19, true, false, true", "21, true, false, false", "21, false, false, false", "21, true, true, true"})
+    void pause_of_the_client_makes_a_run_invalid_unless_the_engine_stopped_with_it(
+            long pauseMillis, boolean scheduled, boolean hasEngine, boolean valid) {
+        LoadResult run = punctual(new Usage(6, 4, 10));
+        ClientCost cost = new ClientCost(0, 0, 0, 0, pauseMillis * MILLI);
+        Verdict verdict = Verdict.of(
+                new LoadResult(0, run.endNanos(), scheduled, run.calls(), cost, Oddities.NONE, List.of()),
+                new Verdict.Rules(2, 0, false, hasEngine, Optional.empty()));
+        assertThat(verdict.isValid()).isEqualTo(valid);
+        assertThat(String.join("", verdict.reasons())).contains(valid ? "" : "stood still for 21.000 ms");
+        assertThat(verdict.remedies().isEmpty()).isEqualTo(valid);
+    }
+
+    @Test
+    void cached_tokens_of_usage_are_a_note_without_timestamps() {
+        assertThat(Verdict.of(punctual(new Usage(6, 4, 10, 5)), RULES).notes())
+                .singleElement()
+                .asString()
+                .startsWith("1000 of 1200 prompt tokens were in the server's prefix cache");
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.entry;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientCost;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -62,7 +63,7 @@ class AttributionTest {
             List.of(step(7, 10, 20, 16), step(8, 31, 10, 0), step(9, 42, 30, 64), step(10, 73, 17, 0));
 
     private static LoadResult run(ServerStamps stamps) {
-        return new LoadResult(0, 100 * MILLI, true, List.of(call(stamps)), ClientCost.NONE, 0, STEPS);
+        return new LoadResult(0, 100 * MILLI, true, List.of(call(stamps)), ClientCost.NONE, Oddities.NONE, STEPS);
     }
 
     @Test
@@ -145,7 +146,7 @@ class AttributionTest {
             other.set(Fact.ENGINE, 1);
             all.add(other);
         }
-        LoadResult both = new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, 0, all);
+        LoadResult both = new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, Oddities.NONE, all);
         assertThat(Attribution.of(both)).isEqualTo(Attribution.of(run(ALL)));
     }
 
@@ -156,11 +157,41 @@ class AttributionTest {
         assertThat(longest.request()).isEqualTo(3);
         assertThat(longest.token()).isEqualTo(2);
         assertThat(longest.nanos()).isEqualTo(45e6);
-        assertThat(longest.waitedFor().get(Fact.STEP)).isEqualTo(9);
+        assertThat(longest.waitedFor().orElseThrow().get(Fact.STEP)).isEqualTo(9);
         assertThat(longest.parts())
                 .containsOnly(
                         entry("decode", 17e6), entry("prompts", 30e6), entry("between", 2e6), entry("delivery", -4e6));
         assertThat(PartTable.sum(longest.parts())).isEqualTo(longest.nanos());
+    }
+
+    /** Step 9 computes a long prompt; step 10 is launched at once, and waits for it on the device. */
+    @Test
+    void decode_step_that_waited_on_the_device_for_a_prompt_has_only_its_own_time() {
+        StepRecord waiting = step(10, 43, 47, 0);
+        List<StepRecord> steps = List.of(step(7, 10, 20, 16), step(8, 31, 10, 0), step(9, 42, 45, 32_768), waiting);
+        LoadResult run =
+                new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, Oddities.NONE, steps);
+        Attribution attribution = Attribution.of(run);
+        Gap longest = attribution.longest().getFirst();
+        assertThat(longest.waitedFor().orElseThrow().get(Fact.STEP)).isEqualTo(9);
+        assertThat(longest.stepNanos()).isEqualTo(45e6);
+        assertThat(longest.parts())
+                .containsOnly(
+                        entry("decode", 3e6), entry("prompts", 45e6), entry("between", 1e6), entry("delivery", -4e6));
+    }
+
+    @Test
+    void longest_gap_is_the_client_s_and_stays_when_its_steps_are_forgotten() {
+        LoadResult cut = new LoadResult(
+                0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, Oddities.NONE, STEPS.subList(3, 4));
+        Attribution attribution = Attribution.of(cut);
+        assertThat(attribution.hasAllSteps()).isFalse();
+        assertThat(attribution.gapsWithoutSteps()).isEqualTo(2);
+        assertThat(attribution.gaps().samples()).isZero();
+        assertThat(attribution.longest()).extracting(Gap::nanos).containsExactly(45e6, 10e6);
+        assertThat(attribution.longest().getFirst().waitedFor()).isEmpty();
+        assertThat(Attribution.of(run(ALL)).hasAllSteps()).isTrue();
+        assertThat(Attribution.of(run(ALL)).gapsWithoutSteps()).isZero();
     }
 
     @Test
@@ -174,7 +205,7 @@ class AttributionTest {
                 new CallResult.Usage(1, 1, 2),
                 Optional.empty(),
                 Optional.empty());
-        LoadResult run = new LoadResult(0, 1, true, List.of(silent), ClientCost.NONE, 0, List.of());
+        LoadResult run = new LoadResult(0, 1, true, List.of(silent), ClientCost.NONE, Oddities.NONE, List.of());
         assertThat(Attribution.of(run).firstToken().samples()).isZero();
         assertThat(Attribution.of(run).longest()).isEmpty();
     }

@@ -131,7 +131,7 @@ class PrintedLinesTest {
         List<Comparison.Pair> pairs = LongStream.range(0, 10)
                 .mapToObj(seed -> new Comparison.Pair(seed, Figures.of(RUN, BOUNDS), Figures.of(RUN, BOUNDS)))
                 .toList();
-        Comparison comparison = Comparison.of(pairs, 0);
+        Comparison comparison = Comparison.of(pairs);
         CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of(), "median_e2el_ms", 0, 0);
         Map<String, List<String>> defined = defined("## Two settings", "## Runs again");
         List<String> lines = ComparisonReport.text(comparison, arms).lines().toList();

@@ -18,6 +18,9 @@ final class Chart {
 
     private static final int TICKS = 5;
 
+    private static final double LABEL_WIDTH = 40;
+    private static final double LABEL_HEIGHT = 14;
+
     /** The style of a line that is of no series in particular. */
     static final int NEUTRAL = 6;
 
@@ -148,10 +151,17 @@ final class Chart {
         boolean named = !mark.label().isEmpty();
         out.append("<circle class=\"" + (named ? "r" : mark.hollow() ? "h" : "m") + mark.style() + "\" cx=\"" + at
                 + "\" cy=\"" + height + "\" r=\"" + (named ? 8 : mark.hollow() ? 4.5 : 3.5) + "\"/>");
-        if (named) {
+        if (named && marks.stream().takeWhile(other -> !other.equals(mark)).noneMatch(other -> isOver(other, mark))) {
             out.append("<text class=\"label\" text-anchor=\"end\" dx=\"-12\" dy=\"4\" x=\"" + at + "\" y=\"" + height
                     + "\">" + Markup.text(mark.label()) + "</text>");
         }
+    }
+
+    /** Returns whether the labels of two marks would be drawn over each other. */
+    private boolean isOver(Mark one, Mark other) {
+        return !one.label().isEmpty()
+                && Math.abs(x(one.x()) - x(other.x())) < LABEL_WIDTH
+                && Math.abs(y(one.y()) - y(other.y())) < LABEL_HEIGHT;
     }
 
     private String points(Series line) {

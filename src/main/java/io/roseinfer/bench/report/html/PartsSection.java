@@ -79,7 +79,7 @@ final class PartsSection {
         table(out, own.path("ttft_parts"));
         table(out, own.path("itl_parts"));
         slowest(out, own.path("requests"), own.path("ttft_parts").path("all"));
-        gaps(out, own.path("longest_gaps"));
+        gaps(out, own);
         return out.toString();
     }
 
@@ -200,9 +200,15 @@ final class PartsSection {
         return parts.valueStream().mapToDouble(JsonNode::asDouble).sum();
     }
 
-    private static void gaps(StringBuilder out, JsonNode gaps) {
+    private static void gaps(StringBuilder out, JsonNode own) {
+        JsonNode gaps = own.path("longest_gaps");
         if (gaps.isEmpty()) {
             return;
+        }
+        int without = own.path("gaps_without_steps").asInt(0);
+        if (without > 0) {
+            out.append("<p>" + Markup.number(without)
+                    + " gaps are not in the breakdown: an engine remembers only its newest steps.</p>\n");
         }
         out.append(
                 "<div class=\"scroll\"><table><thead><tr><th>longest gaps</th><th>ms</th><th>waited for step</th><th>of ms</th>"
@@ -211,10 +217,13 @@ final class PartsSection {
             out.append("<tr><th>request " + gap.path("request").asInt() + ", token "
                     + gap.path("token").asInt() + "</th><td>"
                     + Markup.number(gap.path("ms").asDouble()) + "</td><td>"
-                    + gap.path("step").asLong() + "</td><td>"
-                    + Markup.number(gap.path("step_ms").asDouble()) + "</td><td>"
-                    + gap.path("rows").asInt() + "</td><td>"
-                    + gap.path("prefill_tokens").asInt() + "</td></tr>");
+                    + (gap.has("step")
+                            ? gap.path("step").asLong() + "</td><td>"
+                                    + Markup.number(gap.path("step_ms").asDouble()) + "</td><td>"
+                                    + gap.path("rows").asInt() + "</td><td>"
+                                    + gap.path("prefill_tokens").asInt()
+                            : "–</td><td>–</td><td>–</td><td>–")
+                    + "</td></tr>");
         }
         out.append("</tbody></table></div>\n");
     }

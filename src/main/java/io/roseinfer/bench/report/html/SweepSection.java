@@ -42,7 +42,7 @@ final class SweepSection {
         out.append("<section class=\"verdict " + (sweep.invalid().isEmpty() ? "good" : "warn") + "\">");
         String objective = objective();
         out.append(objective.isEmpty() ? "" : Markup.text("Good: " + objective + ". ") + "<br/>");
-        if (hasRates()) {
+        if (sweep.variesRate()) {
             sweep.bySettings()
                     .forEach(settings -> out.append(Markup.text(finding(settings, !objective.isEmpty())) + "<br/>"));
         }
@@ -134,7 +134,9 @@ final class SweepSection {
                     points.stream().map(SweepSection::offered).toList(),
                     points.stream().map(point -> point.figure(figure).orElse(0)).toList()));
             points.forEach(point -> marks.add(mark(style, point, figure, "")));
-            if (marksKnee && sweep.knee(settings) instanceof Sweep.Answer.At knee) {
+            if (marksKnee
+                    && sweep.knee(settings) instanceof Sweep.Answer.Between knee
+                    && knee.beyond().isPresent()) {
                 marks.add(mark(style, knee.point(), figure, "knee"));
             }
         }
@@ -188,7 +190,7 @@ final class SweepSection {
     private void table(StringBuilder out) {
         out.append("<div class=\"scroll\"><table><thead><tr><th>point</th>");
         SHOWN.forEach(figure -> out.append("<th>" + figure.replace('_', ' ') + "</th>"));
-        out.append("<th>meets</th><th>valid</th></tr></thead><tbody>");
+        out.append("<th>failed</th><th>meets</th><th>valid</th></tr></thead><tbody>");
         for (Sweep.Settings settings : sweep.bySettings()) {
             for (SweepPoint point : settings.points()) {
                 out.append("<tr><th>" + Markup.text(label(point.flags())) + "</th>");
@@ -196,7 +198,8 @@ final class SweepSection {
                     OptionalDouble value = point.figure(figure);
                     out.append("<td>" + (value.isPresent() ? Markup.number(value.getAsDouble()) : "–") + "</td>");
                 }
-                out.append("<td>" + (point.meets(sweep.attainment()) ? "yes" : "no") + "</td><td>"
+                out.append("<td>" + point.failed() + "</td><td>" + (point.meets(sweep.attainment()) ? "yes" : "no")
+                        + "</td><td>"
                         + (point.counts()
                                 ? "yes"
                                 : "no: " + Markup.text(point.reasons().getFirst()))

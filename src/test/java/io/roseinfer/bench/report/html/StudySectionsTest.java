@@ -9,8 +9,10 @@ import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -62,7 +64,8 @@ class StudySectionsTest {
                         point("8", 40, 0.5, 150, 9),
                         point("<32>", 10, 1, 100, 7)),
                 0.99);
-        Sweep.Answer at20 = new Sweep.Answer.At(sweep.points().get(1));
+        Sweep.Answer at20 = new Sweep.Answer.Between(
+                sweep.points().get(1), Optional.of(sweep.points().get(2)));
         assertThat(sweep.knee(sweep.bySettings().getFirst())).isEqualTo(at20);
         assertThat(sweep.highest(sweep.bySettings().getFirst())).isEqualTo(at20);
         assertThat(sweep.pareto())
@@ -74,9 +77,9 @@ class StudySectionsTest {
                 .contains(
                         "verdict good",
                         "TTFT at most 200 ms",
-                        "knee 20 requests/s",
-                        "&lt;32&gt;",
+                        "knee between 20 and 40 requests/s",
                         ">knee</text>",
+                        "&lt;32&gt;",
                         "--seed=1")
                 .doesNotContain("<32>");
         assertThat(parsed.getElementsByTagName("svg").getLength()).isEqualTo(4);
@@ -237,6 +240,19 @@ class StudySectionsTest {
                         .containsExactlyInAnyOrder("m6", style);
             }
         }
+    }
+
+    @Test
+    void knees_at_one_place_have_one_label() throws Exception {
+        List<SweepPoint> points = new ArrayList<>();
+        for (String batch : List.of("8", "32")) {
+            points.add(point(batch, 10, 1, 100, 5));
+            points.add(point(batch, 20, 0.5, 100, 5));
+        }
+        String page = HtmlReport.of("s", CompareJson.of(new Sweep(points, 0.99), COMMAND, Map.of(), Set.of()));
+        assertThat(page.split(">knee</text>", -1)).hasSize(2);
+        assertThat(circles((Element) parse(page).getElementsByTagName("svg").item(0)))
+                .contains("r0", "r1");
     }
 
     @Test

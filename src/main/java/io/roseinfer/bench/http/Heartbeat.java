@@ -1,0 +1,60 @@
+package io.roseinfer.bench.http;
+
+import io.roseinfer.base.Clock;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A thread that sleeps a millisecond at a time and keeps the longest time between two wake-ups. A pause of the whole process, such as a
+ * garbage collection or a stopped machine, delays timestamps of responses, which nothing else would show.
+ */
+final class Heartbeat {
+    private static final long BEAT_NANOS = 1_000_000;
+
+    private final Clock clock;
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private volatile boolean stopped;
+    private long beforeNanos;
+    private long longestNanos;
+
+    private Heartbeat(Clock clock) {
+        this.clock = clock;
+        this.beforeNanos = clock.nanos();
+    }
+
+    /** Starts to beat. */
+    static Heartbeat start(Clock clock) {
+        Heartbeat heartbeat = new Heartbeat(clock);
+        Thread unused = Thread.ofPlatform()
+                .daemon()
+                .priority(Thread.MAX_PRIORITY)
+                .name("roseinfer-bench-heartbeat")
+                .start(heartbeat::run);
+        return heartbeat;
+    }
+
+    private void run() {
+        while (!stopped) {
+            LockSupport.parkNanos(BEAT_NANOS);
+            beat();
+        }
+        ended.countDown();
+    }
+
+    private void beat() {
+        long nanos = clock.nanos();
+        longestNanos = Math.max(longestNanos, nanos - beforeNanos - BEAT_NANOS);
+        beforeNanos = nanos;
+    }
+
+    /** Stops, and returns how late the latest of all wake-ups was, in nanoseconds. */
+    long stop() {
+        stopped = true;
+        try {
+            ended.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return longestNanos;
+    }
+}
