@@ -134,7 +134,8 @@ public final class Roseinfer {
             List<String> warnings,
             Function<ModelSpec, EngineOptions> options,
             DownloadListener downloads) {
-        try (ModelFiles files = files(settings, downloads)) {
+        try (ModelFiles whole = files(settings, downloads)) {
+            ModelFiles files = settings.maxModelLen() == 0 ? whole : whole.withContextLength(settings.maxModelLen());
             EngineOptions asked = options.apply(files.spec());
             warnings.addAll(files.warnings());
             Settings.Cuda cuda =
@@ -275,7 +276,7 @@ public final class Roseinfer {
                 hub(settings, downloads)
                         .open(
                                 hub.id(),
-                                config -> ModelFiles.requireSupported(settings.model(), config),
+                                config -> ModelFiles.requireSupported(settings.model(), config, settings.maxModelLen()),
                                 directory -> ModelFiles.openDirectory(settings.model(), directory, ModelHub::isIntact));
             case ModelRef.Builtin builtin -> ModelFiles.openBuiltin(builtin.name());
             case ModelRef.RandomShape random -> ModelFiles.random(random.shape(), RANDOM_WEIGHTS_SEED);

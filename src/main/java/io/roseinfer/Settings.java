@@ -19,6 +19,8 @@ import java.util.stream.Collectors;
  * @param model a directory, a hub id, {@code builtin:tiny}, {@code builtin:chat} or {@code random:NAME}; see {@link io.roseinfer.hub.ModelRef}
  * @param placement where to run
  * @param precision how weights are held
+ * @param maxModelLen maximum tokens per sequence, prompt and completion together, as in vLLM; everything sized by the context
+ *     follows it. 0 is the model's own context, which it cannot exceed
  * @param offline forbids downloads
  * @param environment the environment variables that are read, such as {@code HF_HOME} and {@code HF_TOKEN}; others are dropped, and
  *     {@link #toString} shows no values, since some are secrets
@@ -29,6 +31,7 @@ public record Settings(
         String model,
         Placement placement,
         Precision precision,
+        int maxModelLen,
         boolean offline,
         Map<String, String> environment,
         Cuda cuda,
@@ -112,6 +115,9 @@ public record Settings(
         Objects.requireNonNull(model, "model");
         Objects.requireNonNull(placement, "placement");
         Objects.requireNonNull(precision, "precision");
+        if (maxModelLen < 0) {
+            throw new BadInput("maxModelLen is " + maxModelLen + "; it must be positive, or 0 for the model's context");
+        }
         Set<String> read = HubSettings.read(Objects.requireNonNull(environment, "environment"));
         environment = environment.entrySet().stream()
                 .filter(variable -> read.contains(variable.getKey()) || OWN_VARIABLES.contains(variable.getKey()))
@@ -126,6 +132,7 @@ public record Settings(
                 model,
                 Placement.on(Device.AUTO),
                 Precision.AUTO,
+                0,
                 false,
                 System.getenv(),
                 Cuda.defaults(),
@@ -143,7 +150,7 @@ public record Settings(
     }
 
     public Settings withPlacement(Placement value) {
-        return new Settings(model, value, precision, offline, environment, cuda, engine);
+        return new Settings(model, value, precision, maxModelLen, offline, environment, cuda, engine);
     }
 
     public Settings withDevice(Device value) {
@@ -152,7 +159,7 @@ public record Settings(
     }
 
     public Settings withPrecision(Precision value) {
-        return new Settings(model, placement, value, offline, environment, cuda, engine);
+        return new Settings(model, placement, value, maxModelLen, offline, environment, cuda, engine);
     }
 
     public Settings withThreads(int value) {
@@ -160,26 +167,32 @@ public record Settings(
                 new Placement(placement.device, value, placement.replicas, placement.gpus, placement.routing));
     }
 
+    /** Returns the same settings with a shorter context; 0 is the model's own. */
+    public Settings withMaxModelLen(int value) {
+        return new Settings(model, placement, precision, value, offline, environment, cuda, engine);
+    }
+
     public Settings withOffline(boolean value) {
-        return new Settings(model, placement, precision, value, environment, cuda, engine);
+        return new Settings(model, placement, precision, maxModelLen, value, environment, cuda, engine);
     }
 
     public Settings withEnvironment(Map<String, String> value) {
-        return new Settings(model, placement, precision, offline, value, cuda, engine);
+        return new Settings(model, placement, precision, maxModelLen, offline, value, cuda, engine);
     }
 
     public Settings withCuda(Cuda value) {
-        return new Settings(model, placement, precision, offline, environment, value, engine);
+        return new Settings(model, placement, precision, maxModelLen, offline, environment, value, engine);
     }
 
     public Settings withEngine(EngineOptions value) {
-        return new Settings(model, placement, precision, offline, environment, cuda, value);
+        return new Settings(model, placement, precision, maxModelLen, offline, environment, cuda, value);
     }
 
     /** Returns all settings; of the environment the names alone. */
     @Override
     public String toString() {
-        return "Settings[model=" + model + ", placement=" + placement + ", precision=" + precision + ", offline="
+        return "Settings[model=" + model + ", placement=" + placement + ", precision=" + precision
+                + ", maxModelLen=" + maxModelLen + ", offline="
                 + offline + ", environment=" + new TreeSet<>(environment.keySet()) + ", cuda=" + cuda + ", engine="
                 + engine + "]";
     }

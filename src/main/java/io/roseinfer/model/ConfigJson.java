@@ -88,6 +88,11 @@ public final class ConfigJson {
         return new BadModel(source + ": " + complaint);
     }
 
+    /** Adds a warning about this file. */
+    public void warn(String remark) {
+        warnings.add(source + ": " + remark);
+    }
+
     /** A field's value, which is a missing node where there is none. */
     private JsonNode value(String field) {
         asked.fields.add(field);

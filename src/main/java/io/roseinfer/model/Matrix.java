@@ -34,7 +34,17 @@ public record Matrix(List<Outputs> parts, int inputs, int outputs, Layout layout
         return new Matrix(List.of(Outputs.whole(tensor, outputs)), inputs, outputs, layout, bias);
     }
 
-    /** The tensor that is this matrix, element for element, if there is one. */
+    /** Returns the first rows of a table that is stored as one tensor. */
+    Matrix firstRows(int count) {
+        Check.that(
+                layout == Layout.OUT_IN && bias.isEmpty() && count <= outputs,
+                "a table of %d rows has no first %d",
+                outputs,
+                count);
+        return of(asStored().orElseThrow(), inputs, count, layout, bias);
+    }
+
+    /** Returns the tensor whose first elements are those of this matrix, in the same order, if there is one. */
     public Optional<StoredTensor> asStored() {
         return parts.size() == 1 && parts.getFirst().isOneRun()
                 ? Optional.of(parts.getFirst().tensor())

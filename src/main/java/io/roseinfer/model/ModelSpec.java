@@ -95,6 +95,11 @@ public record ModelSpec(
         return new ModelSpec(name, vocabularySize, contextLength, width, embeddingScale, blocks, head, ids);
     }
 
+    /** The same model with another maximum of tokens per sequence. */
+    public ModelSpec withContextLength(int tokens) {
+        return new ModelSpec(name, vocabularySize, tokens, width, embeddingScale, blocks, head, endOfText);
+    }
+
     /** The same model with the token embedding as its output matrix, or with one of its own. */
     public ModelSpec withTiedHead(boolean tied) {
         Head other = new Head(head.norm(), tied, head.softCap());

@@ -70,6 +70,11 @@ public record Weights(
         return new Weights(description, embedding, positions, blocks, norm, other);
     }
 
+    /** The same weights with the first {@code count} rows of learned positions. */
+    public Weights withPositions(int count) {
+        return new Weights(description, embedding, positions.map(rows -> rows.firstRows(count)), blocks, norm, head);
+    }
+
     /** The same weights without the last blocks. */
     public Weights withLayers(int layers) {
         return new Weights(description, embedding, positions, blocks.subList(0, layers), norm, head);

@@ -212,7 +212,6 @@ class UsageTest {
                 "bench --enable-chunked-prefill | is --chunked-prefill here",
                 "bench --max-num-seqs 8 | is --max-batch-size (rows of a decode step) or --max-active-requests",
                 "serve --max-num-batched-tokens=8 | is --prefill-max-tokens here",
-                "serve --max-model-len 8 | --kv-blocks bounds the memory",
                 "serve --gpu-memory-utilization 0.9 | is --kv-blocks here",
                 "serve --num-gpu-blocks-override 9 | is --kv-blocks here",
                 "generate --enforce-eager | is --no-cuda-graph here",

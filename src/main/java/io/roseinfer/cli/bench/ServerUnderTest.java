@@ -32,6 +32,7 @@ final class ServerUnderTest implements SystemUnderTest {
             "device",
             "dtype",
             "threads",
+            "max_model_len",
             "offline",
             "paged_attn",
             "cuda_graph",

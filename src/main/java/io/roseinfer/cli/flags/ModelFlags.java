@@ -86,6 +86,14 @@ public final class ModelFlags {
             showDefaultValue = Visibility.NEVER)
     private Optional<Integer> threads = Optional.empty();
 
+    @Option(
+            names = "--max-model-len",
+            paramLabel = "<N>",
+            converter = Ranges.Context.class,
+            description = "Maximum tokens per sequence, prompt and completion together (default: the model's context).",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> maxModelLen = Optional.empty();
+
     @Option(names = "--offline", description = "Download nothing; HF_HUB_OFFLINE=1 says the same.")
     private boolean offline;
 
@@ -181,6 +189,7 @@ public final class ModelFlags {
                         threads.orElse(0),
                         device.map(Choices.Place::gpus).orElse(List.of())))
                 .withPrecision(dtype)
+                .withMaxModelLen(maxModelLen.orElse(0))
                 .withOffline(offline)
                 .withEnvironment(terminal.environment())
                 .withCuda(cuda());

@@ -60,6 +60,12 @@ public final class Ranges {
         }
     }
 
+    static final class Context extends Whole {
+        Context() {
+            super(2, Limits.MODEL_DIMENSION);
+        }
+    }
+
     static final class Port extends Whole {
         Port() {
             super(0, 65_535);

@@ -29,7 +29,9 @@ public final class SettingsInForce {
         Map<String, @Nullable Object> settings = FlagValues.of(command);
         settings.put("device", Choices.word(Settings.Device.SIM));
         settings.put("prefill_max_batch_size", engine.scheduler().prefillMaxBatchSize());
-        settings.keySet().removeAll(List.of("backend", "dtype", "kv_blocks", "kv_cache_dtype", "model", "threads"));
+        settings.keySet()
+                .removeAll(List.of(
+                        "backend", "dtype", "kv_blocks", "kv_cache_dtype", "max_model_len", "model", "threads"));
         return settings;
     }
 
@@ -39,6 +41,7 @@ public final class SettingsInForce {
         settings.put("device", model.place(loaded));
         settings.put("dtype", loaded.precision().map(Choices::word).orElse(null));
         settings.put("kv_cache_dtype", Choices.word(features.keys()));
+        settings.put("max_model_len", loaded.spec().contextLength());
         settings.put("threads", loaded.threads() == 0 ? null : loaded.threads());
         settings.put("paged_attn", features.pagedAttention());
         settings.put("cuda_graph", features.cudaGraph());

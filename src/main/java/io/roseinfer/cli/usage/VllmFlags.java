@@ -35,10 +35,6 @@ final class VllmFlags {
                     "is on by default; --no-prefix-cache switches it off",
                     "--no-prefix-cache"),
             answer("--no-enable-prefix-caching", "is --no-prefix-cache here", "--no-prefix-cache"),
-            answer(
-                    "--max-model-len",
-                    "is not there, since the model's own context is taken; --kv-blocks bounds the memory",
-                    "--kv-blocks"),
             answer("--host", ADDRESS, "--base-url"),
             answer("--port", ADDRESS, "--base-url"),
             answer("--endpoint", "is --endpoint-type here: completions or chat", "--endpoint-type"),

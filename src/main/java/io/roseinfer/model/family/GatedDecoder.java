@@ -59,17 +59,17 @@ final class GatedDecoder {
      */
     static ModelSpec spec(String name, ConfigJson config, Integer... endOfText) {
         int vocabulary = config.dimension("vocab_size");
-        int context = config.dimension("max_position_embeddings");
+        int unscaled = config.dimension("max_position_embeddings");
         int width = config.dimension("hidden_size");
         Attention attention = attention(config, width);
         Mlp mlp = new Mlp(config.dimension("intermediate_size"), activation(config), true);
         Norm norm = Norm.rms(config.epsilon("rms_norm_eps", 1e-6f));
-        Rope rope = RotaryFields.read(config, attention.headSize(), context);
+        Rope rope = RotaryFields.read(config, attention.headSize(), unscaled);
         BlockSpec block = new BlockSpec(attention, mlp, norm, rope, Residual.SEQUENTIAL);
         return new ModelSpec(
                 name,
                 vocabulary,
-                context,
+                RotaryFields.context(config, rope, unscaled),
                 width,
                 1,
                 Collections.nCopies(config.layers("num_hidden_layers"), block),

@@ -10,6 +10,7 @@ import io.roseinfer.model.Matrix;
 import io.roseinfer.model.Matrix.Layout;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Outputs;
+import io.roseinfer.model.Positions.Rope;
 import io.roseinfer.model.StoredTensor;
 import io.roseinfer.model.TensorFinder;
 import io.roseinfer.model.Vector;
@@ -66,7 +67,7 @@ record GptNeoX(boolean attentionBias) implements Family {
     public ModelSpec spec(String name, ConfigJson file) {
         ConfigJson config = file.withDefaults(DEFAULTS);
         int vocabulary = config.dimension("vocab_size");
-        int context = config.dimension("max_position_embeddings");
+        int unscaled = config.dimension("max_position_embeddings");
         int width = config.dimension("hidden_size");
         int heads = config.dimension("num_attention_heads");
         if (width % heads != 0) {
@@ -75,21 +76,22 @@ record GptNeoX(boolean attentionBias) implements Family {
         }
         int size = width / heads;
         Norm norm = Norm.layer(config.epsilon("layer_norm_eps", 1e-5f));
+        Rope rope = RotaryFields.readPartial(
+                config,
+                either(config, "rotary_emb_base", "rope_theta", THETA),
+                either(config, "rotary_pct", "partial_rotary_factor", PART),
+                size,
+                unscaled);
         BlockSpec block = new BlockSpec(
                 Attention.plain(heads, size, (float) (1 / Math.sqrt(size))),
                 new Mlp(config.dimension("intermediate_size"), GatedDecoder.activation(config), false),
                 norm,
-                RotaryFields.readPartial(
-                        config,
-                        either(config, "rotary_emb_base", "rope_theta", THETA),
-                        either(config, "rotary_pct", "partial_rotary_factor", PART),
-                        size,
-                        context),
+                rope,
                 config.flag("use_parallel_residual", true) ? Residual.PARALLEL : Residual.SEQUENTIAL);
         return new ModelSpec(
                 name,
                 vocabulary,
-                context,
+                RotaryFields.context(config, rope, unscaled),
                 width,
                 1,
                 Collections.nCopies(config.layers("num_hidden_layers"), block),

@@ -2,6 +2,7 @@ package io.roseinfer.model.family;
 
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Limits;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.ConfigJson;
 import io.roseinfer.model.ModelSpec;
@@ -61,6 +62,24 @@ public record ModelFiles(
     }
 
     /**
+     * Returns the same model with a shorter context.
+     *
+     * @param tokens maximum tokens per sequence, prompt and completion together
+     * @throws BadInput if the model's own context is shorter, or {@code tokens} is below 2
+     */
+    public ModelFiles withContextLength(int tokens) {
+        requireContext(spec, tokens);
+        return new ModelFiles(
+                spec.withContextLength(tokens),
+                weights.withPositions(tokens),
+                tokenizer,
+                chat,
+                defaults,
+                source,
+                warnings);
+    }
+
+    /**
      * Opens a directory in Hugging Face layout.
      *
      * @param name what the spec is called
@@ -103,14 +122,26 @@ public record ModelFiles(
         }
     }
 
+    private static void requireContext(ModelSpec spec, int tokens) {
+        if (tokens < 2 || tokens > spec.contextLength()) {
+            throw new BadInput("--max-model-len is " + tokens + "; allowed are 2 to " + spec.contextLength()
+                    + ", the context of " + spec.name() + " (rope_scaling in its config.json can lengthen it)");
+        }
+    }
+
     /**
      * Looks at a {@code config.json} alone, before anything else of a model is at hand.
      *
      * @param name what the spec would be called
+     * @param contextLength as {@link #withContextLength} takes it, or 0 for the model's own
      * @throws BadModel if it cannot be read, or describes no model that can be loaded
+     * @throws BadInput if the context is longer than the model's own
      */
-    public static void requireSupported(String name, Path config) {
-        Configured unused = Configured.read(name, config.toString(), read(config), new ArrayList<>());
+    public static void requireSupported(String name, Path config, int contextLength) {
+        Configured configured = Configured.read(name, config.toString(), read(config), new ArrayList<>());
+        if (contextLength != 0) {
+            requireContext(configured.spec, contextLength);
+        }
     }
 
     /** Opens a model that is shipped in the jar. */

@@ -1,5 +1,6 @@
 package io.roseinfer.model.family;
 
+import io.roseinfer.base.Limits;
 import io.roseinfer.model.ConfigJson;
 import io.roseinfer.model.Positions.Rope;
 import io.roseinfer.model.Positions.Scaling;
@@ -77,6 +78,32 @@ final class RotaryFields {
             default ->
                 throw rope.refusal("rope_type is \"" + type + "\"; supported are default, linear, llama3 and yarn");
         };
+    }
+
+    /**
+     * Returns the context that a scaling of positions gives, by vLLM's rule: with YaRN the original context times the factor, with
+     * linear scaling {@code max_position_embeddings} times the factor. Adds a warning if that is another context.
+     *
+     * @param unscaled {@code max_position_embeddings}
+     */
+    static int context(ConfigJson config, Rope rope, int unscaled) {
+        double scaled =
+                switch (rope.scaling()) {
+                    case Scaling.Yarn yarn -> yarn.originalContext() * yarn.factor();
+                    case Scaling.Linear linear -> unscaled * linear.factor();
+                    case Scaling.None none -> unscaled;
+                    case Scaling.ByWavelength llama3 -> unscaled;
+                };
+        if (scaled < 1 || scaled > Limits.MODEL_DIMENSION) {
+            throw config.refusal("the scaling of positions gives a context of " + scaled + " tokens; allowed are 1 to "
+                    + Limits.MODEL_DIMENSION + ", so correct its factor");
+        }
+        int context = (int) scaled;
+        if (context != unscaled) {
+            config.warn("the context is " + context + " tokens by its scaling of positions (max_position_embeddings is "
+                    + unscaled + "); --max-model-len N shortens it");
+        }
+        return context;
     }
 
     /** The context length that the frequencies were trained on; some files have it beside the section instead of in it. */

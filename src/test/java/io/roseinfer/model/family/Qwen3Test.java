@@ -43,7 +43,7 @@ class Qwen3Test {
         }
     }
 
-    /** As Qwen advises to edit the file for long contexts: the context stays, and only the factor counts. */
+    /** The edit of the file that Qwen advises for long contexts. */
     @Test
     void yarn_has_the_factor_that_is_given_whatever_the_context_lengths_say() {
         ModelSpec spec = Configs.spec(
