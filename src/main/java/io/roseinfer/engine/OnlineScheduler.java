@@ -20,6 +20,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +42,7 @@ public final class OnlineScheduler {
     private final StepLog log;
     private final Map<Long, Sequence> sequences = new HashMap<>();
     private final StepTokens tokens = new StepTokens();
+    private StepPlan launched;
     private long nextId;
 
     /** The tokens of one step; valid until the next. */
@@ -92,6 +94,7 @@ public final class OnlineScheduler {
         this.runner = runner;
         KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());
+        this.launched = scheduler.newPlan();
         this.log = new StepLog(stepHistory);
         this.pipeline = new Pipeline(
                 runner,
@@ -166,11 +169,28 @@ public final class OnlineScheduler {
 
     /** Plans a step and hands it to the runner; false if there is nothing to run, or as many steps are in flight as the runner takes. */
     public boolean launch() {
-        if (!pipeline.hasRoom() || pipeline.plan().isEmpty()) {
+        if (!pipeline.hasRoom()) {
+            return false;
+        }
+        StepPlan plan = pipeline.plan().plan();
+        if (plan.isEmpty()) {
             return false;
         }
         pipeline.launch();
+        launched = plan;
         return true;
+    }
+
+    /** The requests that the step launched last computes tokens of; empty before the first {@link #launch}. */
+    public long[] launchedIds() {
+        long[] ids = new long[launched.rows()];
+        Arrays.setAll(ids, row -> launched.sequence(row).id());
+        return ids;
+    }
+
+    /** Prompt tokens of a request that was not discarded that were in the prefix cache at its first admission. */
+    public int cachedTokens(long id) {
+        return sequence(id).cachedTokens();
     }
 
     /** Steps that were launched and are not completed. */

@@ -24,7 +24,7 @@ import java.util.Optional;
  * hand_over       until the thread that answers had it
  * write           until the socket had its event
  * read            until the client had read it: the network, and the client's own turn
- * residual        what is left: stamps that are missing at the end or out of order
+ * residual        what is left: stamps that are missing at the end or out of order, and queue and prefill without a time of admission
  * </pre>
  *
  * @param request its id
@@ -72,8 +72,13 @@ public record FirstToken(int request, int promptTokens, Map<String, Double> part
         if (!stamps.tokenNanos().isEmpty()) {
             long had = stamps.tokenNanos().getFirst();
             Optional<StepRecord> made = steps.before(stamps.served().engine(), had);
-            made.ifPresent(step -> first.until("prefill", Math.min(had, step.awaitedNanos())));
-            first.until(made.isPresent() ? "sample" : "prefill", had);
+            long computed = made.map(step -> Math.min(had, step.awaitedNanos())).orElse(had);
+            if (stamps.admittedNanos() == ServerStamps.UNKNOWN) {
+                first.skip(computed);
+            } else {
+                first.until("prefill", computed);
+            }
+            first.until("sample", had);
             first.until("hand_over", firstOf(stamps.readNanos()));
             first.until("write", firstOf(stamps.writtenNanos()));
             first.until("read", seenNanos);
@@ -101,6 +106,11 @@ public record FirstToken(int request, int promptTokens, Map<String, Double> part
                 nanos.merge(part, (double) (at - before), Double::sum);
                 before = at;
             }
+        }
+
+        /** The time until a stamp belongs to no part that has a name. */
+        private void skip(long at) {
+            before = Math.max(before, at);
         }
 
         private Map<String, Double> endingAt(long startNanos, long endNanos) {

@@ -83,6 +83,7 @@ public final class SimulatedServer {
         private long sentNanos;
         private long queuedNanos;
         private long admittedNanos = ServerStamps.UNKNOWN;
+        private int cachedTokens = -1;
         private final List<Long> tokens = new ArrayList<>();
         private final List<Long> seen = new ArrayList<>();
         private Optional<String> error = Optional.empty();
@@ -98,6 +99,14 @@ public final class SimulatedServer {
                 case Prompt.Text text ->
                     throw new BadInput("a simulated server takes token ids, and request " + id + " is text");
             };
+        }
+
+        /** Notes that a step with a row of this request was launched; the first such step admits it. */
+        private void isIn(long launchNanos, int fromCache) {
+            if (admittedNanos == ServerStamps.UNKNOWN) {
+                admittedNanos = launchNanos;
+                cachedTokens = fromCache;
+            }
         }
 
         private long endNanos() {
@@ -121,7 +130,7 @@ public final class SimulatedServer {
                             tokens,
                             List.of(),
                             List.of(),
-                            ServerStamps.Served.UNTOLD)),
+                            new ServerStamps.Served(0, cachedTokens))),
                     error);
         }
     }
@@ -226,6 +235,9 @@ public final class SimulatedServer {
         private void launch() {
             while (scheduler.launch()) {
                 launchedNanos.add(nowNanos);
+                for (long id : scheduler.launchedIds()) {
+                    Objects.requireNonNull(running.get(id)).isIn(nowNanos, scheduler.cachedTokens(id));
+                }
             }
             Check.that(scheduler.inFlight() > 0 || !scheduler.hasUnfinished(), "requests wait and nothing can run");
         }
@@ -242,7 +254,7 @@ public final class SimulatedServer {
             record.set(Fact.START_NANOS, launchNanos);
             record.set(Fact.DEVICE_NANOS, nowNanos - launchNanos);
             for (int i = 0; i < tokens.size(); i++) {
-                deliver(Objects.requireNonNull(running.get(tokens.requestId(i))), launchNanos);
+                deliver(Objects.requireNonNull(running.get(tokens.requestId(i))));
             }
             for (long ended : scheduler.popFinishedIds()) {
                 Request request = Objects.requireNonNull(running.remove(ended));
@@ -254,12 +266,9 @@ public final class SimulatedServer {
             }
         }
 
-        private void deliver(Request request, long launchNanos) {
+        private void deliver(Request request) {
             HostTimes host = times.host();
             boolean first = request.tokens.isEmpty();
-            if (first && !options.chunkedPrefill()) {
-                request.admittedNanos = launchNanos;
-            }
             // One delay for all later tokens of a request: recorded ones come in lumps, and a token that had one of its
             // own would be
             // late as often as any of those before it was.

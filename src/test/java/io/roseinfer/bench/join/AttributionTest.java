@@ -88,6 +88,21 @@ class AttributionTest {
     }
 
     @Test
+    void without_a_time_of_admission_nothing_is_called_queue_or_prefill() {
+        ServerStamps unadmitted = new ServerStamps(
+                ALL.receivedNanos(),
+                ALL.parsedNanos(),
+                ALL.tokenizedNanos(),
+                ServerStamps.UNKNOWN,
+                ALL.tokenNanos(),
+                ALL.readNanos(),
+                ALL.writtenNanos(),
+                FIRST);
+        assertThat(Attribution.of(run(unadmitted)).firstToken().all())
+                .contains(entry("queue", 0.0), entry("prefill", 0.0), entry("residual", 23.0), entry("sample", 1.0));
+    }
+
+    @Test
     void slices_are_equal_shares_of_the_samples_from_the_shortest_whole_to_the_longest() {
         List<Map<String, Double>> samples = IntStream.range(0, 100)
                 .mapToObj(i -> (i * 37) % 100)
