@@ -50,6 +50,10 @@ public final class StepRecord {
         CACHED_TOKENS("Cached Tokens"),
         /** Requests that gave their blocks back so that it could be planned. */
         PREEMPTIONS("Preemptions"),
+        /** Tokens that preempted requests had computed before and that it computed again. */
+        RECOMPUTED_TOKENS("Recomputed Tokens"),
+        /** Requests it admitted that had been skipped as often as a request may be, so that the policy's rank no longer applied. */
+        FORCED_ADMISSIONS("Forced Admissions"),
         /** Which of several engines took it, counted from zero; each numbers its own steps. */
         ENGINE("Engine");
 

@@ -40,6 +40,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     State state = State.WAITING;
     int computed;
     int confirmed;
+    /** The most tokens it has ever had computed; more than {@link #computed} after a preemption. */
+    int reached;
+
     int inFlight;
     int cachedTokens;
     int preemptions;
@@ -182,6 +185,11 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return isRestart() || timesPassedOver >= AdmissionPolicy.MAX_PASSES;
     }
 
+    /** Whether it has been skipped as often as a sequence may be. */
+    boolean isAtBound() {
+        return !isRestart() && timesPassedOver >= AdmissionPolicy.MAX_PASSES;
+    }
+
     public Object owner() {
         return owner;
     }
@@ -266,6 +274,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
             cachedTokens = plan.start(row);
         }
         computed = plan.start(row) + plan.count(row);
+        reached = Math.max(reached, computed);
         inFlight++;
         plannedStep = plan.step();
         if (plan.sample(row) != StepPlan.NO_SAMPLE) {

@@ -42,6 +42,8 @@ public final class StepPlan {
     private int decodeRows;
     private long attended;
     private long fromCache;
+    private long recomputed;
+    private int forcedAdmissions;
 
     StepPlan(int maxRows, int maxTokens) {
         sequences = new Sequence[maxRows];
@@ -71,6 +73,8 @@ public final class StepPlan {
         decodeRows = 0;
         attended = 0;
         fromCache = 0;
+        recomputed = 0;
+        forcedAdmissions = 0;
     }
 
     /** Adds the next {@code count} tokens of a sequence, whose marks stay where they are until {@link Sequence#advance}. */
@@ -91,6 +95,8 @@ public final class StepPlan {
         tokens += count;
         prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
         fromCache += origin == Origin.WAITING && !sequence.isRestart() ? sequence.computed : 0;
+        recomputed += Math.clamp(sequence.reached - sequence.computed, 0, count);
+        forcedAdmissions += origin == Origin.WAITING && sequence.isAtBound() ? 1 : 0;
         decodeRows += count == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
         attended += (long) count * sequence.computed + (long) count * (count + 1) / 2;
         sequence.proposal = proposal;
@@ -119,6 +125,16 @@ public final class StepPlan {
     /** Tokens of prompts found in the prefix cache, of the rows that are the first there ever were of their sequences. */
     long fromCache() {
         return fromCache;
+    }
+
+    /** Tokens that their sequences had computed before they were preempted. */
+    public long recomputedTokens() {
+        return recomputed;
+    }
+
+    /** Rows whose sequences were admitted because they had been skipped as often as a sequence may be. */
+    public int forcedAdmissions() {
+        return forcedAdmissions;
     }
 
     void setYielded(int row, int token) {

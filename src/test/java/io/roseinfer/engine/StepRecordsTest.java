@@ -140,6 +140,21 @@ class StepRecordsTest {
         assertThat(sum(steps, Fact.PREEMPTIONS)).isPositive();
     }
 
+    /** Without a prefix cache a request of p tokens and n new ones needs p + n - 1 computed, so the others were computed again. */
+    @Test
+    void steps_recomputed_tokens_are_those_beyond_what_the_requests_need() {
+        newTokens = 40;
+        List<StepRecord> steps = run(
+                Models.options()
+                        .withKvBlocks(20)
+                        .withScheduler(
+                                SchedulerOptions.builder().prefixCache(false).build()),
+                SimOptions.defaults());
+        assertThat(sum(steps, Fact.RECOMPUTED_TOKENS))
+                .isPositive()
+                .isEqualTo(sum(steps, Fact.TOKENS) - REQUESTS * (PROMPT + newTokens - 1));
+    }
+
     @Test
     void steps_lost_step_is_recorded_too() {
         List<StepRecord> steps = run(Models.options(), SimOptions.defaults().withOnStep(step -> {

@@ -90,6 +90,7 @@ class FairnessTest {
         private final List<Sequence> waiting = new ArrayList<>();
         private final Map<Sequence, Integer> passedOver = new HashMap<>();
         private long nextId;
+        private int forcedAdmissions;
 
         Load(Setup setup, int blocks, long seed) {
             random = new Random(seed);
@@ -127,6 +128,7 @@ class FairnessTest {
                 }
             }
             waiting.removeIf(sequence -> !sequence.isWaiting());
+            forcedAdmissions += plan.forcedAdmissions();
             if (!plan.isEmpty()) {
                 scheduler.apply(plan, sample -> 1);
             }
@@ -134,6 +136,13 @@ class FairnessTest {
             while (ended.isPresent()) {
                 ended = scheduler.pollFinished();
             }
+        }
+
+        long admittedAtTheBound() {
+            return passedOver.entrySet().stream()
+                    .filter(passed ->
+                            passed.getValue() == AdmissionPolicy.MAX_PASSES && !waiting.contains(passed.getKey()))
+                    .count();
         }
 
         int mostPassedOver() {
@@ -159,6 +168,18 @@ class FairnessTest {
             load.step();
         }
         assertThat(load.mostPassedOver()).as("seed %d", seed).isLessThanOrEqualTo(AdmissionPolicy.MAX_PASSES);
+        assertThat(load.forcedAdmissions).as("seed %d", seed).isEqualTo(load.admittedAtTheBound());
+    }
+
+    @Test
+    void newest_first_is_overruled_under_a_load_that_never_ends_and_arrival_order_never_is() {
+        for (AdmissionPolicy policy : List.of(new NewestFirst(false), AdmissionPolicy.fifo())) {
+            Load load = new Load(new Setup(policy, false, false), 64, 7);
+            for (int step = 0; step < STEPS; step++) {
+                keepBusy(load);
+            }
+            assertThat(load.forcedAdmissions > 0).as("%s", policy).isEqualTo(policy instanceof NewestFirst);
+        }
     }
 
     @ParameterizedTest

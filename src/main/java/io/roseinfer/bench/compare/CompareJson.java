@@ -2,7 +2,6 @@ package io.roseinfer.bench.compare;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
-import io.roseinfer.bench.report.Figures;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,7 +26,7 @@ import tools.jackson.databind.node.ObjectNode;
  *   attainment                 the share of requests that must be good, 0 to 1
  *   points[]                   in the order they were measured
  *     flags                    what was varied, with the value it had
- *     figures                  as {@link Figures} has them, and offered_rate
+ *     figures                  as {@link SweepPoint} has them
  *     failed, reasons[]        requests that failed; why the run does not count, empty if it does
  *     meets                    whether it meets the objective
  *   settings[]                 for each setting of what was varied beside the rate

@@ -1,6 +1,7 @@
 package io.roseinfer.bench.compare;
 
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.report.Figures;
 import java.util.Collections;
@@ -13,7 +14,8 @@ import java.util.OptionalDouble;
  * One run of a sweep.
  *
  * @param flags what was varied, by flag, with the value it had
- * @param figures what came of it, by the names of {@link Figures} and {@code offered_rate}, requests per second, of a load that has times
+ * @param figures what came of it, by the names of {@link Figures}, {@code offered_rate}, requests per second, of a load that has times, and
+ *     {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} of an engine whose steps are known
  * @param failed requests that were not answered to their end
  * @param reasons why the run does not count; empty if it does
  */
@@ -35,6 +37,12 @@ public record SweepPoint(Map<String, String> flags, Map<String, Double> figures,
             figures.put(OFFERED_RATE, run.scheduledRate());
         }
         figures.putAll(Figures.of(run, bounds));
+        SchedulerCounts.of(run).ifPresent(counts -> {
+            figures.put("preemptions", (double) counts.preemptions());
+            figures.put("recomputed_tokens", (double) counts.recomputedTokens());
+            figures.put("forced_admissions", (double) counts.forcedAdmissions());
+            figures.put("cache_hit_rate", counts.cacheHitRate());
+        });
         int failed = run.calls().size() - run.completed().size();
         return new SweepPoint(flags, figures, failed, verdict.reasons());
     }

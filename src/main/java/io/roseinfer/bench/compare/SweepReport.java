@@ -37,9 +37,13 @@ public final class SweepReport {
                         .collect(Collectors.joining(" "));
     }
 
-    private static String number(SweepPoint point, String figure) {
+    private static String known(SweepPoint point, String figure, String format, double factor) {
         OptionalDouble value = point.figure(figure);
-        return value.isPresent() ? String.format(Locale.ROOT, "%.2f", value.getAsDouble()) : "-";
+        return value.isPresent() ? String.format(Locale.ROOT, format, factor * value.getAsDouble()) : "-";
+    }
+
+    private static String number(SweepPoint point, String figure) {
+        return known(point, figure, "%.2f", 1);
     }
 
     /** The whole table, every line ended by a newline. */
@@ -52,7 +56,7 @@ public final class SweepReport {
                 .orElse(0);
         width = Math.max(width, "point".length());
         out.format(
-                "%-" + width + "s %9s %9s %7s %6s %10s %10s %10s %10s  goodput\n",
+                "%-" + width + "s %9s %9s %7s %6s %10s %10s %10s %10s %8s %6s  goodput\n",
                 "point",
                 "offered/s",
                 "goodput/s",
@@ -61,7 +65,9 @@ public final class SweepReport {
                 "TTFT p50",
                 "TTFT p99",
                 "TPOT p50",
-                "tokens/s");
+                "tokens/s",
+                "preempts",
+                "hit %");
         double most = sweep.points().stream()
                 .mapToDouble(point -> point.figure("request_goodput").orElse(0))
                 .max()
@@ -98,7 +104,7 @@ public final class SweepReport {
     private static void row(Formatter out, SweepPoint point, int width, double most) {
         double goodput = point.figure("request_goodput").orElse(0);
         out.format(
-                "%-" + width + "s %9s %9.2f %7.1f %6d %10s %10s %10s %10s  %s%s\n",
+                "%-" + width + "s %9s %9.2f %7.1f %6d %10s %10s %10s %10s %8s %6s  %s%s\n",
                 flags(point.flags()),
                 number(point, SweepPoint.OFFERED_RATE),
                 goodput,
@@ -108,6 +114,8 @@ public final class SweepReport {
                 number(point, "p99_ttft_ms"),
                 number(point, "median_tpot_ms"),
                 number(point, "output_throughput"),
+                known(point, "preemptions", "%.0f", 1),
+                known(point, "cache_hit_rate", "%.1f", 100),
                 "#".repeat((int) Math.round(BAR * goodput / Math.max(most, 1e-9))),
                 point.counts() ? "" : " INVALID");
     }

@@ -1,5 +1,6 @@
 package io.roseinfer.bench.http;
 
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -89,6 +90,12 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         if (held > 0) {
             notes.add(held + " requests waited in the client for a place under --max-concurrency: TTFT and E2EL begin"
                     + " behind that wait, those from the intended time before it");
+        }
+        long forced =
+                SchedulerCounts.of(run).map(SchedulerCounts::forcedAdmissions).orElse(0L);
+        if (forced > 0) {
+            notes.add(forced + " admissions were forced by the limit of " + AdmissionPolicy.MAX_PASSES
+                    + " skips per request, not chosen by the admission policy");
         }
         long uncounted = completed.stream()
                 .filter(call -> call.arrivals().counted() == CallResult.Counted.NOT)

@@ -4,6 +4,7 @@ import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientFloor;
 import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.join.Attribution;
@@ -69,6 +70,8 @@ import tools.jackson.databind.node.ObjectNode;
  *   gaps_without_steps         gaps that itl_parts leaves out because their steps are not known; 0 if no step is
  *   longest_gaps[]             {request, token, ms, engine, step, step_ms, rows, prefill_tokens} by the client's timestamps, with the step
  *                              that each waited for, if it is known; step_ms leaves out what it waited on the device for the step before
+ *   scheduler                  null without steps, or {preemptions, recomputed_tokens, forced_admissions, cached_tokens,
+ *                              cache_hit_rate (0 to 1)}, as {@link io.roseinfer.bench.http.SchedulerCounts} has them
  *   steps                      null, or the engine's steps in the window
  *     complete                 whether they go back to every request's first token; an engine remembers only its newest steps
  *     columns[]                names of a row's numbers, as {@link io.roseinfer.metrics.StepRecord.Fact} has them; start_nanos is since
@@ -137,6 +140,7 @@ public final class ServeJson {
         own.set("itl_parts", parts(attribution.gaps()));
         own.put("gaps_without_steps", attribution.gapsWithoutSteps());
         own.set("longest_gaps", gaps(attribution.longest()));
+        own.set("scheduler", SchedulerCounts.of(run).map(ServeJson::scheduler).orElse(null));
         own.set("steps", run.steps().isEmpty() ? null : steps(run, attribution.hasAllSteps()));
         root.set("roseinfer", own);
         return root;
@@ -186,6 +190,15 @@ public final class ServeJson {
 
     private static boolean within(Map<String, Double> bounds, String metric, double nanos) {
         return !bounds.containsKey(metric) || nanos <= bounds.get(metric) * NANOS_PER_MILLI;
+    }
+
+    private static ObjectNode scheduler(SchedulerCounts counts) {
+        return JsonParts.object()
+                .put("preemptions", counts.preemptions())
+                .put("recomputed_tokens", counts.recomputedTokens())
+                .put("forced_admissions", counts.forcedAdmissions())
+                .put("cached_tokens", counts.cachedTokens())
+                .put("cache_hit_rate", counts.cacheHitRate());
     }
 
     private static void latencies(ObjectNode root, String metric, List<Double> percentiles, double... values) {

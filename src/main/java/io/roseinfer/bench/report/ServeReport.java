@@ -4,6 +4,7 @@ import io.roseinfer.base.Check;
 import io.roseinfer.bench.http.ClientFloor;
 import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.join.Attribution;
 import io.roseinfer.bench.join.FirstToken;
@@ -83,6 +84,7 @@ public final class ServeReport {
                 run.cost().compileMillis(),
                 run.cost().pauseNanos() / 1e6);
         floor.ifPresent(measured -> floor(out, measured));
+        SchedulerCounts.of(run).ifPresent(counts -> scheduler(out, counts));
         attribution(out, Attribution.of(run));
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
         out.format("Valid: %s\n", verdict.isValid() ? "yes" : "NO");
@@ -197,6 +199,15 @@ public final class ServeReport {
         out.format(
                 "%-16s %10.3f %10.3f %10.3f\n",
                 "together", PartTable.sum(table.all()), PartTable.sum(table.median()), PartTable.sum(table.tail()));
+    }
+
+    private static void scheduler(Formatter out, SchedulerCounts counts) {
+        title(out, "Scheduler");
+        out.format("%-40s %d\n", "Preemptions:", counts.preemptions());
+        out.format("%-40s %d\n", "Recomputed tokens:", counts.recomputedTokens());
+        out.format(
+                "%-40s %d (%.1f %%)\n",
+                "Prompt tokens from prefix cache:", counts.cachedTokens(), 100 * counts.cacheHitRate());
     }
 
     private static void floor(Formatter out, ClientFloor floor) {

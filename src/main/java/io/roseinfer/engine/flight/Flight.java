@@ -25,5 +25,7 @@ public record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, Step
         record.set(Fact.PREFILL_TOKENS, plan.prefillTokens());
         record.set(Fact.DECODE_ROWS, plan.decodeRows());
         record.set(Fact.ATTENDED, plan.attended());
+        record.set(Fact.RECOMPUTED_TOKENS, plan.recomputedTokens());
+        record.set(Fact.FORCED_ADMISSIONS, plan.forcedAdmissions());
     }
 }
