@@ -12,8 +12,10 @@
  * <p>Invariants:
  * <ul>
  *   <li>A tokenizer is immutable; any thread may use it at any time. A call's own state lives in that call.
- *   <li>Time is O(n log n) in the text, whatever the text, also where the whole text is one word: no backtracking, no recursion, no
- *       rescanning.
+ *   <li>Time is O(n log n) in the text, whatever the text, also if the whole text is one word: no backtracking, no recursion, no
+ *       rescanning. Added tokens are found with a trie, and runs of combining marks are sorted ({@code NormalizationFormC}).
+ *   <li>An interrupt ends a call. {@link io.roseinfer.base.Steps} counts its work and checks the interrupt status; a test compares the
+ *       counts for texts made to be slow.
  *   <li>One decoder: {@code decode(ids)} is a {@link io.roseinfer.tokenizer.Detokenizer} fed at once, so a stream's pieces
  *       always add up to the whole.
  *   <li>A file that asks for what this package cannot do is refused by name when it is loaded, never ignored. The exceptions,
@@ -27,7 +29,7 @@
  *
  * <p>transformers 5 builds the tokenizer of a Llama's own class anew, too, with another normalizer than the file's; transformers 4, vLLM
  * and the {@code tokenizers} library take the file as it is, and so does this package, but for {@code add_bos_token} and {@code
- * add_eos_token}. Normalization is that of the JDK (Unicode 16); the oracle's is of Unicode 9, and a test lists the marks that differ.
+ * add_eos_token}. Normalization has the JDK's tables (Unicode 16); the oracle's is of Unicode 9, and a test lists the marks that differ.
  *
  * <p>Why not jtokkit's encoder: it knows neither a directory's own files nor added tokens; here it is the source of GPT-2's
  * ranks and nothing else, so that every vocabulary takes one path. Why not Hugging Face's native library: it is the oracle of

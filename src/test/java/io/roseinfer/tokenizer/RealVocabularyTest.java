@@ -2,9 +2,12 @@ package io.roseinfer.tokenizer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.tokenizer.chat.ChatTemplates;
+import io.roseinfer.tokenizer.chat.LongConversationsTest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
@@ -24,7 +27,7 @@ class RealVocabularyTest {
     private static Optional<String> unavailable = Optional.empty();
 
     @ParameterizedTest
-    @ValueSource(strings = {"qwen3", "llama3_1", "llama2", "gemma3"})
+    @ValueSource(strings = {"qwen2_5", "qwen3", "llama3_1", "llama2", "gemma3"})
     void ids_and_text_equal_hugging_face(String name) throws IOException {
         Path directory = unpacked(name).resolve("package").resolve("models");
         Tokenizer tokenizer = Tokenizers.fromDirectory(directory, false).orElseThrow();
@@ -61,6 +64,15 @@ class RealVocabularyTest {
                 StreamedText.assertSameAtAnyCut(tokenizer, true, ids);
             }
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"qwen2_5", "qwen3", "llama3_1", "mistral_nemo"})
+    void published_chat_templates_write_long_conversations(String name) throws IOException {
+        Path config = unpacked(name).resolve("package").resolve("models").resolve("tokenizer_config.json");
+        LongConversationsTest.assertWritesLongConversations(ChatTemplates.fromTokenizerConfig(
+                        Files.readAllBytes(config), name, Map.of("bos_token", "<s>", "eos_token", "</s>"))
+                .orElseThrow());
     }
 
     private static Path unpacked(String name) throws IOException {

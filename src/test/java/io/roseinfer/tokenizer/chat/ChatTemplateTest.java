@@ -153,6 +153,10 @@ final class ChatTemplateTest {
                 "{{ '1_0.5e1'|float }} {{ '.5'|float }} {{ '5.'|float }} {{ '.'|float(2) }} {{ '+3'|float }}§105.0 0.5 5.0 2 3.0",
                 "{{ '18446744073709551616'|int }} {{ 1e20|int }}§18446744073709551616 100000000000000000000",
                 "{{ 'ßa'|capitalize }} {{ 'ﬁx'|capitalize }} {{ 'ǆx'|capitalize }} {{ 'ßa'.title() }}§Ssa Fix ǅx Ssa",
+                "{{ 'a𝕏bab'.find('b', 3) }} {{ 'abab'.rfind('b', 0, -1) }} {{ 'abab'.find('b', 9) }} {{ 'ab'.find('', 2) }}§4 1 -1 2",
+                "{{ '𝕏bab'.index('b') }} {{ 'abab'.rindex('a', none, 2) }} {{ 'abc'.find('c', -1) }}§1 0 2",
+                "{{ 'abc'.startswith('b', 1) }} {{ 'abc'.endswith(('x', 'b'), 0, -1) }} {{ ''.startswith('', 1) }}§True True False",
+                "{{ namespace(a=1, b='x') }}§<Namespace {'a': 1, 'b': 'x'}>",
                 "{{ none|int(3) }} {{ none|float(4) }}§3 4",
                 "{{ 'a  b c '.split() }} {{ ' a b c'.split(none, 1) }}§['a', 'b', 'c'] ['a', 'b c']",
                 "{{ 'a  b c '.rsplit() }} {{ ' a b c '.rsplit(none, 1) }} {{ '  '.split() }}§['a', 'b', 'c'] [' a b', 'c'] []",
@@ -163,8 +167,8 @@ final class ChatTemplateTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"{{ nothing|int }}", "{{ nothing|float }}", "{{ nothing|int(1) }}"})
-    void what_is_undefined_is_no_number(String source) {
+    @ValueSource(strings = {"{{ nothing|int }}", "{{ nothing|float }}", "{{ nothing|int(1) }}", "{{ 'a'.index('b') }}"})
+    void what_jinja_refuses_is_refused(String source) {
         assertThrows(BadInput.class, () -> render(source));
     }
 

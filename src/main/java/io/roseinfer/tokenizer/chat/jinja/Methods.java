@@ -15,8 +15,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.BiPredicate;
 import java.util.function.IntPredicate;
-import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /** The methods and fields of values: those of Python's {@code str}, {@code dict} and {@code list} that change nothing. */
@@ -34,16 +35,18 @@ final class Methods {
             Map.entry("splitlines", (self, given, budget) -> TextParts.splitLines(self, given, budget)),
             Map.entry("partition", (self, given, budget) -> TextParts.partition(self, given, false)),
             Map.entry("rpartition", (self, given, budget) -> TextParts.partition(self, given, true)),
-            Map.entry("startswith", (self, given, budget) -> affix(given, self::startsWith)),
-            Map.entry("endswith", (self, given, budget) -> affix(given, self::endsWith)),
+            Map.entry("startswith", (self, given, budget) -> affix(self, given, String::startsWith)),
+            Map.entry("endswith", (self, given, budget) -> affix(self, given, String::endsWith)),
             Map.entry("upper", (self, given, budget) -> plain(self, given, budget, PythonText::upper)),
             Map.entry("lower", (self, given, budget) -> plain(self, given, budget, PythonText::lower)),
             Map.entry("title", (self, given, budget) -> plain(self, given, budget, TextParts::title)),
             Map.entry("capitalize", (self, given, budget) -> plain(self, given, budget, PythonText::capitalize)),
             Map.entry("replace", Methods::replace),
             Map.entry("join", (self, given, budget) -> TextParts.join(self, given.one("items"), budget)),
-            Map.entry("find", (self, given, budget) -> find(self, given, self.indexOf(part(given)))),
-            Map.entry("rfind", (self, given, budget) -> find(self, given, self.lastIndexOf(part(given)))),
+            Map.entry("find", (self, given, budget) -> find(self, given, String::indexOf, false)),
+            Map.entry("rfind", (self, given, budget) -> find(self, given, String::lastIndexOf, false)),
+            Map.entry("index", (self, given, budget) -> find(self, given, String::indexOf, true)),
+            Map.entry("rindex", (self, given, budget) -> find(self, given, String::lastIndexOf, true)),
             Map.entry("count", (self, given, budget) -> count(self, part(given))),
             Map.entry("removeprefix", (self, given, budget) -> without(self, part(given), true)),
             Map.entry("removesuffix", (self, given, budget) -> without(self, part(given), false)),
@@ -176,12 +179,49 @@ final class Methods {
         return new Text(changed.apply(self));
     }
 
-    private static Value affix(Given given, Predicate<String> has) {
-        Value affixes = given.one("affix");
-        if (affixes instanceof Items(var several, Items.Kind kind) && kind == Items.Kind.TUPLE) {
-            return Bool.of(several.stream().anyMatch(affix -> has.test(text(affix, "an affix"))));
+    private static Value affix(String self, Given given, BiPredicate<String, String> has) {
+        List<Optional<Value>> bound = given.bind("affix", "start", "end");
+        Value affixes = given.required(bound, 0, "an affix");
+        Optional<Range> range = Range.of(self, bound);
+        if (range.isEmpty()) {
+            return Bool.FALSE;
         }
-        return Bool.of(has.test(text(affixes, "the affix")));
+        String part = range.get().of(self);
+        if (affixes instanceof Items(var several, Items.Kind kind) && kind == Items.Kind.TUPLE) {
+            return Bool.of(several.stream().anyMatch(affix -> has.test(part, text(affix, "an affix"))));
+        }
+        return Bool.of(has.test(part, text(affixes, "the affix")));
+    }
+
+    /**
+     * The part of a text that a method looks at.
+     *
+     * @param from an index of UTF-16
+     */
+    private record Range(int from, int to) {
+        /** The part from a start to an end in code points, which are the second and the third argument; empty if it begins behind the text. */
+        static Optional<Range> of(String self, List<Optional<Value>> bound) {
+            if (bound.get(1).isEmpty() && bound.get(2).isEmpty()) {
+                return Optional.of(new Range(0, self.length()));
+            }
+            int length = self.codePointCount(0, self.length());
+            int from = place(bound.get(1), 0, length);
+            int to = Math.min(place(bound.get(2), length, length), length);
+            return from > to
+                    ? Optional.empty()
+                    : Optional.of(new Range(self.offsetByCodePoints(0, from), self.offsetByCodePoints(0, to)));
+        }
+
+        private static int place(Optional<Value> bound, int absent, int length) {
+            long place = bound.filter(value -> !(value instanceof None))
+                    .map(value -> Numbers.bounded(value, "a place in a text"))
+                    .orElse(absent);
+            return (int) Math.max(0, place < 0 ? place + length : place);
+        }
+
+        String of(String self) {
+            return self.substring(from, to);
+        }
     }
 
     private static Value replace(String self, Given given, Budget budget) {
@@ -192,9 +232,20 @@ final class Methods {
         return new Text(TextParts.replace(self, old, by, most, budget));
     }
 
-    private static Value find(String self, Given given, int index) {
-        given.one("part");
-        return new Int(index < 0 ? -1 : self.codePointCount(0, index));
+    /** {@code find} and {@code rfind}, and {@code index} and {@code rindex}, which must find it. */
+    private static Value find(String self, Given given, BiFunction<String, String, Integer> indexOf, boolean must) {
+        List<Optional<Value>> bound = given.bind("part", "start", "end");
+        String part = text(given.required(bound, 0, "a part"), "the part to look for");
+        int index = Range.of(self, bound)
+                .map(range -> {
+                    int found = indexOf.apply(range.of(self), part);
+                    return found < 0 ? -1 : self.codePointCount(0, range.from + found);
+                })
+                .orElse(-1);
+        if (must && index < 0) {
+            throw new TemplateError("a text does not have the part whose index is asked for");
+        }
+        return new Int(index);
     }
 
     private static Value count(String self, String part) {

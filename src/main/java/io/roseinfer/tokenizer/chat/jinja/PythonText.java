@@ -5,11 +5,13 @@ import io.roseinfer.tokenizer.chat.jinja.Value.Dict;
 import io.roseinfer.tokenizer.chat.jinja.Value.Int;
 import io.roseinfer.tokenizer.chat.jinja.Value.Items;
 import io.roseinfer.tokenizer.chat.jinja.Value.LargeInt;
+import io.roseinfer.tokenizer.chat.jinja.Value.Namespace;
 import io.roseinfer.tokenizer.chat.jinja.Value.None;
 import io.roseinfer.tokenizer.chat.jinja.Value.Real;
 import io.roseinfer.tokenizer.chat.jinja.Value.Text;
 import io.roseinfer.tokenizer.chat.jinja.Value.Undefined;
 import java.math.BigInteger;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.IntPredicate;
 
@@ -63,6 +65,13 @@ final class PythonText {
                     separator[0] = ", ";
                 });
                 out.append('}');
+            }
+            case Namespace(Map<String, Value> fields) -> {
+                Map<Value, Value> entries = new LinkedHashMap<>();
+                fields.forEach((name, field) -> entries.put(new Text(name), field));
+                out.append("<Namespace ");
+                repr(new Dict(entries), out);
+                out.append('>');
             }
             default -> throw new TemplateError(Operators.typeName(value) + " cannot be written as text");
         }

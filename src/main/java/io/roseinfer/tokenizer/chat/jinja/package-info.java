@@ -8,7 +8,8 @@
  * <p>Invariants:
  * <ul>
  *   <li>What a template gives is what Jinja2 gives as {@code transformers} configures it. Tests hold this against what Jinja2 wrote.
- *   <li>A template is bounded: steps, depth, and the size of every text and list ({@code Budget}). It reaches nothing but the
+ *   <li>A template is bounded: steps, depth, and the size of every text and list ({@code Budget}); what is added to a text costs its own
+ *       length. An interrupt ends it. It reaches nothing but the
  *       values it was given: no reflection, no files, no clock.
  *   <li>A {@link io.roseinfer.tokenizer.chat.jinja.Template} is immutable; any thread may render with it at any time.
  * </ul>
