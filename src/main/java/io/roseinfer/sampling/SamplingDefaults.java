@@ -8,18 +8,22 @@ import java.util.OptionalInt;
  *
  * @param params what the file leaves out has no effect in them
  * @param maxNewTokens the most tokens of a completion, if the file says
+ * @param doSample whether transformers would sample with them; vLLM does not look at that, nor does a server
  */
-public record SamplingDefaults(SamplingParams params, OptionalInt maxNewTokens) {
+public record SamplingDefaults(SamplingParams params, OptionalInt maxNewTokens, boolean doSample) {
     /** Those of a model that says nothing: the unmodified distribution. */
-    public static final SamplingDefaults NONE = new SamplingDefaults(SamplingParams.random(), OptionalInt.empty());
+    public static final SamplingDefaults NONE =
+            new SamplingDefaults(SamplingParams.random(), OptionalInt.empty(), true);
 
     public SamplingDefaults {
         Objects.requireNonNull(params, "params");
         Objects.requireNonNull(maxNewTokens, "maxNewTokens");
     }
 
-    /** Whether the file says how tokens are to be drawn, as opposed to penalties and lengths alone. */
+    /** Returns whether the file asks for sampling and says how, as opposed to penalties and lengths alone. */
     public boolean draws() {
-        return !params.withRepetitionPenalty(1).equals(SamplingParams.random());
+        return doSample
+                && !params.isGreedy()
+                && !params.withRepetitionPenalty(1).equals(SamplingParams.random());
     }
 }

@@ -324,7 +324,7 @@ class ChatTest {
 
     @Test
     void what_a_request_leaves_out_is_as_the_models_authors_say() throws IOException {
-        SamplingDefaults defaults = new SamplingDefaults(SamplingParams.greedy(), OptionalInt.of(5));
+        SamplingDefaults defaults = new SamplingDefaults(SamplingParams.greedy(), OptionalInt.of(5), true);
         ServerOptions options = TestServer.options().withModel(OPTIONS.model().withDefaults(defaults));
         try (TestServer greedy = new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options)) {
             String body = "{\"messages\":" + HELLO + "}";

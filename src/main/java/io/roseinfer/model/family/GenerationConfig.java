@@ -6,11 +6,41 @@ import io.roseinfer.model.ConfigJson;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.sampling.SamplingParams;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.function.Function;
 
-/** The defaults of {@code generation_config.json}: the six fields that vLLM takes. One that is out of range is told and ignored. */
+/**
+ * The defaults of {@code generation_config.json}: the six fields that vLLM takes, and {@code do_sample}. Values that are out of
+ * range and fields that have an effect elsewhere are reported and ignored.
+ */
 final class GenerationConfig {
+    /** Fields of transformers that are not supported, with the value that has no effect, if it is not 0, false or empty. */
+    private static final Map<String, Integer> UNSUPPORTED = Map.ofEntries(
+            Map.entry("bad_words_ids", 0),
+            Map.entry("begin_suppress_tokens", 0),
+            Map.entry("constraints", 0),
+            Map.entry("dola_layers", 0),
+            Map.entry("encoder_no_repeat_ngram_size", 0),
+            Map.entry("encoder_repetition_penalty", 1),
+            Map.entry("epsilon_cutoff", 0),
+            Map.entry("eta_cutoff", 0),
+            Map.entry("exponential_decay_length_penalty", 0),
+            Map.entry("force_words_ids", 0),
+            Map.entry("forced_bos_token_id", 0),
+            Map.entry("forced_eos_token_id", 0),
+            Map.entry("guidance_scale", 1),
+            Map.entry("min_length", 0),
+            Map.entry("min_new_tokens", 0),
+            Map.entry("no_repeat_ngram_size", 0),
+            Map.entry("num_beams", 1),
+            Map.entry("penalty_alpha", 0),
+            Map.entry("sequence_bias", 0),
+            Map.entry("stop_strings", 0),
+            Map.entry("suppress_tokens", 0),
+            Map.entry("typical_p", 1),
+            Map.entry("watermarking_config", 0));
+
     private final ConfigJson file;
     private final String source;
     private final List<String> warnings;
@@ -29,8 +59,30 @@ final class GenerationConfig {
         params = config.field("min_p", params, params::withMinP);
         params = config.field("repetition_penalty", params, params::withRepetitionPenalty);
         SamplingParams last = params;
-        params = config.field("top_k", params, value -> last.withTopK(Math.max(0, Math.round(value))));
-        return new SamplingDefaults(params, config.maxNewTokens());
+        params = config.field("top_k", params, value -> last.withTopK(value == -1 ? 0 : Math.round(value)));
+        config.warnOfUnsupported();
+        return new SamplingDefaults(params, config.maxNewTokens(), config.doSample());
+    }
+
+    private void warnOfUnsupported() {
+        List<String> given = UNSUPPORTED.entrySet().stream()
+                .filter(field -> file.hasOtherThan(field.getKey(), field.getValue()))
+                .map(Map.Entry::getKey)
+                .sorted()
+                .toList();
+        if (!given.isEmpty()) {
+            warnings.add(source + ": " + String.join(", ", given) + (given.size() == 1 ? " is" : " are")
+                    + " not supported and ignored");
+        }
+    }
+
+    private boolean doSample() {
+        try {
+            return file.flag("do_sample", true);
+        } catch (BadModel noFlag) {
+            warnings.add(noFlag.getMessage() + "; it is ignored");
+            return true;
+        }
     }
 
     private SamplingParams field(String name, SamplingParams absent, Function<Float, SamplingParams> with) {
@@ -38,7 +90,7 @@ final class GenerationConfig {
             return absent;
         }
         try {
-            return with.apply((float) file.number(name));
+            return with.apply((float) file.anyNumber(name));
         } catch (BadInput outOfRange) {
             warnings.add(source + ": " + outOfRange.getMessage() + "; it is ignored");
         } catch (BadModel noNumber) {
@@ -49,7 +101,7 @@ final class GenerationConfig {
 
     private OptionalInt maxNewTokens() {
         try {
-            double value = file.isSet("max_new_tokens") ? file.number("max_new_tokens") : 0;
+            double value = file.isSet("max_new_tokens") ? file.anyNumber("max_new_tokens") : 0;
             return value >= 1 ? OptionalInt.of((int) Math.min(value, Integer.MAX_VALUE)) : OptionalInt.empty();
         } catch (BadModel noNumber) {
             warnings.add(noNumber.getMessage() + "; it is ignored");

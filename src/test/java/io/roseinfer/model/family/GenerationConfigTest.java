@@ -44,6 +44,52 @@ class GenerationConfigTest {
     }
 
     @Test
+    void temperature_of_0_is_greedy() {
+        SamplingDefaults defaults = read("{\"temperature\":0,\"top_p\":0.9,\"do_sample\":true}");
+        assertThat(defaults.params().isGreedy()).isTrue();
+        assertThat(defaults.draws()).isFalse();
+        assertThat(warnings).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"top_k\":0}",
+                "{\"top_k\":-1}",
+                "{\"min_p\":0.0}",
+                "{\"top_p\":1.0}",
+                "{\"repetition_penalty\":1.0}",
+                "{\"temperature\":1.0}"
+            })
+    void values_that_switch_a_field_off_are_no_fault(String json) {
+        assertThat(read(json)).isEqualTo(SamplingDefaults.NONE);
+        assertThat(warnings).isEmpty();
+    }
+
+    @Test
+    void do_sample_false_draws_nothing_and_leaves_the_values_to_servers() {
+        SamplingDefaults defaults = read("{\"do_sample\":false,\"temperature\":0.6}");
+        assertThat(defaults.draws()).isFalse();
+        assertThat(defaults.params()).isEqualTo(SamplingParams.random().withTemperature(0.6f));
+        assertThat(read("{\"do_sample\":true,\"temperature\":0.6}").draws()).isTrue();
+    }
+
+    @Test
+    void fields_that_are_not_supported_are_named_once_if_they_have_an_effect() {
+        read(
+                "{\"suppress_tokens\":[1],\"stop_strings\":[\"x\"],\"no_repeat_ngram_size\":1,\"num_beams\":4,\"typical_p\":0.9}");
+        assertThat(warnings)
+                .containsExactly(
+                        "generation_config.json: no_repeat_ngram_size, num_beams, stop_strings, suppress_tokens,"
+                                + " typical_p are not supported and ignored");
+        warnings.clear();
+        read(
+                "{\"suppress_tokens\":[],\"bad_words_ids\":null,\"no_repeat_ngram_size\":0,\"num_beams\":1,\"typical_p\":1.0,"
+                        + "\"transformers_version\":\"5\"}");
+        assertThat(warnings).isEmpty();
+    }
+
+    @Test
     void a_penalty_alone_draws_nothing() {
         assertThat(read("{\"repetition_penalty\":1.1}").draws()).isFalse();
     }
@@ -52,6 +98,8 @@ class GenerationConfigTest {
     @ValueSource(
             strings = {
                 "{\"temperature\":-3}",
+                "{\"top_k\":-5}",
+                "{\"do_sample\":\"x\"}",
                 "{\"top_p\":0}",
                 "{\"top_p\":\"x\"}",
                 "{\"repetition_penalty\":0}",
