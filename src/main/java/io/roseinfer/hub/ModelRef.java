@@ -17,6 +17,9 @@ public sealed interface ModelRef {
     /** The models shipped in the jar. */
     List<String> BUILTIN_NAMES = List.of("tiny", "chat");
 
+    /** What to do instead of naming a GGUF file. */
+    String GGUF = "GGUF is not read: give the repository or directory of the safetensors weights that it was made from";
+
     /** An existing directory in Hugging Face layout. */
     record Directory(Path path) implements ModelRef {
         @Override
@@ -78,6 +81,9 @@ public sealed interface ModelRef {
         if (Files.isDirectory(path)) {
             return new Directory(path);
         }
+        if (Files.exists(path) && text.endsWith(".gguf")) {
+            throw new BadModel("model " + Quoted.name(text) + " is a GGUF file; " + GGUF);
+        }
         if (Files.exists(path)) {
             throw new BadModel("model " + Quoted.name(text)
                     + " is a file; give the directory that holds config.json and model.safetensors");
@@ -89,6 +95,10 @@ public sealed interface ModelRef {
                     + FileFailure.shown(path.toAbsolutePath())
                     + (text.startsWith("~") ? " ('~' is for the shell to expand)" : "")
                     + "; " + allowed(known));
+        }
+        int colon = name.indexOf(':');
+        if (colon > name.indexOf('/') && name.contains("/") && HubId.isId(name.substring(0, colon))) {
+            throw new BadInput("model " + Quoted.name(text) + " names a file of a GGUF repository; " + GGUF);
         }
         if (!HubId.isId(name)) {
             throw new BadInput(

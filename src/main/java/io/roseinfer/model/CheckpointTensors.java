@@ -3,8 +3,10 @@ package io.roseinfer.model;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -17,6 +19,7 @@ public final class CheckpointTensors implements TensorFinder {
 
     private final WeightSource source;
     private final List<String> problems = new ArrayList<>();
+    private final Set<DType> otherTypes = EnumSet.noneOf(DType.class);
     private final Set<String> used = new HashSet<>();
 
     public CheckpointTensors(WeightSource source) {
@@ -46,14 +49,25 @@ public final class CheckpointTensors implements TensorFinder {
             return Optional.of("tensor " + name + " " + Arrays.toString(expected) + " is missing");
         }
         WeightSource.Info info = found.get();
+        if (!info.dtype().isWeightType()) {
+            otherTypes.add(info.dtype());
+            return Optional.of(
+                    "tensor " + name + " is " + info.dtype() + ", supported weight types are F32, F16 and BF16");
+        }
         if (!Arrays.equals(info.shape(), expected)) {
             return Optional.of("tensor " + name + " has shape " + Arrays.toString(info.shape()) + ", "
                     + Arrays.toString(expected) + " is needed");
         }
-        return info.dtype().isWeightType()
-                ? Optional.empty()
-                : Optional.of(
-                        "tensor " + name + " is " + info.dtype() + ", supported weight types are F32, F16 and BF16");
+        return Optional.empty();
+    }
+
+    private String remedy() {
+        if (otherTypes.isEmpty()) {
+            return "config.json and the weights must come from the same model";
+        }
+        return otherTypes.equals(EnumSet.of(DType.F64))
+                ? "convert the weights to F32"
+                : "quantized checkpoints are not supported, use the original weights and --dtype int8";
     }
 
     /**
@@ -68,8 +82,7 @@ public final class CheckpointTensors implements TensorFinder {
         int more = problems.size() - NAMED_PROBLEMS;
         String named = String.join("; ", problems.subList(0, Math.min(NAMED_PROBLEMS, problems.size())));
         throw new BadModel(source.description() + ": does not fit its config.json: " + named
-                + (more > 0 ? "; and " + more + " more" : "")
-                + "; config.json and the weights must come from the same model");
+                + (more > 0 ? "; and " + more + " more" : "") + "; " + remedy());
     }
 
     /**

@@ -126,13 +126,20 @@ public final class ConfigJson {
         return names;
     }
 
-    /** Refuses what no family supports: weights that somebody else has quantized, and a second, encoding half. */
+    /**
+     * Returns the refusal of quantized weights if the file says that they are. Merged fine-tunes may say so without being so:
+     * the types of the tensors decide.
+     */
+    public Optional<BadModel> quantized() {
+        return isSet("quantization_config")
+                ? Optional.of(refusal("quantization_config is set (method "
+                        + value("quantization_config").path("quant_method").asString("unknown")
+                        + "); quantized checkpoints are not supported, use the original weights and --dtype int8"))
+                : Optional.empty();
+    }
+
+    /** Refuses what no family supports: a second, encoding half and heads other than a language model's. */
     public void refuseUnsupported() {
-        if (isSet("quantization_config")) {
-            throw refusal("quantization_config is set (method "
-                    + value("quantization_config").path("quant_method").asString("unknown")
-                    + "); quantized checkpoints are not supported, use the original weights and --dtype int8");
-        }
         for (String field : List.of("add_cross_attention", "is_encoder_decoder")) {
             if (flag(field, false)) {
                 throw refusal(field + " is true; encoder-decoder models are not supported");
@@ -233,6 +240,25 @@ public final class ConfigJson {
             throw refusal(field + " is " + shown(value) + "; it must be a number above 0");
         }
         return number;
+    }
+
+    /** Returns a number of a field that must be there. */
+    public double anyNumber(String field) {
+        JsonNode value = value(field);
+        double number = value.isNumber() ? value.doubleValue(Double.NaN) : Double.NaN;
+        if (!Double.isFinite(number)) {
+            throw refusal(field + " is " + shown(value) + "; it must be a number");
+        }
+        return number;
+    }
+
+    /** Returns whether a field has a value other than null, false, this number, or an empty list or object. */
+    public boolean hasOtherThan(String field, int number) {
+        JsonNode value = value(field);
+        boolean empty = value.isContainer() && value.isEmpty();
+        boolean off = value.isBoolean() && !value.booleanValue();
+        boolean same = value.isNumber() && value.doubleValue(Double.NaN) == number;
+        return isSet(field) && !empty && !off && !same;
     }
 
     private static String shown(JsonNode value) {

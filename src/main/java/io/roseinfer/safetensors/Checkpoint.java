@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedSet;
 import java.util.stream.Stream;
 
@@ -103,11 +104,33 @@ public final class Checkpoint {
             return new BadModel(
                     others.isEmpty()
                             ? looked + "; download them"
-                            : looked + "; found " + Quoted.names(others)
-                                    + ", which are not read; a file in safetensors format needs one of these names, any other"
-                                    + " format has to be converted to it");
+                            : looked + "; found " + Quoted.names(others) + ", which are not read; "
+                                    + otherFormat(directory)
+                                            .orElse("a file in safetensors format needs one of these names, any other"
+                                                    + " format has to be converted to it"));
         } catch (IOException e) {
             return FileFailure.reading(directory, e);
+        }
+    }
+
+    /** Returns which format a directory holds that is known and not read, and what to use instead. */
+    public static Optional<String> otherFormat(Path directory) {
+        if (!files(directory).isEmpty()) {
+            return Optional.empty();
+        }
+        if (Files.exists(directory.resolve("adapter_model.safetensors"))) {
+            return Optional.of("this is a LoRA adapter, which is no model by itself: merge it into its base model");
+        }
+        if (Files.exists(directory.resolve("consolidated.safetensors"))) {
+            return Optional.of(
+                    "these weights are not in Hugging Face format: use the files model-*.safetensors beside them");
+        }
+        try (Stream<Path> listing = Files.list(directory)) {
+            return listing.anyMatch(file -> file.toString().endsWith(".gguf"))
+                    ? Optional.of("GGUF is not read: use the safetensors weights that it was made from")
+                    : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty();
         }
     }
 

@@ -154,6 +154,26 @@ class ModelRefTest {
         assertMissing(file.toString(), "is a file; give the directory");
     }
 
+    @Test
+    void gguf_file_is_named_as_what_it_is() throws IOException {
+        Path file = Files.createFile(directory.resolve("model-Q4_K_M.gguf"));
+        assertMissing(file.toString(), "is a GGUF file; GGUF is not read");
+        assertRefused("owner/name-GGUF:Q4_K_M", "GGUF is not read");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"acme/x_", "acme/_x", "_acme/x", "x__y"})
+    void ids_that_the_hub_allows_are_ids(String text) {
+        assertThat(parse(text)).isEqualTo(new ModelRef.Hub(new HubId(text)));
+    }
+
+    @Test
+    void name_may_have_96_characters_without_its_owner() {
+        String name = "n".repeat(96);
+        assertThat(parse("owner/" + name)).isEqualTo(new ModelRef.Hub(new HubId("owner/" + name)));
+        assertRefused("owner/" + name + "n", "neither a directory nor a hub id");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "  ", "gpt2 medium", "own--er/x", "/x\0", "owner/x.git", "-x", "owner/..", "hä/x"})
     void malformed_reference_is_refused(String text) {

@@ -23,7 +23,7 @@ public record HubId(String text, Optional<String> otherText, String revision) {
     private static final int MAX_REVISION_CHARS = 200;
     private static final Pattern REVISION =
             Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*");
-    private static final Pattern PART = Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?");
+    private static final Pattern PART = Pattern.compile("[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?");
 
     /**
      * Checks the spelling by the hub's own rules, so that an id is safe in a path and in an address.
@@ -34,7 +34,7 @@ public record HubId(String text, Optional<String> otherText, String revision) {
         if (!isId(text)) {
             throw new BadInput(
                     "model id " + Quoted.name(text) + " is malformed; allowed is name or owner/name of letters,"
-                            + " digits, '-', '_' and '.', at most " + MAX_CHARS
+                            + " digits, '-', '_' and '.', each at most " + MAX_CHARS
                             + " characters, without \"--\" or \"..\", not starting or ending with '-' or '.'");
         }
         if (!isRevision(revision)) {
@@ -69,9 +69,10 @@ public record HubId(String text, Optional<String> otherText, String revision) {
 
     public static boolean isId(String text) {
         String[] parts = text.split("/", -1);
-        return text.length() <= MAX_CHARS
-                && parts.length <= 2
-                && Stream.of(parts).allMatch(part -> PART.matcher(part).matches())
+        return parts.length <= 2
+                && Stream.of(parts)
+                        .allMatch(part ->
+                                part.length() <= MAX_CHARS && PART.matcher(part).matches())
                 && !text.contains("--")
                 && !text.contains("..")
                 && !text.endsWith(".git");

@@ -38,7 +38,8 @@ final class HubRefusal {
                         "there is no such repository, or it is private; check the id, or "
                                 + (hasToken ? "use a token that may read it" : SET_TOKEN);
                     case "RevisionNotFound" -> "the repository has no branch, tag or commit " + id.revision();
-                    case "EntryNotFound" -> "the repository has no such file; is it a transformers model?";
+                    case "EntryNotFound" ->
+                        "the repository has no such file; is it a transformers model? GGUF files and LoRA adapters are not read";
                     default -> "";
                 };
         if (!known.isEmpty()) {

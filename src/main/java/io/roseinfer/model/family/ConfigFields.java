@@ -24,11 +24,13 @@ final class ConfigFields {
 
     private static final Set<String> TRAINING = Set.of(
             "attention_dropout",
+            "attention_probs_dropout_prob",
             "attn_pdrop",
             "classifier_dropout",
             "embd_pdrop",
             "gradient_checkpointing",
             "hidden_dropout",
+            "hidden_dropout_prob",
             "initializer_range",
             "problem_type",
             "resid_pdrop",
@@ -41,6 +43,7 @@ final class ConfigFields {
             "label2id",
             "output_attentions",
             "output_hidden_states",
+            "output_past",
             "output_scores",
             "prefix",
             "pruned_heads",
@@ -83,8 +86,9 @@ final class ConfigFields {
             "top_p",
             "typical_p");
 
-    /** The length that a scaling of positions starts from, which says nothing where there is no such scaling. */
-    private static final Set<String> POSITIONS = Set.of("original_max_position_embeddings");
+    /** Notes about positions that no code reads, and the length that a scaling starts from, which is unused without one. */
+    private static final Set<String> POSITIONS =
+            Set.of("finetuned", "max_sequence_length", "original_max_position_embeddings");
 
     private ConfigFields() {}
 

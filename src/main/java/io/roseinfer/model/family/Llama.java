@@ -49,7 +49,7 @@ record Llama(Biases biases) implements Family {
     /** What older files carry and transformers does not read either; {@code pretraining_tp} slices products that stay the same. */
     @Override
     public Set<String> fieldsWithoutEffect() {
-        return Set.of("is_llama_config", "max_sequence_length", "pretraining_tp", "rope_interleaved");
+        return Set.of("activation", "is_llama_config", "pretraining_tp", "rope_interleaved");
     }
 
     @Override

@@ -98,6 +98,11 @@ public record ModelFiles(
     public static ModelFiles openDirectory(String name, Path directory, Predicate<Path> isIntact) {
         List<String> warnings = new ArrayList<>();
         Path config = directory.resolve(CONFIG);
+        if (Files.notExists(config)) {
+            Checkpoint.otherFormat(directory).ifPresent(reason -> {
+                throw new BadModel(FileFailure.shown(directory) + ": has no " + CONFIG + "; " + reason);
+            });
+        }
         Configured model = Configured.read(name, config.toString(), read(config), warnings);
         Path generation = directory.resolve(GENERATION_CONFIG);
         if (Files.exists(generation)) {
@@ -107,8 +112,13 @@ public record ModelFiles(
                 TokenizerChoice.ofDirectory(model.family, directory, model.spec.vocabularySize(), isIntact);
         warnings.addAll(choice.warnings());
         Optional<ChatTemplate> chat = chat(directory, choice.tokenizer(), warnings);
-        return checked(model.endingAlso(choice.tokenizer()), Checkpoint.open(directory), choice.tokenizer(), warnings)
-                .withChat(chat);
+        Configured ending = model.endingAlso(choice.tokenizer());
+        try {
+            return checked(ending, Checkpoint.open(directory), choice.tokenizer(), warnings)
+                    .withChat(chat);
+        } catch (BadModel unsound) {
+            throw model.quantized.orElse(unsound);
+        }
     }
 
     /** A template that cannot be carried out costs a model its chat, and nothing else. */
@@ -139,6 +149,9 @@ public record ModelFiles(
      */
     public static void requireSupported(String name, Path config, int contextLength) {
         Configured configured = Configured.read(name, config.toString(), read(config), new ArrayList<>());
+        if (configured.quantized.isPresent()) {
+            throw configured.quantized.get();
+        }
         if (contextLength != 0) {
             requireContext(configured.spec, contextLength);
         }
@@ -192,7 +205,7 @@ public record ModelFiles(
      */
     public static ModelFiles random(String name, long seed) {
         ModelSpec shape = Families.shape(name).orElseThrow();
-        return random(new Configured(Families.ofShape(shape), shape), seed, new ArrayList<>());
+        return random(new Configured(Families.ofShape(shape), shape, Optional.empty()), seed, new ArrayList<>());
     }
 
     /** Makes seeded random weights of the shape that a {@code config.json} describes. */
@@ -220,15 +233,23 @@ public record ModelFiles(
         }
     }
 
-    /** The content of the configuration files. */
-    private record Configured(Family family, ModelSpec spec, SamplingDefaults defaults) {
-        Configured(Family family, ModelSpec spec) {
-            this(family, spec, SamplingDefaults.NONE);
+    /**
+     * The content of the configuration files.
+     *
+     * @param quantized the refusal of weights that are as the file says, if it says that they are quantized
+     */
+    private record Configured(Family family, ModelSpec spec, SamplingDefaults defaults, Optional<BadModel> quantized) {
+        Configured(Family family, ModelSpec spec, Optional<BadModel> quantized) {
+            this(family, spec, SamplingDefaults.NONE, quantized);
         }
 
         static Configured read(String name, String source, byte[] utf8, List<String> warnings) {
             ConfigJson config = new ConfigJson(source, utf8, warnings);
-            return new Configured(Families.of(config), Families.spec(name, config));
+            Optional<BadModel> quantized = config.quantized();
+            if (quantized.isPresent()) {
+                config.warn("quantization_config is ignored, since no tensor is quantized");
+            }
+            return new Configured(Families.of(config), Families.spec(name, config), quantized);
         }
 
         /** With the defaults of {@code generation_config.json}, and its end of text, which wins over {@code config.json} where it speaks. */
@@ -237,7 +258,7 @@ public record ModelFiles(
             ModelSpec ending = config.endOfText(spec.vocabularySize())
                     .map(spec::withEndOfText)
                     .orElse(spec);
-            return new Configured(family, ending, GenerationConfig.read(config, source, warnings));
+            return new Configured(family, ending, GenerationConfig.read(config, source, warnings), quantized);
         }
 
         /** With the tokenizer's own end of text besides those of the files, as vLLM has it: chat models end their turns with it. */
@@ -250,7 +271,7 @@ public record ModelFiles(
                             ids.add(id);
                         }
                     }));
-            return new Configured(family, spec.withEndOfText(ids), defaults);
+            return new Configured(family, spec.withEndOfText(ids), defaults, quantized);
         }
     }
 

@@ -86,7 +86,6 @@ class Gpt2ConfigTest {
                     "layer_norm_epsilon":"1e-5" | layer_norm_epsilon
                     "scale_attn_weights":1   | scale_attn_weights
                     "add_cross_attention":true | add_cross_attention
-                    "quantization_config":{"quant_method":"gptq"} | gptq
                     "layer_norm_epsilon":1e-50 | layer_norm_epsilon
                     "layer_norm_epsilon":1e999 | layer_norm_epsilon
                     "eos_token_id":"x"       | eos_token_id

@@ -116,7 +116,6 @@ class LlamaTest {
                     "rope_scaling":{"rope_type":"llama3","factor":8,"low_freq_factor":4,"high_freq_factor":4} | below
                     "rope_parameters":{"rope_type":"default","partial_rotary_factor":0.5} | partial_rotary_factor
                     "partial_rotary_factor":0.5            | partial_rotary_factor
-                    "quantization_config":{"quant_method":"awq"} | awq
                     "eos_token_id":"x"                     | eos_token_id""")
     void what_is_not_supported_is_refused_by_name(String field, String named) {
         assertThatThrownBy(() -> with(field))

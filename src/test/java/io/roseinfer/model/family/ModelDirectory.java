@@ -157,7 +157,12 @@ public final class ModelDirectory {
         return path;
     }
 
+    /** Writes zeros for a type that holds no weights. */
     private static void put(Stored tensor, ByteBuffer file) {
+        if (!tensor.type.isWeightType()) {
+            file.position(file.position() + (int) tensor.type.bytes(tensor.values.length));
+            return;
+        }
         for (float value : tensor.values) {
             if (tensor.type == DType.BF16) {
                 file.putShort(Tensor.floatToBf16(value));

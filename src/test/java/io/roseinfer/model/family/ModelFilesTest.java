@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.model.Activation;
+import io.roseinfer.tensor.DType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -13,6 +14,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A sound model directory, broken in one place. */
 class ModelFilesTest {
@@ -71,6 +74,55 @@ class ModelFilesTest {
     void weights_of_a_type_that_is_none_for_weights_are_refused_by_name() throws IOException {
         edit("model.safetensors", "\"BF16\"", "\"I16\" ");
         assertRefused("is I16, supported weight types are F32, F16 and BF16");
+    }
+
+    @Test
+    void quantized_weights_are_refused_by_their_method() throws IOException {
+        edit("config.json", "\"model_type\"", "\"quantization_config\":{\"quant_method\":\"awq\"},\"model_type\"");
+        assertThatThrownBy(() -> ModelFiles.requireSupported("m", directory.resolve("config.json"), 0))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("quantization_config is set (method awq)");
+        edit("model.safetensors", "\"BF16\"", "\"I16\" ");
+        assertRefused("quantization_config is set (method awq)");
+    }
+
+    /** Merged fine-tunes keep what their base model was loaded with. */
+    @Test
+    void quantization_that_no_tensor_has_is_a_warning() throws IOException {
+        edit(
+                "config.json",
+                "\"model_type\"",
+                "\"quantization_config\":{\"quant_method\":\"bitsandbytes\"},\"model_type\"");
+        try (ModelFiles files = ModelFiles.openDirectory("m", directory)) {
+            assertThat(files.warnings())
+                    .singleElement()
+                    .asString()
+                    .endsWith("config.json: quantization_config is ignored, since no tensor is quantized");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "U32, quantized checkpoints are not supported",
+        "F8_E4M3, quantized checkpoints are not supported",
+        "F64, convert the weights to F32"
+    })
+    void weights_of_another_type_say_what_to_do(DType type, String remedy) throws IOException {
+        ModelDirectory.at(directory).store("ln_f.bias", type).write();
+        assertRefused("ln_f.bias is " + type, remedy);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "adapter_model.safetensors, a LoRA adapter",
+        "consolidated.safetensors, not in Hugging Face format",
+        "model-Q4_K_M.gguf, GGUF is not read"
+    })
+    void known_formats_that_are_not_read_are_named(String file, String format) throws IOException {
+        Files.move(directory.resolve("model.safetensors"), directory.resolve(file));
+        assertRefused(format);
+        Files.delete(directory.resolve("config.json"));
+        assertRefused("has no config.json", format);
     }
 
     @Test

@@ -13,7 +13,7 @@ class UnreadFieldsTest {
     void fields_that_no_code_knows_are_told_in_one_warning() {
         List<String> warnings = Configs.warnings("""
                 {"model_type": "llama", "use_qk_norm": true, "residual_multiplier": 0.22, "logits_scaling": null,
-                 "rope_scaling": {"rope_type": "linear", "factor": 2, "offset": 3}}""");
+                 "rope_scaling": {"rope_type": "linear", "factor": 1, "offset": 3}}""");
         assertThat(warnings)
                 .singleElement()
                 .asString()
@@ -85,7 +85,12 @@ class UnreadFieldsTest {
          "hidden_size": 512, "initializer_range": 0.02, "intermediate_size": 2048, "layer_norm_eps": 1e-05,
          "max_position_embeddings": 2048, "model_type": "gpt_neox", "num_attention_heads": 8, "num_hidden_layers": 6,
          "rotary_emb_base": 10000, "rotary_pct": 0.25, "tie_word_embeddings": false, "torch_dtype": "float16",
-         "transformers_version": "4.24.0", "use_cache": true, "use_parallel_residual": true, "vocab_size": 50304}"""})
+         "transformers_version": "4.24.0", "use_cache": true, "use_parallel_residual": true, "vocab_size": 50304}""", """
+        {"model_type": "gpt_neox", "attention_probs_dropout_prob": 0, "hidden_dropout_prob": 0, "classifier_dropout": 0.1}""", """
+        {"model_type": "gpt2", "output_past": true}""", """
+        {"model_type": "llama", "activation": "swiglu"}""", """
+        {"model_type": "mistral", "max_sequence_length": 131072, "max_position_embeddings": 131072, "rope_scaling":
+          {"factor": 16.0, "original_max_position_embeddings": 8192, "type": "yarn", "finetuned": true}}"""})
     void files_that_are_published_need_no_word(String json) {
         assertThat(Configs.warnings(json)).isEmpty();
     }
