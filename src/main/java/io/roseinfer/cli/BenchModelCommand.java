@@ -112,7 +112,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
         }
         WarmUp warmUp = new WarmUp(warmupRuns, Math.round(warmupMillis * NANOS_PER_MILLI));
         Optional<ResultFile> results = json.file();
-        pages.check();
+        pages.check(results.stream().toList());
         ModelBenchmark.Settings settings =
                 new ModelBenchmark.Settings(points, context, decodeSteps, warmUp, repeatRuns);
         EngineOptions base = EngineOptions.defaults().withBlockSize(blockSize);

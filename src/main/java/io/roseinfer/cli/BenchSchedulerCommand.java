@@ -133,7 +133,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         Optional<ResultFile> results = json.file();
-        pages.check();
+        pages.check(results.stream().toList());
         EngineOptions options = scheduler.engineOptions(sampling.seed(), terminal);
         backend.ifPresent(model::alsoNamed);
         if (model.isSimulated() && mode.isEmpty()) {

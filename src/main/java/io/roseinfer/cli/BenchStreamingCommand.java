@@ -41,6 +41,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Visibility;
@@ -152,10 +153,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         }
         Optional<ResultFile> results = json.map(path -> ResultFile.at("--json", path));
         Optional<ResultFile> trace = timeline.map(path -> ResultFile.at("--timeline", path));
-        if (results.isPresent() && trace.isPresent() && results.get().isSameAs(trace.get())) {
-            throw new BadInput("--json and --timeline both name " + json.get() + "; give each a file of its own");
-        }
-        pages.check();
+        pages.check(Stream.of(results, trace).flatMap(Optional::stream).toList());
         tellWithoutEffect(command, terminal);
         Function<ModelSpec, OfferedWorkload> requests = requests(command, terminal);
         EngineOptions options = withTimeline(delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal)));

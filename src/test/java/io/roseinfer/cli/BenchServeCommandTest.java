@@ -6,11 +6,14 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.http.FakeServer;
 import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -105,6 +108,76 @@ class BenchServeCommandTest {
     }
 
     @Test
+    void results_are_written_before_anything_is_printed() throws IOException {
+        Writer closed = new Writer() {
+            @Override
+            public void write(char[] text, int from, int length) throws IOException {
+                throw new IOException("closed");
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Path page = directory.resolve("page.html");
+        Outcome outcome = CliRunner.run(
+                closed,
+                Map.of(),
+                "bench",
+                "serve",
+                "--backend=sim",
+                "--model=random:gpt2",
+                "--step-costs=step:2",
+                "--num-prompts=3",
+                "--random-input-len=7",
+                "--random-output-len=5",
+                "--json=" + file(),
+                "--report=" + page);
+        assertThat(outcome.code()).isEqualTo(141);
+        assertThat(result().get("completed").intValue()).isEqualTo(3);
+        assertThat(page).exists();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"return_token_ids", "continuous_usage_stats", "e"})
+    void fields_that_a_server_refuses_are_left_out_and_named(String refused) throws IOException {
+        List<FakeServer> itself = new ArrayList<>();
+        FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
+        String counts = refused.equals("e") ? "_ids|_stats" : refused;
+        FakeServer.Script strict = (number, out) -> {
+            if (Pattern.compile(counts)
+                    .matcher(itself.getFirst().bodies().get(number))
+                    .find()) {
+                out.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+                return true;
+            }
+            return tokens.answer(number, out);
+        };
+        try (FakeServer server = new FakeServer(strict)) {
+            itself.add(server);
+            Outcome outcome = bench(file(), "--base-url=" + server.uri(), "--model=m", "--max-concurrency=1");
+            assertThat(outcome.code()).as(outcome.err()).isZero();
+            assertThat(outcome.err()).contains(refused.equals("e") ? "continuous_usage_stats" : refused);
+            assertThat(server.bodies()
+                            .subList(
+                                    server.bodies().size() - 12, server.bodies().size()))
+                    .allMatch(body -> !Pattern.compile(counts).matcher(body).find())
+                    .allMatch(body -> refused.equals("e") || body.contains("_stats") != body.contains("_ids"));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--report, --csv", "--json, --report", "--csv, --json"})
+    void one_file_for_two_results_is_refused_before_anything_is_measured(String one, String other) {
+        String same = directory.resolve("same.json").toString();
+        Outcome outcome = CliRunner.run("bench", "serve", "--backend=sim", one, same, other, same);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains(one, other, "both name").hasLineCount(1);
+    }
+
+    @Test
     void the_same_seed_sends_the_same_requests_and_a_warm_up_others() throws IOException {
         List<List<String>> sent = new ArrayList<>();
         for (int run = 0; run < 2; run++) {
@@ -121,7 +194,7 @@ class BenchServeCommandTest {
                 sent.add(server.bodies());
             }
         }
-        assertThat(sent.get(0)).hasSize(24).doesNotHaveDuplicates().isEqualTo(sent.get(1));
+        assertThat(sent.get(0)).hasSize(25).doesNotHaveDuplicates().isEqualTo(sent.get(1));
     }
 
     @ParameterizedTest

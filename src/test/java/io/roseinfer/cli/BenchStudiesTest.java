@@ -94,7 +94,7 @@ class BenchStudiesTest {
                     "--max-dispatch-lag-ms=600000",
                     "--vary=max-concurrency=1,2");
             assertThat(outcome.code()).as(outcome.err()).isZero();
-            assertThat(server.bodies()).hasSize(8).doesNotHaveDuplicates();
+            assertThat(server.bodies()).hasSize(9).doesNotHaveDuplicates();
         }
     }
 
@@ -265,6 +265,8 @@ class BenchStudiesTest {
         Outcome same = bench("replay", List.of(file("run.json")), "--json", file("again.json"));
         assertThat(same.code()).as(same.err()).isZero();
         assertThat(same.out()).containsPattern("TTFT p99 .*[+-]0.0%").doesNotContain("change", "invalid");
+        Outcome spelled = bench("replay", List.of(directory + "//./run.json"));
+        assertThat(spelled.code()).as(spelled.err()).isZero();
         assertThat(read("again.json").get("requests"))
                 .isEqualTo(read("run.json").get("requests"));
         assertThat(read("again.json").get("replay_of").get("changes")).isEmpty();
@@ -404,6 +406,7 @@ class BenchStudiesTest {
                 "sweep | --vary=request-rate | --vary is 'request-rate'; it must be FLAG=VALUE,VALUE",
                 "sweep | --vary=nonsense=1,2 | Unknown option: '--nonsense=1'",
                 "sweep | --find-rate=3 | --find-rate needs an objective",
+                "sweep | --attainment=150 | '150' is not between 0 and 100",
                 "ab | --pairs=9 | --pairs is 9; it must be even",
                 "ab | --pairs=4 | at least 10",
                 "ab | --metric=speed | --metric is 'speed'; it must be one of mean_ttft_ms",

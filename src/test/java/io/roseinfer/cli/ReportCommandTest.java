@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ReportCommandTest {
     @TempDir
@@ -54,6 +55,20 @@ class ReportCommandTest {
                         .code())
                 .isZero();
         assertThat(again).hasSameTextualContentAs(page);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"roseinfer\":{\"kind\":\"serve\",\"schema\":9,\"requests\":[]}}",
+                "{\"roseinfer\":{\"kind\":\"serve\",\"requests\":[{\"error\":null,\"due_ns\":\"noon\"}]}}",
+                "{\"roseinfer\":{\"kind\":\"ab\",\"ratios\":{\"x\":{\"ratio\":1,\"low\":0,\"high\":\"Infinity\"}}}}"
+            })
+    void file_that_no_benchmark_of_this_version_wrote_is_named_in_one_line(String text) throws IOException {
+        Path json = Files.writeString(directory.resolve("run.json"), text);
+        Outcome outcome = CliRunner.run("report", json.toString(), "-o", directory + "/page.html");
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
+        assertThat(outcome.err()).contains("run.json").hasLineCount(1);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.roseinfer.bench.http;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.Pacer;
 import io.roseinfer.bench.load.Arrivals;
 import io.roseinfer.bench.load.OfferedLoad;
@@ -23,12 +24,14 @@ public record ClientFloor(double tokenEventsPerSecond, Summary lagMillis, Summar
     private static final double RATE = 1000;
     private static final int PACED = 300;
     private static final int MOST_ROUNDS = 10;
+    /** Two for each connection, and what the JVM has open. */
+    private static final int MIN_FILES = 1024;
     /** A twentieth of a processor over a round. */
     private static final long LITTLE_MILLIS = 30;
 
     /** Measures for some seconds, which warms the client up as well. */
     public static ClientFloor measure(int readers, Clock clock) {
-        Endpoint.Ask ask = new Endpoint.Ask(0, true, true, false);
+        Endpoint.Ask ask = new Endpoint.Ask(0, true, true, true, false);
         try (NullServer server = NullServer.start();
                 HttpTarget target = new HttpTarget(
                         new Endpoint(server.uri(), Endpoint.Kind.COMPLETIONS, "null", Optional.empty(), ask),
@@ -39,8 +42,8 @@ public record ClientFloor(double tokenEventsPerSecond, Summary lagMillis, Summar
             LoadRun bounded = new LoadRun(target, STREAMS, SILENCE, clock, pacer);
             LoadRun unbounded = new LoadRun(target, LoadRun.UNBOUNDED, SILENCE, clock, pacer);
             warmUp(bounded, unbounded);
-            LoadResult burst = bounded.run(load(2 * STREAMS, 400, Double.POSITIVE_INFINITY));
-            LoadResult paced = unbounded.run(load(PACED, 4, RATE));
+            LoadResult burst = whole(bounded.run(load(2 * STREAMS, 400, Double.POSITIVE_INFINITY)));
+            LoadResult paced = whole(unbounded.run(load(PACED, 4, RATE)));
             return new ClientFloor(
                     burst.outputTokens() / burst.seconds(),
                     Summary.of(LatencyTable.lag(paced)),
@@ -48,14 +51,23 @@ public record ClientFloor(double tokenEventsPerSecond, Summary lagMillis, Summar
         }
     }
 
+    /** Refuses a run with failures: nothing on this machine answers them but this process. */
+    private static LoadResult whole(LoadResult run) {
+        run.calls().stream().flatMap(call -> call.error().stream()).findFirst().ifPresent(why -> {
+            throw new BadInput("the client cannot measure itself: " + why
+                    + "; raise the limit of open files (ulimit -n) to " + MIN_FILES + " or more");
+        });
+        return run;
+    }
+
     /** Rounds, until one leaves the compilers little to do: otherwise they take the processor that a due request is waiting for. */
     private static void warmUp(LoadRun bounded, LoadRun unbounded) {
         long compileMillis = Long.MAX_VALUE;
         for (int round = 0; round < MOST_ROUNDS && compileMillis > LITTLE_MILLIS; round++) {
-            compileMillis = bounded.run(load(2 * STREAMS, 200, Double.POSITIVE_INFINITY))
+            compileMillis = whole(bounded.run(load(2 * STREAMS, 200, Double.POSITIVE_INFINITY)))
                             .cost()
                             .compileMillis()
-                    + unbounded.run(load(PACED, 4, RATE)).cost().compileMillis();
+                    + whole(unbounded.run(load(PACED, 4, RATE))).cost().compileMillis();
         }
     }
 

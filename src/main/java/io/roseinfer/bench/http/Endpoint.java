@@ -14,8 +14,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -34,6 +37,9 @@ import tools.jackson.databind.node.ObjectNode;
 public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKey, Ask ask) {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
+    /** Tells the prompt of the request that is not measured from the load's. */
+    private static final long PROBE = 0x50524f4245L;
+
     /** The two endpoints that stream tokens. */
     public enum Kind {
         COMPLETIONS("/v1/completions"),
@@ -51,10 +57,15 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
      *
      * @param temperature 0 is greedy
      * @param ignoreEos whether to generate on after the end of text
-     * @param chunkCounts whether each event is to say how many tokens it has, by ids and by usage
+     * @param runningUsage whether each event is to have the usage so far
+     * @param tokenIds whether each event is to list its token ids
      * @param stamps whether the answer is to end with the server's own times; a server that does not know of them ignores that
      */
-    public record Ask(double temperature, boolean ignoreEos, boolean chunkCounts, boolean stamps) {}
+    public record Ask(double temperature, boolean ignoreEos, boolean runningUsage, boolean tokenIds, boolean stamps) {
+        private Ask withCounts(boolean usage, boolean ids) {
+            return new Ask(temperature, ignoreEos, usage, ids, stamps);
+        }
+    }
 
     /** Reads {@code --base-url}. */
     public static URI uri(String text) {
@@ -95,20 +106,76 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
     }
 
     private static Optional<JsonNode> get(URI base, Optional<String> apiKey, String path) {
+        try {
+            return answer(request(base, apiKey, path))
+                    .filter(answer -> answer.statusCode() == 200)
+                    .map(answer -> StrictJson.parse(answer.body()));
+        } catch (JacksonException unknown) {
+            return Optional.empty();
+        }
+    }
+
+    private static HttpRequest.Builder request(URI base, Optional<String> apiKey, String path) {
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(URI.create("http://" + base.getRawAuthority() + prefix(base) + path));
         apiKey.ifPresent(key -> request.header("Authorization", "Bearer " + key));
-        try (HttpClient client =
-                HttpClient.newBuilder().connectTimeout(PATIENCE).build()) {
-            HttpResponse<byte[]> answer =
-                    client.send(request.timeout(PATIENCE).build(), HttpResponse.BodyHandlers.ofByteArray());
-            return answer.statusCode() == 200 ? Optional.of(StrictJson.parse(answer.body())) : Optional.empty();
-        } catch (IOException | JacksonException unknown) {
+        return request;
+    }
+
+    private static Optional<HttpResponse<byte[]>> answer(HttpRequest.Builder request) {
+        try (HttpClient client = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(PATIENCE)
+                .build()) {
+            return Optional.of(client.send(request.timeout(PATIENCE).build(), HttpResponse.BodyHandlers.ofByteArray()));
+        } catch (IOException unknown) {
             return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Optional.empty();
         }
+    }
+
+    /**
+     * Returns this endpoint, asked for the counts of tokens that the server accepts: some refuse fields that they do not know. A request of
+     * one token finds out, before anything is measured.
+     *
+     * @param like a request of the load, whose prompt is not used
+     */
+    public Endpoint accepted(OfferedRequest like) {
+        boolean usage = ask.runningUsage();
+        boolean ids = ask.tokenIds();
+        OfferedRequest request = new OfferedRequest(0, like.withOtherIds(PROBE).prompt(), 1);
+        if ((!usage && !ids) || !isRefused(request)) {
+            return this;
+        }
+        return Stream.of(ask.withCounts(usage, false), ask.withCounts(false, ids), ask.withCounts(false, false))
+                .filter(fewer -> !fewer.equals(ask))
+                .map(fewer -> new Endpoint(base, kind, model, apiKey, fewer))
+                .filter(endpoint -> !endpoint.isRefused(request))
+                .findFirst()
+                .orElse(this);
+    }
+
+    /** Returns the names of the fields that this endpoint is asked for and another is not. */
+    public List<String> countsBeyond(Endpoint other) {
+        List<String> fields = new ArrayList<>();
+        if (ask.tokenIds() && !other.ask.tokenIds()) {
+            fields.add("return_token_ids");
+        }
+        if (ask.runningUsage() && !other.ask.runningUsage()) {
+            fields.add("continuous_usage_stats");
+        }
+        return fields;
+    }
+
+    private boolean isRefused(OfferedRequest like) {
+        HttpRequest.Builder request = request(base, apiKey, kind.path)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofByteArray(body(like)));
+        return answer(request)
+                .map(answer -> answer.statusCode() == 400 || answer.statusCode() == 422)
+                .orElse(false);
     }
 
     /** Where to connect to. */
@@ -155,8 +222,10 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
         if (ask.ignoreEos()) {
             node.put("ignore_eos", true);
         }
-        if (ask.chunkCounts()) {
+        if (ask.runningUsage()) {
             options.put("continuous_usage_stats", true);
+        }
+        if (ask.tokenIds()) {
             node.put("return_token_ids", true);
         }
         return StrictJson.mapper().writeValueAsBytes(node);

@@ -115,6 +115,12 @@ public final class HttpTarget implements Target {
             channel.configureBlocking(false);
             return new Connection(channel);
         } catch (IOException e) {
+            if (String.valueOf(e.getMessage()).contains("Too many open files")) {
+                throw new BadInput(
+                        "connection " + (opened.get() + 1) + " cannot be opened: too many open files; raise the limit"
+                                + " (ulimit -n), or bound the connections by --max-concurrency",
+                        e);
+            }
             throw new BadInput(
                     "no connection to " + address.getHostString() + ":" + address.getPort() + ": " + e.getMessage()
                             + "; start the server, or check --base-url",

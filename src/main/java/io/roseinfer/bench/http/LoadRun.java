@@ -8,7 +8,6 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +19,7 @@ public final class LoadRun {
     public static final int UNBOUNDED = Integer.MAX_VALUE;
 
     private static final long LOOK_MILLIS = 100;
+    private static final long LOOK_NANOS = 1_000_000 * LOOK_MILLIS;
 
     private final Target target;
     private final int maxConcurrency;
@@ -43,7 +43,10 @@ public final class LoadRun {
         this.slots = new Semaphore(maxConcurrency);
     }
 
-    /** Offers the load and returns when every request has ended. */
+    /**
+     * Offers the load and returns when every request has ended. An interrupt ends the run: requests in flight fail, and the result has those
+     * that were sent; the thread stays interrupted.
+     */
     public LoadResult run(OfferedLoad load) {
         return run(load, () -> {});
     }
@@ -73,36 +76,58 @@ public final class LoadRun {
         ClientCost before = ClientCost.now();
         Heartbeat heartbeat = Heartbeat.start(clock);
         long startNanos = clock.nanos();
-        sendAll(calls, load.isScheduled(), startNanos, ended);
-        awaitAll(running);
+        int sent = sendAll(calls, load.isScheduled(), startNanos, ended);
+        int unsent = calls.size() - sent;
+        long unanswered = unsent + awaitAll(running, unsent);
         long endNanos = clock.nanos();
         ClientCost cost = ClientCost.now().since(before, heartbeat.stop());
+        boolean interrupted = Thread.interrupted();
+        calls.subList(sent, calls.size()).clear();
         target.join(calls);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
         return new LoadResult(
                 startNanos,
                 endNanos,
                 load.isScheduled(),
                 calls.stream().map(CallResult::of).toList(),
                 cost,
-                Oddities.of(calls, target.openedLate()),
+                Oddities.of(calls, target.openedLate(), unanswered),
                 target.steps().stream()
                         .filter(step -> step.get(Fact.START_NANOS) >= startNanos)
                         .toList());
     }
 
-    private void sendAll(List<Call> calls, boolean scheduled, long startNanos, Consumer<Call> ended) {
+    /** Returns how many it has sent: all, unless the thread was interrupted. */
+    private int sendAll(List<Call> calls, boolean scheduled, long startNanos, Consumer<Call> ended) {
         long heldUntilNanos = startNanos;
         for (Call call : calls) {
             if (scheduled) {
-                pacer.awaitUntil(startNanos + call.request.dueNanos());
+                awaitDue(
+                        call.id == 0 ? startNanos : calls.get(call.id - 1).dueNanos,
+                        startNanos + call.request.dueNanos());
             }
-            if (!slots.tryAcquire()) {
+            if (!Thread.currentThread().isInterrupted() && !slots.tryAcquire()) {
                 awaitSlot();
                 heldUntilNanos = clock.nanos();
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                return call.id;
             }
             call.dueNanos = scheduled ? startNanos + call.request.dueNanos() : clock.nanos();
             call.readyNanos = Math.max(call.dueNanos, heldUntilNanos);
             target.send(call, ended);
+        }
+        return calls.size();
+    }
+
+    /** Waits in short pieces, since an interrupt does not shorten a pacer's wait. */
+    private void awaitDue(long fromNanos, long dueNanos) {
+        long until = fromNanos;
+        while (until < dueNanos && !Thread.currentThread().isInterrupted()) {
+            until = Math.min(dueNanos, until + LOOK_NANOS);
+            pacer.awaitUntil(until);
         }
     }
 
@@ -110,8 +135,20 @@ public final class LoadRun {
         await(() -> slots.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS));
     }
 
-    private void awaitAll(CountDownLatch running) {
+    /** Returns how many requests were still running when the thread was interrupted. */
+    private long awaitAll(CountDownLatch running, int unsent) {
+        for (int i = 0; i < unsent; i++) {
+            running.countDown();
+        }
         await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS));
+        if (!Thread.interrupted()) {
+            return 0;
+        }
+        long aborted = running.getCount();
+        target.abort("interrupted");
+        await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS));
+        Thread.currentThread().interrupt();
+        return aborted;
     }
 
     /** Waits a while for something; true when it has come. */
@@ -131,8 +168,6 @@ public final class LoadRun {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            target.abort("interrupted");
-            throw new CancellationException("interrupted while requests were running; they were ended");
         }
     }
 }

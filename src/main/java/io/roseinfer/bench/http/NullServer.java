@@ -83,8 +83,9 @@ public final class NullServer implements AutoCloseable {
                 Thread unused =
                         Thread.ofVirtual().name("roseinfer-null-connection").start(() -> serve(socket));
             }
-        } catch (IOException closed) {
-            // Nobody is served any more.
+        } catch (IOException failed) {
+            // A server that can accept no more must not look like one that is slow.
+            close();
         }
     }
 

@@ -51,6 +51,9 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         List<String> remedies = new ArrayList<>();
         List<String> notes = new ArrayList<>();
         List<CallResult> completed = run.completed();
+        if (run.oddities().unanswered() > 0) {
+            reasons.add("the run was interrupted with " + run.oddities().unanswered() + " requests unanswered");
+        }
         if (completed.isEmpty()) {
             reasons.add("no request was answered to its end" + firstError(run.calls()));
         } else if (failed(run).size() > rules.mostFailed() * run.calls().size()) {

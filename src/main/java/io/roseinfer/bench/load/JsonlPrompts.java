@@ -1,6 +1,7 @@
 package io.roseinfer.bench.load;
 
 import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Prompt;
@@ -10,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -19,6 +21,8 @@ import tools.jackson.databind.JsonNode;
  * from the rest.
  */
 public final class JsonlPrompts {
+    private static final Set<String> FIELDS = Set.of("prompt", "output_tokens");
+
     private JsonlPrompts() {}
 
     /**
@@ -54,9 +58,17 @@ public final class JsonlPrompts {
         } catch (JacksonException e) {
             throw new BadInput(where + " is not JSON: " + StrictJson.reason(e), e);
         }
+        node.propertyNames().stream()
+                .filter(name -> !FIELDS.contains(name))
+                .findFirst()
+                .ifPresent(name -> {
+                    throw new BadInput(where + ": " + Quoted.name(name) + " is not read; a line has prompt and perhaps"
+                            + " output_tokens, and every request the same priority and the times of --request-rate, so leave"
+                            + " it out");
+                });
         JsonNode prompt = node.path("prompt");
         JsonNode tokens = node.path("output_tokens");
-        if (!tokens.isMissingNode() && !(tokens.isInt() && tokens.intValue() > 0)) {
+        if (!tokens.isMissingNode() && !tokens.isNull() && !(tokens.isInt() && tokens.intValue() > 0)) {
             throw new BadInput(where + ": output_tokens is " + tokens + "; it must be a positive whole number");
         }
         return new OfferedRequest(0, prompt(prompt, where), tokens.isInt() ? tokens.intValue() : outputTokens);

@@ -7,6 +7,7 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -50,6 +51,23 @@ public final class ResultFile {
      * @throws BadInput if the file cannot be written there, or its name ends in a suffix that means nothing here
      */
     public static ResultFile at(String flag, Path path) {
+        Compression compression = Compression.of(path)
+                .orElseThrow(() ->
+                        new BadInput(flag + " " + path + " ends in an unknown suffix; .json is written as text, .gz"
+                                + " and .zst are compressed, so let its name end in one of these or in none"));
+        compression.require();
+        return at(flag, path, compression);
+    }
+
+    /** Returns a file of plain text, whatever its suffix, checked in the same way. */
+    public static ResultFile ofText(String flag, Path path) {
+        return at(flag, path, Compression.NONE);
+    }
+
+    private static ResultFile at(String flag, Path path, Compression compression) {
+        if (path.toString().equals("-")) {
+            throw new BadInput(flag + " - would be a file of that name; name /dev/stdout for standard output");
+        }
         Path folder = path.toAbsolutePath().getParent();
         if (Files.isDirectory(path)) {
             throw new BadInput(flag + " " + path + " is a directory; name a file in it");
@@ -60,11 +78,6 @@ public final class ResultFile {
         if (!Files.isWritable(Files.exists(path) ? path : folder)) {
             throw new BadInput(flag + " " + path + " cannot be written; choose a place with write permission");
         }
-        Compression compression = Compression.of(path)
-                .orElseThrow(() ->
-                        new BadInput(flag + " " + path + " ends in an unknown suffix; .json is written as text, .gz"
-                                + " and .zst are compressed, so let its name end in one of these or in none"));
-        compression.require();
         try {
             return new ResultFile(flag, path, target(path, folder), compression);
         } catch (IOException e) {
@@ -113,6 +126,11 @@ public final class ResultFile {
         return Files.isRegularFile(target) ? Optional.of(read(target)) : Optional.empty();
     }
 
+    /** Returns the flag that named it. */
+    public String flag() {
+        return flag;
+    }
+
     /** Its name for people. */
     public String shown() {
         return FileFailure.shown(path);
@@ -140,11 +158,34 @@ public final class ResultFile {
 
     /** Writes one document, too large to be held in memory, piece by piece, and a final newline. */
     public void write(Consumer<JsonGenerator> document) {
+        writeContent(out -> {
+            try (JsonGenerator generator = StrictJson.mapper()
+                    .writer()
+                    .without(StreamWriteFeature.AUTO_CLOSE_TARGET)
+                    .createGenerator(out)) {
+                document.accept(generator);
+            }
+            out.write('\n');
+        });
+    }
+
+    /** Writes text. */
+    public void write(String text) {
+        writeContent(out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /** Writes a file's content. */
+    @FunctionalInterface
+    private interface Content {
+        void writeTo(OutputStream out) throws IOException;
+    }
+
+    private void writeContent(Content content) {
         try {
             if (isReplaced()) {
-                replace(document);
+                replace(content);
             } else {
-                writeTo(target, document);
+                writeTo(target, content);
             }
         } catch (IOException | JacksonException failure) {
             throw new BadInput(flag + " " + path + " could not be written: " + failure.getMessage(), failure);
@@ -159,15 +200,15 @@ public final class ResultFile {
     }
 
     /** The name of the file beside says nothing of the target's, which may be as long as a name can be. */
-    private void replace(Consumer<JsonGenerator> document) throws IOException {
+    private void replace(Content content) throws IOException {
         Path beside = target.resolveSibling(".roseinfer." + UUID.randomUUID() + ".part");
         try {
             Files.createFile(beside);
             if (takesAfter(beside, target)) {
-                writeTo(beside, document);
+                writeTo(beside, content);
                 Files.move(beside, target, StandardCopyOption.ATOMIC_MOVE);
             } else {
-                writeTo(target, document);
+                writeTo(target, content);
             }
         } finally {
             Files.deleteIfExists(beside);
@@ -196,15 +237,9 @@ public final class ResultFile {
         }
     }
 
-    private void writeTo(Path file, Consumer<JsonGenerator> document) throws IOException {
+    private void writeTo(Path file, Content content) throws IOException {
         try (OutputStream out = compression.compressed(new BufferedOutputStream(Files.newOutputStream(file)))) {
-            try (JsonGenerator generator = StrictJson.mapper()
-                    .writer()
-                    .without(StreamWriteFeature.AUTO_CLOSE_TARGET)
-                    .createGenerator(out)) {
-                document.accept(generator);
-            }
-            out.write('\n');
+            content.writeTo(out);
         }
     }
 }

@@ -31,8 +31,9 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The results file of {@code roseinfer bench serve}: on top the keys that {@code vllm bench serve --save-result --save-detailed} writes,
- * with its units, and everything else in {@code roseinfer}.
+ * The results file of {@code roseinfer bench serve}: first keys of {@code vllm bench serve --save-result --save-detailed}, with its units,
+ * then everything else in {@code roseinfer}. Of vLLM's keys it lacks {@code label}, {@code tokenizer_id}, {@code generated_texts},
+ * {@code latencies}, {@code queue_times}, {@code max_output_tokens_per_s} and {@code max_concurrent_requests}.
  *
  * <pre>
  * date, endpoint_type, backend, model_id, num_prompts, request_rate ("inf" without one), burstiness, max_concurrency (left out without one)

@@ -72,8 +72,11 @@ public final class ServeReport {
         if (run.isScheduled()) {
             summary(out, "Dispatch lag", Summary.of(LatencyTable.lag(run)));
             floor.ifPresent(measured -> summary(out, "Client's floor, lag", measured.lagMillis()));
-            out.format(
-                    "%-40s %.2f of %.2f\n", "Request rate achieved (req/s):", run.achievedRate(), run.scheduledRate());
+            if (Double.isFinite(run.achievedRate()) && Double.isFinite(run.scheduledRate())) {
+                out.format(
+                        "%-40s %.2f of %.2f\n",
+                        "Request rate achieved (req/s):", run.achievedRate(), run.scheduledRate());
+            }
         }
         out.format(
                 "%-40s %.2f cores, %d collections in %d ms, compilers %d ms, longest pause %.3f ms\n",

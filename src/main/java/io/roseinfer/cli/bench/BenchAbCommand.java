@@ -104,7 +104,7 @@ public final class BenchAbCommand implements Command {
             throw new BadInput("--metric is '" + metric + "'; it must be one of " + String.join(", ", Figures.names()));
         }
         Optional<ResultFile> file = json.file();
-        pages.check();
+        pages.check(file.stream().toList());
         List<String> shared = ServeCommandLine.without(OWN, Arguments.of(command));
         ServeCommandLine base = ServeCommandLine.parse("bench ab", shared);
         ServeCommandLine first = base.with("--a", arm(a));

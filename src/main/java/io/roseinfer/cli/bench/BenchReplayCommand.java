@@ -78,10 +78,13 @@ public final class BenchReplayCommand implements Command {
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         Optional<ResultFile> file = json.file();
-        pages.check();
+        pages.check(file.stream().toList());
         RecordedRun recorded = RecordedRun.read(run);
         List<String> given = new ArrayList<>(ServeCommandLine.without(OWN, Arguments.of(command)));
-        given.remove(run.toString());
+        given.remove(given.stream()
+                .filter(word -> !word.startsWith("-") && Path.of(word).equals(run))
+                .findFirst()
+                .orElse(""));
         if (!GivenFlags.has(command, "--backend")) {
             given.add("--backend=sim");
         }

@@ -8,9 +8,11 @@ import io.roseinfer.bench.report.ServeReport;
 import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.ServeResultFlags;
 import io.roseinfer.cli.terminal.Command;
+import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import tools.jackson.databind.node.ObjectNode;
@@ -37,7 +39,7 @@ public final class BenchServeCommand implements Command {
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         Optional<ResultFile> file = results.file(flags.arrivals().requestRate());
-        pages.check();
+        pages.check(file.stream().toList());
         Map<String, Double> unusedBounds = flags.objective().goodput();
         ServeFlags.Load load = flags.load(command, flags.seed());
         if (!load.changes().isEmpty()) {
@@ -46,22 +48,36 @@ public final class BenchServeCommand implements Command {
         ServeCommandLine line = new ServeCommandLine(Arguments.of(command), command, flags);
         Optional<ClientFloor> floor = MeasuredRun.floor(flags, terminal);
         try (SystemUnderTest system = SystemUnderTest.open(line, terminal)) {
-            LoadResult result = system.run(flags, load.offered());
+            AtomicInteger code = new AtomicInteger();
+            Thread running = Thread.currentThread();
+            StopSignals.Handled handled = StopSignals.handle(signal -> {
+                code.set(signal);
+                running.interrupt();
+            });
+            LoadResult result;
+            try {
+                result = system.run(flags, load.offered());
+            } finally {
+                handled.close();
+                boolean unusedInterrupted = Thread.interrupted();
+            }
             MeasuredRun run = new MeasuredRun(line, system, result, load.counts(), floor);
-            return tell(run, file, terminal);
+            int judged = report(run, file, terminal);
+            return code.get() > 0 ? code.get() : judged;
         }
     }
 
-    private int tell(MeasuredRun run, Optional<ResultFile> file, Terminal terminal) {
+    /** Writes files before it prints: a reader that has gone must not cost the results. */
+    private int report(MeasuredRun run, Optional<ResultFile> file, Terminal terminal) {
         Verdict verdict = run.verdict();
+        ObjectNode document = run.json(results.percentiles());
+        file.ifPresent(to -> to.write(document));
+        pages.write("run", () -> document);
         terminal.print(new ServeReport(
                         results.metrics(),
                         results.percentiles(),
                         flags.objective().goodput())
                 .text(run.result(), verdict, run.floor()));
-        ObjectNode document = run.json(results.percentiles());
-        file.ifPresent(to -> to.write(document));
-        pages.write("run", () -> document);
         verdict.reasons().forEach(reason -> terminal.note("the run does not count: " + reason));
         return verdict.isValid() ? 0 : INVALID;
     }

@@ -66,8 +66,8 @@ public final class BenchSweepCommand implements Command {
     @Option(
             names = "--attainment",
             paramLabel = "<PERCENT>",
-            converter = Ranges.PositiveNumber.class,
-            description = "How many of all requests must be within the bounds of --goodput.")
+            converter = Ranges.Percent.class,
+            description = "Percent of all requests that must be within the bounds of --goodput.")
     private double attainment = 99;
 
     @Option(
@@ -97,7 +97,7 @@ public final class BenchSweepCommand implements Command {
         if (findRate.isPresent() && flags.objective().goodput().isEmpty()) {
             throw new BadInput("--find-rate needs an objective; give --goodput, as in --goodput ttft:200 tpot:50");
         }
-        pages.check();
+        pages.check(json.file().stream().toList());
         List<String> shared = new ArrayList<>(ServeCommandLine.without(OWN, Arguments.of(command)));
         shared.remove("--resume");
         ServeCommandLine base = ServeCommandLine.parse("bench sweep", shared);

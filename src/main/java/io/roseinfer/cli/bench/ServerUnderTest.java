@@ -59,7 +59,8 @@ final class ServerUnderTest implements SystemUnderTest {
             "step_noise");
 
     private final Optional<NullServer> ours;
-    private final HttpTarget target;
+    private final Endpoint asked;
+    private Optional<HttpTarget> target = Optional.empty();
     private final Terminal terminal;
     private final String model;
     private final OptionalInt contextLength;
@@ -80,8 +81,7 @@ final class ServerUnderTest implements SystemUnderTest {
         settings.keySet().removeAll(ENGINE_ONLY);
         settings.put("endpoint_type", Choices.word(flags.endpoint().endpointType()));
         this.environment = Machine.here().environment(terminal);
-        long run = InstantSource.system().millis();
-        this.target = new HttpTarget(asked, flags.readers(), terminal.clock(), "bench-" + Long.toHexString(run));
+        this.asked = asked;
         this.terminal = terminal;
     }
 
@@ -149,7 +149,17 @@ final class ServerUnderTest implements SystemUnderTest {
 
     @Override
     public LoadResult offer(ServeFlags flags, OfferedLoad offered) {
-        return offer(target, flags, offered, terminal);
+        if (target.isEmpty()) {
+            Endpoint accepted =
+                    ours.isPresent() ? asked : asked.accepted(offered.requests().getFirst());
+            asked.countsBeyond(accepted)
+                    .forEach(field -> terminal.note("the server refuses " + field
+                            + ", so it is not asked for that; tokens are counted by what it sends instead"));
+            long run = InstantSource.system().millis();
+            target = Optional.of(
+                    new HttpTarget(accepted, flags.readers(), terminal.clock(), "bench-" + Long.toHexString(run)));
+        }
+        return offer(target.get(), flags, offered, terminal);
     }
 
     @Override
@@ -174,7 +184,7 @@ final class ServerUnderTest implements SystemUnderTest {
 
     @Override
     public void close() {
-        target.close();
+        target.ifPresent(HttpTarget::close);
         ours.ifPresent(NullServer::close);
     }
 }

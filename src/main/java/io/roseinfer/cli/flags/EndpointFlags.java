@@ -119,6 +119,7 @@ public final class EndpointFlags {
 
     /** What every request asks for. */
     public Endpoint.Ask ask() {
-        return new Endpoint.Ask(temperature, ignoreEos, chunkCounts, serverStamps && backend() == Kind.HTTP);
+        return new Endpoint.Ask(
+                temperature, ignoreEos, chunkCounts, chunkCounts, serverStamps && backend() == Kind.HTTP);
     }
 }

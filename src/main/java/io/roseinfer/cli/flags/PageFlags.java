@@ -1,14 +1,15 @@
 package io.roseinfer.cli.flags;
 
-import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.report.CsvReport;
+import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.html.HtmlReport;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
@@ -29,20 +30,29 @@ public final class PageFlags {
             showDefaultValue = Visibility.NEVER)
     private Optional<Path> csv = Optional.empty();
 
-    /** Refuses, before a long run, files that cannot be written. */
-    public void check() {
-        page.ifPresent(path -> requireWritable("--report", path));
-        csv.ifPresent(path -> requireWritable("--csv", path));
+    /**
+     * Refuses, before a long run, files that cannot be written, and one file for two purposes.
+     *
+     * @param others files that the command writes besides
+     */
+    public void check(List<ResultFile> others) {
+        List<ResultFile> all = new ArrayList<>();
+        Stream.concat(others.stream(), Stream.of(pageFile(), csvFile()).flatMap(Optional::stream))
+                .forEach(file -> {
+                    all.stream().filter(file::isSameAs).findFirst().ifPresent(same -> {
+                        throw new BadInput(same.flag() + " and " + file.flag() + " both name " + file.shown()
+                                + "; give each a file of its own");
+                    });
+                    all.add(file);
+                });
     }
 
-    private static void requireWritable(String flag, Path path) {
-        Path folder = path.toAbsolutePath().getParent();
-        if (Files.isDirectory(path)) {
-            throw new BadInput(flag + " " + path + " is a directory; name a file in it");
-        }
-        if (folder == null || !Files.isDirectory(folder)) {
-            throw new BadInput(flag + " " + path + " is in a folder that is not there; make it, or name another");
-        }
+    private Optional<ResultFile> pageFile() {
+        return page.map(path -> ResultFile.ofText("--report", path));
+    }
+
+    private Optional<ResultFile> csvFile() {
+        return csv.map(path -> ResultFile.ofText("--csv", path));
     }
 
     /**
@@ -54,17 +64,8 @@ public final class PageFlags {
     public void write(String name, Supplier<JsonNode> document) {
         if (page.isPresent() || csv.isPresent()) {
             JsonNode results = document.get();
-            page.ifPresent(path -> write("--report", path, HtmlReport.of(name, results)));
-            csv.ifPresent(path -> write("--csv", path, CsvReport.of(results)));
-        }
-    }
-
-    /** Writes text to the file that a flag names. */
-    public static void write(String flag, Path path, String text) {
-        try {
-            Files.writeString(path, text);
-        } catch (IOException e) {
-            throw new BadInput(flag + " " + path + " cannot be written: " + FileFailure.reason(e), e);
+            csvFile().ifPresent(file -> file.write(CsvReport.of(results)));
+            pageFile().ifPresent(file -> file.write(HtmlReport.of(name, results)));
         }
     }
 }

@@ -133,7 +133,7 @@ public final class Ranges {
     }
 
     /** A percentage, 0 to 100. */
-    static final class Percent implements ITypeConverter<Double> {
+    public static final class Percent implements ITypeConverter<Double> {
         @Override
         public Double convert(String text) {
             double value = number(text).doubleValue();

@@ -38,7 +38,10 @@ final class VllmFlags {
             answer("--host", ADDRESS, "--base-url"),
             answer("--port", ADDRESS, "--base-url"),
             answer("--endpoint", "is --endpoint-type here: completions or chat", "--endpoint-type"),
-            answer("--disable-tqdm", "is not needed, since there is no progress bar; leave it out", "--base-url"),
+            answer(
+                    "--disable-tqdm",
+                    "is not needed, since there is a progress bar on a terminal only; leave it out",
+                    "--base-url"),
             answer(
                     "--tokenizer",
                     "is not needed, since random prompts are token ids and the server counts tokens; leave it out",

@@ -339,7 +339,7 @@ class AnswerReaderTest {
                 .raw(4, "0\r\n\r\n")
                 .read(call, Integer.MAX_VALUE);
         assertThat(result.error()).isEmpty();
-        assertThat(Oddities.of(List.of(call), 0).withoutDone()).isEqualTo(1);
+        assertThat(Oddities.of(List.of(call), 0, 0).withoutDone()).isEqualTo(1);
         assertThat(new Recorded()
                         .raw(1, Recorded.HEAD)
                         .ids(2, 3)

@@ -75,7 +75,11 @@ public final class FakeServer implements AutoCloseable {
 
     Endpoint endpoint() {
         return new Endpoint(
-                uri(), Endpoint.Kind.COMPLETIONS, "m", Optional.of("secret"), new Endpoint.Ask(0, true, true, true));
+                uri(),
+                Endpoint.Kind.COMPLETIONS,
+                "m",
+                Optional.of("secret"),
+                new Endpoint.Ask(0, true, true, true, true));
     }
 
     private void accept() {

@@ -75,6 +75,37 @@ class LoadRunTest {
                 .replace(" ", "");
     }
 
+    /** The second answer never comes, and the first interrupts the thread that sends. */
+    @Test
+    void interrupted_run_keeps_what_was_sent() throws IOException {
+        CountDownLatch over = new CountDownLatch(1);
+        FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
+        FakeServer.Script stalling = (number, out) -> {
+            if (number > 0) {
+                try {
+                    over.await();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+            }
+            return tokens.answer(number, out);
+        };
+        Thread sending = Thread.currentThread();
+        try (FakeServer server = new FakeServer(stalling);
+                HttpTarget target = new HttpTarget(server.endpoint(), 1, CLOCK, "test")) {
+            LoadResult result = new LoadRun(target, 1, Duration.ofSeconds(30), CLOCK, AT_ONCE)
+                    .run(load(40, 7, 5), () -> sending.interrupt());
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(result.completed()).hasSize(1);
+            assertThat(result.calls().size()).isLessThanOrEqualTo(2);
+            assertThat(result.oddities().unanswered()).isEqualTo(39);
+            assertThat(Verdict.of(result, RULES).reasons())
+                    .contains("the run was interrupted with 39 requests unanswered");
+        } finally {
+            over.countDown();
+        }
+    }
+
     @Test
     void request_that_meets_a_connection_just_closed_is_sent_again() throws IOException {
         FakeServer.Script tokens = FakeServer.tokens(5, 7, 5);
@@ -285,7 +316,7 @@ class LoadRunTest {
                                 Endpoint.Kind.COMPLETIONS,
                                 "",
                                 java.util.Optional.empty(),
-                                new Endpoint.Ask(0, true, true, true)),
+                                new Endpoint.Ask(0, true, true, true, true)),
                         1,
                         CLOCK,
                         "null")) {

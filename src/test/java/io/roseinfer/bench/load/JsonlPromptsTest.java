@@ -33,6 +33,14 @@ class JsonlPromptsTest {
     }
 
     @Test
+    void output_tokens_of_null_are_not_given() throws IOException {
+        assertThat(read("{\"prompt\":\"Hi\",\"output_tokens\":null}\n", 1)
+                        .getFirst()
+                        .outputTokens())
+                .isEqualTo(32);
+    }
+
+    @Test
     void no_more_are_read_than_asked_for() throws IOException {
         assertThat(read("{\"prompt\":\"Hi\"}\n{\"prompt\":\"there\"}\n", 1)).hasSize(1);
     }
@@ -47,6 +55,8 @@ class JsonlPromptsTest {
                 "{\"prompt\":[1,-2]} | line 1: prompt must be text or a list of token ids",
                 "{\"prompt\":7} | line 1: prompt must be text or a list of token ids",
                 "{\"prompt\":\"a\",\"output_tokens\":0} | line 1: output_tokens is 0",
+                "{\"prompt\":\"a\",\"timestamp\":3} | line 1: \"timestamp\" is not read",
+                "{\"prompt\":\"a\",\"output_tokens\":3,\"priority\":1} | line 1: \"priority\" is not read",
                 "# | line 1 is not JSON"
             })
     void a_wrong_line_is_told_with_its_number(String line, String message) {

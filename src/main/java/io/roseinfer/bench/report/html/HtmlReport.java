@@ -18,11 +18,15 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.DoubleStream;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /** One page of one or more runs: whether they count, what they measured, how it came about, and what the words mean. */
 public final class HtmlReport {
     private static final int STYLES = 6;
+
+    /** That of sweeps and comparisons; runs have a lower one. */
+    private static final int MAX_SCHEMA = 2;
 
     private static final Map<String, String> DEFINITIONS = definitions();
 
@@ -35,6 +39,11 @@ public final class HtmlReport {
 
     /** Adds what a file has. */
     private void add(String name, JsonNode document) {
+        int schema = document.path("roseinfer").path("schema").asInt(0);
+        if (schema > MAX_SCHEMA) {
+            throw new BadInput("its schema is " + schema + ", and this version reads up to " + MAX_SCHEMA
+                    + "; use the version that wrote it");
+        }
         switch (document.path("roseinfer").path("kind").asString("")) {
             case "sweep" -> studies.append(new SweepSection(name, document).markup());
             case "ab" -> studies.append(new AbSection(name, document).markup());
@@ -62,6 +71,11 @@ public final class HtmlReport {
         for (Path file : files) {
             try {
                 report.add(file.getFileName().toString().replaceFirst("\\.json.*$", ""), ResultFile.read(file));
+            } catch (JacksonException | IndexOutOfBoundsException wrong) {
+                throw new BadInput(
+                        FileFailure.shown(file) + " is not as a benchmark writes it: " + wrong.getMessage()
+                                + "; measure again, or undo the change",
+                        wrong);
             } catch (BadInput wrong) {
                 boolean named = String.valueOf(wrong.getMessage()).contains(FileFailure.shown(file));
                 throw named ? wrong : new BadInput(FileFailure.shown(file) + ": " + wrong.getMessage(), wrong);
@@ -93,6 +107,9 @@ public final class HtmlReport {
                 "ITL",
                 "inter-token latency: every gap between two tokens of a request, all requests pooled; a gap before an event"
                         + " of k tokens is k gaps of a k-th");
+        words.put(
+                "Tokens per second",
+                "if a server says only how many tokens a request had in all, they are spread evenly over its events");
         words.put("Latency", "from the same start as TTFT until the last event of the completion");
         words.put(
                 "Waiting, streaming",
@@ -227,7 +244,9 @@ public final class HtmlReport {
     private static double[] perToken(ShownRun run) {
         return values(run, r -> {
             int n = r.tokens().length;
-            return n < 2 ? new double[0] : new double[] {(r.tokens()[n - 1] - r.tokens()[0]) / (n - 1)};
+            return r.count() < 2 || n == 0
+                    ? new double[0]
+                    : new double[] {(r.tokens()[n - 1] - r.tokens()[0]) / (r.count() - 1)};
         });
     }
 

@@ -112,8 +112,11 @@ final class ResultDocument {
         List<Double> tokens = new ArrayList<>();
         List<Double> gaps = new ArrayList<>();
         JsonNode counts = request.path("event_tokens");
+        int total = request.path("usage").path(1).asInt(-1);
         for (int i = 0; i < events.length; i++) {
-            int count = counts.isEmpty() ? 1 : counts.get(i).intValue();
+            int count = counts.isEmpty()
+                    ? share(i, events.length, total)
+                    : counts.path(i).asInt(1);
             for (int k = 0; k < count; k++) {
                 tokens.add(events[i]);
                 if (i > 0 && !counts.isEmpty()) {
@@ -127,7 +130,13 @@ final class ResultDocument {
                 admitted(request.path("server").path("admitted_ns")),
                 request.path("last_choice_ns").asDouble() / NANOS_PER_MILLI,
                 array(tokens),
-                array(gaps));
+                array(gaps),
+                counts.isEmpty() ? total : tokens.size());
+    }
+
+    /** Returns the tokens of an event if only their total is known, which is spread evenly; each event has one at least. */
+    private static int share(int event, int events, int total) {
+        return Math.max(1, (int) ((event + 1L) * total / events - (long) event * total / events));
     }
 
     private static List<ShownRun> streamed(String name, JsonNode root) {
@@ -144,7 +153,8 @@ final class ResultDocument {
                     gaps[i] = tokens[i + 1] - tokens[i];
                 }
                 double end = request.path("finish_ns").asDouble() / NANOS_PER_MILLI;
-                requests.add(new ShownRun.Request(sent, sent, admitted(request.path("admit_ns")), end, tokens, gaps));
+                requests.add(new ShownRun.Request(
+                        sent, sent, admitted(request.path("admit_ns")), end, tokens, gaps, tokens.length));
             }
             Map<String, String> facts = new LinkedHashMap<>();
             fact(facts, "Output tokens/s", run.path("summary").path("throughput_tok_s"));

@@ -36,8 +36,9 @@ record ShownRun(
      * @param end when it was over
      * @param tokens when each of its tokens came
      * @param gaps times between tokens
+     * @param count how many tokens it had, or -1 if that is not known
      */
-    record Request(double due, double sent, double admitted, double end, double[] tokens, double[] gaps) {}
+    record Request(double due, double sent, double admitted, double end, double[] tokens, double[] gaps, int count) {}
 
     /**
      * The engine, or several alike.

@@ -113,6 +113,19 @@ class HtmlReportTest {
                 .doesNotContain("invalid");
     }
 
+    /** Eight tokens in two events, 70 ms apart, so 10 ms each; the other server does not say how many it sent. */
+    @Test
+    void tokens_of_events_without_a_count_are_those_of_usage() throws Exception {
+        String request = "{\"id\":0,\"due_ns\":0,\"sent_ns\":0,\"last_choice_ns\":80000000,"
+                + "\"event_ns\":[10000000,80000000],\"event_tokens\":[],\"usage\":[5,%d,-1,-1],\"error\":null}";
+        String run = "{\"roseinfer\":{\"kind\":\"serve\",\"validity\":{\"valid\":true},\"requests\":[%s]}}";
+        Document counted = parse(HtmlReport.of(List.of(file("a.json", run.formatted(request.formatted(8))))));
+        assertThat(elements(counted, "tr").stream().map(row -> cells(row))).anyMatch(row -> row.startsWith("TPOT|10|"));
+        Document uncounted = parse(HtmlReport.of(List.of(file("b.json", run.formatted(request.formatted(-1))))));
+        assertThat(elements(uncounted, "tr").stream().map(row -> cells(row)))
+                .anyMatch(row -> row.startsWith("TPOT|–|"));
+    }
+
     /** TTFT 10 and 30 ms; gaps of 10 and four of 10; TPOT 50 / 5; latencies 60 and 30. */
     @Test
     void latencies_are_those_of_the_raw_stamps() throws Exception {
@@ -175,7 +188,7 @@ class HtmlReportTest {
     @Test
     void requests_wait_and_stream_when_their_stamps_say_so() {
         ShownRun.Request request =
-                new ShownRun.Request(0, 0, Double.NaN, 1000, new double[] {500, 999}, new double[] {499});
+                new ShownRun.Request(0, 0, Double.NaN, 1000, new double[] {500, 999}, new double[] {499}, 2);
         TimeCourse course = TimeCourse.of(new ShownRun(
                 "a",
                 java.util.Optional.empty(),

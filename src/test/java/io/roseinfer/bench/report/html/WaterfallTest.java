@@ -38,7 +38,7 @@ class WaterfallTest {
     }
 
     private static ShownRun.Request request(double due, double sent, double admitted, double token, double end) {
-        return new ShownRun.Request(due, sent, admitted, end, new double[] {token, end}, new double[] {end - token});
+        return new ShownRun.Request(due, sent, admitted, end, new double[] {token, end}, new double[] {end - token}, 2);
     }
 
     private static List<Box> boxes(String svg, int style) {
