@@ -165,7 +165,7 @@ final class RequestStream implements TokenStream {
         complete = true;
         String rest = "";
         if (buffer.hasText()) {
-            rest = buffer.rest(index);
+            rest = buffer.rest();
         } else if (detokenizer != null) {
             rest = detokenizer.flush();
         }

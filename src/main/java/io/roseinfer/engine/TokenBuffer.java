@@ -38,6 +38,7 @@ final class TokenBuffer {
     private long firstStep;
     private int last = -1;
     private long finishedNanos;
+    private String rest = "";
     private @Nullable Ending ending;
 
     private volatile int published;
@@ -63,7 +64,6 @@ final class TokenBuffer {
                 new float[wanted ? first : 0],
                 new int[first * alternatives],
                 new float[first * alternatives],
-                new String[withText ? first : 0],
                 new String[withText ? first : 0]);
     }
 
@@ -82,8 +82,7 @@ final class TokenBuffer {
             float[] logprobs,
             int[] topIds,
             float[] topLogprobs,
-            String[] texts,
-            String[] rests) {
+            String[] texts) {
 
         /** A copy with room for so many tokens. */
         Columns grown(int to) {
@@ -95,8 +94,7 @@ final class TokenBuffer {
                     Arrays.copyOf(logprobs, logprobs.length == 0 ? 0 : to),
                     Arrays.copyOf(topIds, to * each),
                     Arrays.copyOf(topLogprobs, to * each),
-                    Arrays.copyOf(texts, texts.length == 0 ? 0 : to),
-                    Arrays.copyOf(rests, rests.length == 0 ? 0 : to));
+                    Arrays.copyOf(texts, texts.length == 0 ? 0 : to));
         }
     }
 
@@ -119,11 +117,10 @@ final class TokenBuffer {
         }
     }
 
-    /** Hands over text with the token that is written next: {@code text} in any case, {@code rest} too if no token follows. */
-    void writeText(String text, String rest) {
-        Columns to = withRoom();
-        to.texts[written] = text;
-        to.rests[written] = rest;
+    /** Hands over text with the token that is written next: {@code text} in any case, {@code ifLast} too if no token follows. */
+    void writeText(String text, String ifLast) {
+        withRoom().texts[written] = text;
+        rest = ifLast;
     }
 
     /** Returns the columns, grown if they are full. */
@@ -312,9 +309,9 @@ final class TokenBuffer {
         return columns.texts[index];
     }
 
-    /** The text that follows if this token is the last. */
-    String rest(int index) {
-        return columns.rests[index];
+    /** Returns the text after that of the last token; only once the stream has ended. */
+    String rest() {
+        return rest;
     }
 
     float logprob(int index) {
