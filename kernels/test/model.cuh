@@ -336,7 +336,7 @@ public:
         pool = DeviceArray<uint8_t>(layerBytes_ * s.layers);
         x = DeviceArray<float>(static_cast<size_t>(panelRows_) * s.stride());
         xPanels = DeviceArray<T>(x.size());
-        moments = DeviceArray<float2>::uncleared(static_cast<size_t>(panelRows_) * (s.stride() / 8));
+        moments = DeviceArray<float2>::uncleared(static_cast<size_t>(panelRows_) * (s.stride() / 64));
         normalized = DeviceArray<T>(x.size());
         queries = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.attention());
         if (s.headNorms) raw = DeviceArray<T>(static_cast<size_t>(panelRows_) * (s.attention() + s.kvWidth()));

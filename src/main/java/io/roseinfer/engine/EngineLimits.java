@@ -17,7 +17,7 @@ public final class EngineLimits {
     /** 146 years, which can be added to any reading of a clock. */
     static final long UNLIMITED_NANOS = Long.MAX_VALUE / 2;
 
-    /** Most tokens in one step, unless one sequence can be longer: bounds scratch memory, and the time until rows decode again. */
+    /** Maximum prompt tokens per step, unless one uncut prompt is longer: bounds scratch memory and the time between decode steps. */
     private static final int STEP_TOKENS = 8192;
 
     private EngineLimits() {}
@@ -30,13 +30,17 @@ public final class EngineLimits {
     public static RunnerLimits runnerLimits(EngineOptions options, ModelSpec spec) {
         SchedulerOptions scheduler = options.scheduler();
         int rows = Scheduler.maxRows(scheduler);
-        long wanted = Math.min(
-                scheduler.maxBatchSize() + (long) scheduler.prefillMaxTokens(),
-                scheduler.maxBatchSize() + (long) scheduler.prefillMaxBatchSize() * spec.contextLength());
-        long tokens = Math.max(spec.contextLength() + scheduler.maxBatchSize(), Math.min(wanted, STEP_TOKENS));
-        RunnerLimits limits = new RunnerLimits(rows, (int) tokens, options.blockSize(), options.kvBlocks());
+        int tokens = Math.addExact(scheduler.maxBatchSize(), promptTokens(scheduler, spec.contextLength()));
+        RunnerLimits limits = new RunnerLimits(rows, tokens, options.blockSize(), options.kvBlocks());
         int unused = StepInputs.listedBlocks(limits, Math.ceilDiv(spec.contextLength(), options.blockSize()));
         return limits;
+    }
+
+    /** Prompt tokens for which a step has room: a prompt that may not be cut has to fit, up to the whole context. */
+    private static int promptTokens(SchedulerOptions scheduler, int contextLength) {
+        long wanted = Math.min(scheduler.prefillMaxTokens(), (long) scheduler.prefillMaxBatchSize() * contextLength);
+        int bounded = (int) Math.min(wanted, STEP_TOKENS);
+        return scheduler.chunkedPrefill() ? bounded : Math.max(bounded, contextLength);
     }
 
     /** Tokens at which a completion ends: as many new ones as wanted, or the model's context. */

@@ -19,8 +19,8 @@ import java.util.Optional;
  *     policy than the default
  * @param policies which requests are admitted and preempted, and in which order steps are made up
  * @param maxActiveRequests most requests that hold KV blocks at the same time
- * @param chunkedPrefill whether prompts share steps with decode rows and may be cut to fit {@code prefillMaxTokens}; otherwise
- *     an iteration is one step that prefills what was admitted and one that decodes
+ * @param chunkedPrefill whether prompts share steps with decode rows and may be cut to fit {@code prefillMaxTokens}, and the
+ *     largest step of the device; otherwise an iteration is one step that prefills what was admitted and one that decodes
  * @param prefixCache whether blocks of finished work are reused by requests that begin with the same tokens
  */
 public record SchedulerOptions(

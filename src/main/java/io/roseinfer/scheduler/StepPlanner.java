@@ -90,7 +90,7 @@ final class StepPlanner implements StepBuilder {
 
     private void decode(StepPlan plan) {
         for (int candidates = roster.decoding.size();
-                candidates > 0 && plan.rows() < options.maxBatchSize();
+                candidates > 0 && plan.rows() < options.maxBatchSize() && plan.tokens() < maxStepTokens;
                 candidates--) {
             Sequence sequence = roster.decoding.first();
             if (sequence == null || !isReady(sequence, plan)) {

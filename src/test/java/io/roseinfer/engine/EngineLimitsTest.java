@@ -15,6 +15,7 @@ import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What options and models bound, and how exactly. */
@@ -179,6 +181,52 @@ class EngineLimitsTest {
                         .isLessThan(2 * 4L * tokens);
                 assertThat(unread.requestId()).isEqualTo(1);
             }
+        }
+    }
+
+    /** Uncut, one prompt may be as long as the context; cut, none brings more than the budget, which is 8,192 if there is none. */
+    @ParameterizedTest
+    @CsvSource({
+        "true, 2048, 2056",
+        "true, 2147483647, 8200",
+        "true, 1, 9",
+        "false, 2048, 131080",
+        "false, 2147483647, 131080"
+    })
+    void a_step_has_room_for_the_decode_batch_and_the_prompts_that_can_be_in_it(
+            boolean chunked, int prefillMaxTokens, int tokens) {
+        ModelSpec spec =
+                SpecBuilder.named("long").vocabulary(10).context(131_072).build();
+        EngineOptions options = Models.options()
+                .withScheduler(SchedulerOptions.builder()
+                        .chunkedPrefill(chunked)
+                        .prefillMaxTokens(prefillMaxTokens)
+                        .build());
+        assertThat(EngineLimits.runnerLimits(options, spec).maxTokens()).isEqualTo(tokens);
+    }
+
+    /** The policy asks for all prompt tokens there are, which fill the step, and only then for decode rows. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 7, SchedulerOptions.UNLIMITED})
+    void a_policy_that_prefills_before_it_decodes_never_fills_more_than_a_step(int prefillMaxTokens) {
+        StepPolicy promptsFirst = (step, state) -> {
+            step.prefill(Integer.MAX_VALUE);
+            step.decode();
+            return state;
+        };
+        EngineOptions options = Models.options()
+                .withKvBlocks(200)
+                .withScheduler(SchedulerOptions.builder()
+                        .maxBatchSize(4)
+                        .chunkedPrefill(true)
+                        .prefillMaxTokens(prefillMaxTokens)
+                        .step(promptsFirst)
+                        .build());
+        try (Engine engine = Models.engine(options, SimOptions.defaults())) {
+            List<TokenStream> streams = IntStream.range(0, 12)
+                    .mapToObj(i -> engine.submit(Models.request(5, new int[Models.CONTEXT - 8])))
+                    .toList();
+            streams.forEach(stream -> assertThat(stream.completion().ids()).hasSize(5));
         }
     }
 

@@ -505,7 +505,7 @@ final class ForwardPass {
                 .address(samples ? input(step, step.layout().sampleRows()) : 0)
                 .address(input(step, step.layout().rowStarts()))
                 .address(buffers.normalized())
-                .integer(buffers.panelRows());
+                .integer(buffers.normalizedRows());
         if (rms) {
             launcher.address(matrix.gains());
         }
@@ -518,6 +518,7 @@ final class ForwardPass {
             Gemm kind, GemmPlan plan, Projection matrix, long activations, int rows, boolean norm, float epsilon) {
         int panels = matrix.inputs() / shape.weights().panelWidth();
         int outputs = matrix.outputs();
+        int panelRows = activations == buffers.normalized() ? buffers.normalizedRows() : buffers.panelRows();
         launcher.kernel(kernel(kind, plan));
         if (plan.generic()) {
             return launcher.grid(outputs / plan.columns(false), Math.ceilDiv(rows, 64))
@@ -525,7 +526,7 @@ final class ForwardPass {
                     .address(matrix.panels())
                     .address(activations)
                     .integer(rows)
-                    .integer(buffers.panelRows())
+                    .integer(panelRows)
                     .integer(outputs)
                     .integer(panels)
                     .address(matrix.bias());
@@ -540,7 +541,7 @@ final class ForwardPass {
                 .address(matrix.panels())
                 .address(activations)
                 .integer(rows)
-                .integer(buffers.panelRows())
+                .integer(panelRows)
                 .integer(outputs)
                 .integer(panels)
                 .integer(tile.stages())

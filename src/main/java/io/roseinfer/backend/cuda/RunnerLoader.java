@@ -51,7 +51,7 @@ final class RunnerLoader {
     private final DeviceMemory memory;
     private final HostMemory host;
     private final ModelShape shape;
-    private final TilePlans plans;
+    private final KernelChoice kernels;
     private final KvPages pages;
     private final Releases releases;
 
@@ -71,19 +71,20 @@ final class RunnerLoader {
         ElementType matrices = ElementType.of(
                 options.precision(), weights.matrixType(), spec.head().norm().kind() == Norm.Kind.RMS);
         this.shape = ModelShape.of(spec, matrices, options.keys(), Shard.WHOLE);
-        KernelTarget kernels = KernelTarget.of(device);
-        kernels.requireWeights(matrices, device);
-        kernels.requireKeys(options.keys(), device);
+        KernelTarget compiled = KernelTarget.of(device);
+        compiled.requireWeights(matrices, device);
+        compiled.requireKeys(options.keys(), device);
         SampleStructs.requireContract();
         TileTable table = TileTable.load();
-        this.plans = table.of(shape.layerWeights(), matrices);
-        if (kernels.isHopper() && matrices != ElementType.F32) {
-            table.requireKernels(target.images().kernels(kernels), matrices);
+        TilePlans plans = table.of(shape.layerWeights(), matrices);
+        if (compiled.isHopper() && matrices != ElementType.F32) {
+            table.requireKernels(target.images().kernels(compiled), matrices);
         }
+        this.kernels = new KernelChoice(plans, shape, pages.tokens(), compiled.isHopper(), options.batchInvariant());
         this.releases = releases;
         this.context = releases.add(DeviceContext.open(device.index()), DeviceContext::close);
         this.modules = releases.add(
-                KernelModules.load(target.images(), target.system(), kernels, matrices), KernelModules::close);
+                KernelModules.load(target.images(), target.system(), compiled, matrices), KernelModules::close);
         this.stream = new CudaStream(this.device, new LaunchLog(), releases);
         this.launcher = releases.add(new Launcher(modules, stream), Launcher::close);
         this.memory = releases.add(
@@ -97,13 +98,7 @@ final class RunnerLoader {
             ModelSpec spec, Weights weights, RunnerLimits limits, CudaOptions options, Clock clock, Target target) {
         RunnerLoader loader = open(spec, weights, limits, options, target);
         try {
-            KernelChoice kernels = new KernelChoice(
-                    loader.plans,
-                    loader.shape,
-                    loader.pages.tokens(),
-                    loader.modules.target().isHopper(),
-                    options.batchInvariant());
-            return new CudaModelRunner(loader.build(), kernels, options, clock);
+            return new CudaModelRunner(loader.build(), loader.kernels, options, clock);
         } catch (RuntimeException | Error e) {
             loader.release(e);
             if (loader.stream.isOutOfMemory()) {
@@ -126,11 +121,11 @@ final class RunnerLoader {
 
     private CudaRank build() {
         DeviceWeights packed = new WeightUpload(weights, shape, memory, launcher).run();
-        long inputs = inputBytes();
+        long inputs = StepLayout.mostBytes(limits, shape.spec().contextLength());
         SampleKernel sampling =
                 SampleKernel.of(shape.spec().vocabularySize(), modules.target().isHopper());
-        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, inputs);
-        KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes() - plan.bytes(), device);
+        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, kernels.fusesNorms(), inputs);
+        KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes(), plan.bytes(), device);
         StepBuffers buffers = plan.allocate(memory, kv.bytes());
         memory.seal();
         memory.forEach(this::zero, "activations", "logits and sampling", "KV pool", "step inputs");
@@ -152,15 +147,6 @@ final class RunnerLoader {
 
     private void zero(long address, long bytes) {
         stream.fill(address, 0, bytes);
-    }
-
-    private long inputBytes() {
-        long perRow = pages.most(shape.spec().contextLength());
-        int rows = limits.maxRows();
-        return new StepLayout(Math.max(limits.maxTokens(), rows), rows, rows)
-                .bytes(
-                        Math.toIntExact(perRow * rows),
-                        Math.multiplyExact(rows, shape.spec().contextLength()));
     }
 
     /** Gives back what was acquired, unless the device is lost with it; {@code cause} is why. */

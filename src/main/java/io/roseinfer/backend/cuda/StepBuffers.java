@@ -12,6 +12,12 @@ import java.util.Map;
  * inputs of a step go up while the one before runs, and a step may read the tokens of the one before while it leaves its own.
  */
 final class StepBuffers {
+    /** Bytes of a buffer that the model's kernels never touch: an address that a launch can name. */
+    private static final long UNUSED = 16;
+
+    /** Columns whose moments a block of a GEMM sums up, at least: those of {@code AddResidual}'s narrowest tile. */
+    private static final int MOMENT_COLUMNS = 64;
+
     /** The allocations, by the name under which reports add them up. */
     private enum Buffer {
         EVEN_INPUTS("step inputs"),
@@ -43,9 +49,11 @@ final class StepBuffers {
     static final class Plan {
         private final Map<Buffer, Long> sizes = new EnumMap<>(Buffer.class);
         private final int panelRows;
+        private final int normalizedRows;
 
-        private Plan(int panelRows) {
+        private Plan(int panelRows, int normalizedRows) {
             this.panelRows = panelRows;
+            this.normalizedRows = normalizedRows;
         }
 
         private void add(Buffer buffer, long bytes) {
@@ -63,52 +71,68 @@ final class StepBuffers {
             all.put(Buffer.POOL, poolBytes);
             long[] addresses = new long[Buffer.values().length];
             all.forEach((buffer, bytes) -> addresses[buffer.ordinal()] = memory.allocate(buffer.use, bytes));
-            return new StepBuffers(panelRows, addresses);
+            return new StepBuffers(panelRows, normalizedRows, addresses);
         }
     }
 
     private final int panelRows;
+    private final int normalizedRows;
     private final long[] addresses;
     private final long[] inputs;
     private final long[] sampled;
 
-    private StepBuffers(int panelRows, long[] addresses) {
+    private StepBuffers(int panelRows, int normalizedRows, long[] addresses) {
         this.panelRows = panelRows;
+        this.normalizedRows = normalizedRows;
         this.addresses = addresses;
         this.inputs = new long[] {at(Buffer.EVEN_INPUTS), at(Buffer.ODD_INPUTS)};
         this.sampled = new long[] {at(Buffer.EVEN_SAMPLED), at(Buffer.ODD_SAMPLED)};
     }
 
-    /** Plans the buffers of a runner; the inputs of a step take {@code inputBytes}. */
-    static Plan plan(ModelShape shape, RunnerLimits limits, SampleKernel sampling, long inputBytes) {
+    /**
+     * Plans the buffers of a runner.
+     *
+     * @param fusedNorms whether GEMMs normalize what they read: they need a copy of the residual stream and its moments, and only
+     *     sampled rows are normalized by a kernel
+     * @param inputBytes bytes of a step's inputs
+     */
+    static Plan plan(
+            ModelShape shape, RunnerLimits limits, SampleKernel sampling, boolean fusedNorms, long inputBytes) {
         long rows = limits.maxRows();
         int panelRows = ModelShape.roundUp(Math.max(limits.maxTokens(), limits.maxRows()), 8);
+        int normalizedRows = fusedNorms ? ModelShape.roundUp(limits.maxRows(), 8) : panelRows;
         long element = shape.type().bytes();
-        Plan plan = new Plan(panelRows);
+        Plan plan = new Plan(panelRows, normalizedRows);
         plan.add(Buffer.EVEN_INPUTS, inputBytes);
         plan.add(Buffer.ODD_INPUTS, inputBytes);
         plan.add(Buffer.X, 4L * panelRows * shape.stride());
-        plan.add(Buffer.X_PANELS, element * panelRows * shape.stride());
-        plan.add(Buffer.MOMENTS, 8L * panelRows * (shape.stride() / 8));
-        plan.add(Buffer.NORMALIZED, element * panelRows * shape.stride());
+        plan.add(Buffer.X_PANELS, fusedNorms ? element * panelRows * shape.stride() : UNUSED);
+        plan.add(Buffer.MOMENTS, fusedNorms ? 8L * panelRows * (shape.stride() / MOMENT_COLUMNS) : UNUSED);
+        plan.add(Buffer.NORMALIZED, element * normalizedRows * shape.stride());
         plan.add(Buffer.QUERIES, element * panelRows * shape.attention());
         plan.add(
-                Buffer.RAW_HEADS, shape.headNorms() ? element * panelRows * (shape.attention() + shape.kvWidth()) : 16);
+                Buffer.RAW_HEADS,
+                shape.headNorms() ? element * panelRows * (shape.attention() + shape.kvWidth()) : UNUSED);
         plan.add(Buffer.ATTENDED, element * panelRows * shape.paddedAttention());
         plan.add(Buffer.HIDDEN, element * panelRows * shape.paddedInner());
         plan.add(Buffer.BEST, 8L * rows * (shape.paddedVocabulary() / 64));
         plan.add(Buffer.LOGITS, 4L * rows * shape.paddedVocabulary());
         plan.add(Buffer.SEEN, 4L * rows * Math.ceilDiv(shape.spec().vocabularySize(), 32));
         // Where the sampling kernel penalises a row that it does not hold.
-        plan.add(Buffer.LOGIT_COPIES, sampling.held() ? 16 : 4L * rows * shape.paddedVocabulary());
+        plan.add(Buffer.LOGIT_COPIES, sampling.held() ? UNUSED : 4L * rows * shape.paddedVocabulary());
         plan.add(Buffer.EVEN_SAMPLED, 4L * rows);
         plan.add(Buffer.ODD_SAMPLED, 4L * rows);
         return plan;
     }
 
-    /** Rows that every activation buffer has room for. */
+    /** Rows that every activation buffer has room for, but {@link #normalized}. */
     int panelRows() {
         return panelRows;
+    }
+
+    /** Rows that {@link #normalized} has room for. */
+    int normalizedRows() {
+        return normalizedRows;
     }
 
     /** Inputs of steps with even numbers and of those with odd ones. */

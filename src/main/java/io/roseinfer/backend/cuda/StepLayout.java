@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cuda.launch.SampleStructs;
 
 /**
@@ -10,6 +11,14 @@ import io.roseinfer.backend.cuda.launch.SampleStructs;
 record StepLayout(int tokens, int rows, int samples) {
     /** Bytes of one sample's parameters on the device. */
     static final int REQUEST_BYTES = SampleStructs.Request.BYTES;
+
+    /** Bytes of the largest step's inputs: each row with a whole context of pages, and with penalties that look at all of it. */
+    static long mostBytes(RunnerLimits limits, int contextLength) {
+        int rows = limits.maxRows();
+        int pages = KvPages.of(limits.blockSize()).most(contextLength);
+        return new StepLayout(Math.max(limits.maxTokens(), rows), rows, rows)
+                .bytes(Math.multiplyExact(rows, pages), Math.multiplyExact(rows, contextLength));
+    }
 
     /** The step's number, which the tokens come back with. */
     long step() {

@@ -29,7 +29,7 @@ public final class SchedulerFlags {
             names = "--prefill-max-tokens",
             paramLabel = "<N>",
             converter = Ranges.Positive.class,
-            description = "Most prompt tokens computed per iteration (default: no limit).",
+            description = "Maximum prompt tokens per iteration (default: no limit).",
             showDefaultValue = Visibility.NEVER)
     private Optional<Integer> prefillMaxTokens = Optional.empty();
 
@@ -91,7 +91,7 @@ public final class SchedulerFlags {
     @Option(
             names = "--chunked-prefill",
             negatable = true,
-            description = "Let prompts share steps with decode, cut to --prefill-max-tokens.")
+            description = "Let prompts share steps with decode, cut to --prefill-max-tokens, at most 8192 a step.")
     private boolean chunkedPrefill;
 
     @Option(

@@ -1,22 +1,33 @@
 package io.roseinfer.backend.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.MemoryUse;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cuda.driver.DriverStatus;
+import io.roseinfer.backend.cuda.launch.KernelChoice;
 import io.roseinfer.backend.cuda.launch.SampleKernel;
+import io.roseinfer.backend.cuda.launch.TileTable;
 import io.roseinfer.backend.cuda.memory.DeviceMemory;
 import io.roseinfer.backend.cuda.memory.ElementType;
+import io.roseinfer.backend.cuda.memory.KvSizing;
 import io.roseinfer.backend.cuda.memory.ModelShape;
 import io.roseinfer.backend.cuda.memory.Shard;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.Families;
+import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StepBuffersTest {
     private static final long INPUT_BYTES = 12_345;
@@ -54,9 +65,9 @@ class StepBuffersTest {
     @ParameterizedTest
     @CsvSource({
         "gpt2, F16, 1, 1, true",
-        "gpt2, F32, 64, 512, true",
+        "gpt2, F32, 64, 512, false",
         "gpt2-medium, BF16, 300, 17, false",
-        "gpt2-xl, F16, 256, 2048, false"
+        "gpt2-xl, F16, 256, 2048, true"
     })
     void the_planned_bytes_are_those_that_the_device_is_asked_for_beside_the_pool(
             String model, ElementType type, int rows, int tokens, boolean hopper) {
@@ -64,7 +75,7 @@ class StepBuffersTest {
         ModelShape shape = ModelShape.of(spec, type, KvPrecision.AUTO, Shard.WHOLE);
         RunnerLimits limits = new RunnerLimits(rows, tokens, 16, 0);
         SampleKernel sampling = SampleKernel.of(spec.vocabularySize(), hopper);
-        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, INPUT_BYTES);
+        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, hopper, INPUT_BYTES);
         long promised = plan.bytes();
         StepBuffers buffers = plan.allocate(memory, POOL_BYTES);
         assertThat(account.bytes()).isEqualTo(promised + POOL_BYTES);
@@ -79,9 +90,74 @@ class StepBuffersTest {
         ModelShape shape =
                 ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.AUTO, Shard.WHOLE);
         SampleKernel sampling = SampleKernel.of(50257, true);
-        StepBuffers buffers = StepBuffers.plan(shape, new RunnerLimits(rows, tokens, 16, 0), sampling, INPUT_BYTES)
+        StepBuffers buffers = StepBuffers.plan(
+                        shape, new RunnerLimits(rows, tokens, 16, 0), sampling, true, INPUT_BYTES)
                 .allocate(memory, POOL_BYTES);
         assertThat(buffers.panelRows()).isEqualTo(panelRows);
         assertThat(account.sizes.get((int) buffers.x() - 1)).isEqualTo(4L * panelRows * 768);
+    }
+
+    /** A part of a row's moments is that of at least 64 columns; where GEMMs normalize, a kernel does it for sampled rows alone. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void norms_have_the_buffers_of_those_who_compute_them(boolean fused) {
+        ModelShape shape = llama8b();
+        StepBuffers buffers = StepBuffers.plan(
+                        shape, new RunnerLimits(16, 2056, 16, 0), SampleKernel.of(128_256, true), fused, INPUT_BYTES)
+                .allocate(memory, POOL_BYTES);
+        assertThat(account.sizes.get((int) buffers.moments() - 1)).isEqualTo(fused ? 8L * 2056 * (4096 / 64) : 16);
+        assertThat(account.sizes.get((int) buffers.xPanels() - 1)).isEqualTo(fused ? 2L * 2056 * 4096 : 16);
+        assertThat(buffers.normalizedRows()).isEqualTo(fused ? 16 : 2056);
+        assertThat(account.sizes.get((int) buffers.normalized() - 1)).isEqualTo(2L * buffers.normalizedRows() * 4096);
+    }
+
+    private static ModelShape llama8b() {
+        return ModelShape.of(
+                Families.shape("llama-3.1-8b").orElseThrow(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
+    }
+
+    /** Of a card of 24 GB, the weights, and half a gigabyte for the driver's context and the kernels, are taken. */
+    private static long freeBesideWeights(ModelShape shape) {
+        ModelSpec spec = shape.spec();
+        long weights = spec.layers() * shape.layerWeights() + 2L * spec.vocabularySize() * spec.width();
+        return 24_000_000_000L - (1L << 29) - 2 * weights;
+    }
+
+    private static KvGeometry poolBeside(ModelShape shape, SchedulerOptions scheduler, boolean hopper) {
+        RunnerLimits limits = EngineLimits.runnerLimits(
+                EngineOptions.defaults().withKvBlocks(0).withScheduler(scheduler), shape.spec());
+        KernelChoice kernels =
+                new KernelChoice(TileTable.load().of(shape.layerWeights(), shape.weights()), shape, 16, hopper, false);
+        long scratch = StepBuffers.plan(
+                        shape,
+                        limits,
+                        SampleKernel.of(shape.spec().vocabularySize(), hopper),
+                        kernels.fusesNorms(),
+                        StepLayout.mostBytes(limits, shape.spec().contextLength()))
+                .bytes();
+        return KvSizing.geometry(shape, limits, freeBesideWeights(shape), scratch, "device cuda:0");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void llama_8b_with_cut_prompts_has_room_for_32768_tokens_on_a_card_of_24_gb(boolean hopper) {
+        for (int budget : new int[] {2048, SchedulerOptions.UNLIMITED}) {
+            SchedulerOptions cut = SchedulerOptions.builder()
+                    .chunkedPrefill(true)
+                    .prefillMaxTokens(budget)
+                    .build();
+            assertThat(poolBeside(llama8b(), cut, hopper).blocks()).isGreaterThan(32_768 / 16);
+        }
+    }
+
+    @Test
+    void llama_8b_with_whole_prompts_is_refused_by_a_card_of_24_gb_with_the_flags_that_help() {
+        assertThatThrownBy(() -> poolBeside(llama8b(), SchedulerOptions.defaults(), true))
+                .isInstanceOf(InsufficientMemory.class)
+                .hasMessageContaining("scratch memory for steps of up to 131080 tokens takes")
+                .hasMessageContaining("--chunked-prefill")
+                .hasMessageContaining("--prefill-max-tokens")
+                .hasMessageContaining("--max-model-len")
+                .hasMessageNotContaining("--kv-blocks");
     }
 }

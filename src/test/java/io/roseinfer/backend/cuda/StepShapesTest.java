@@ -302,10 +302,12 @@ class StepShapesTest {
     void kv_blocks_follow_the_memory_that_is_left() {
         RunnerLimits limits = new RunnerLimits(64, 8192, 16, 0);
         long block = 12 * GPT2.layerBlockBytes(16);
-        assertThat(KvSizing.geometry(GPT2, limits, 1L << 40, "device").blocks()).isEqualTo(2 * 64 * 64);
-        assertThat(KvSizing.geometry(GPT2, limits, 1000 * block, "device").blocks())
+        assertThat(KvSizing.geometry(GPT2, limits, 1L << 40, 0, "device").blocks())
+                .isEqualTo(2 * 64 * 64);
+        assertThat(KvSizing.geometry(GPT2, limits, 1100 * block, 100 * block, "device")
+                        .blocks())
                 .isEqualTo(920);
-        assertThatThrownBy(() -> KvSizing.geometry(GPT2, limits, 60 * block, "device"))
+        assertThatThrownBy(() -> KvSizing.geometry(GPT2, limits, 60 * block, 0, "device"))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("64 KV blocks of 16 tokens need");
     }
@@ -316,9 +318,9 @@ class StepShapesTest {
                 Families.shape("llama-3.1-8b").orElseThrow(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         RunnerLimits limits = new RunnerLimits(64, 8192, 16, 0);
         long block = 32 * large.layerBlockBytes(16);
-        assertThat(KvSizing.geometry(large, limits, 1000 * block, "device").blocks())
+        assertThat(KvSizing.geometry(large, limits, 1000 * block, 0, "device").blocks())
                 .isEqualTo(920);
-        assertThatThrownBy(() -> KvSizing.geometry(large, limits, 130 * block, "device"))
+        assertThatThrownBy(() -> KvSizing.geometry(large, limits, 130 * block, 0, "device"))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("128 KV blocks of 16 tokens need");
     }

@@ -39,6 +39,11 @@ public record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boo
         return hasSpecialAttention() ? chosen : chosen.with(sharedAttention(rows, singles));
     }
 
+    /** Returns whether the GEMMs of every step apply the norms of a block themselves, so that no kernel writes normalized tokens. */
+    public boolean fusesNorms() {
+        return hopper && shape.type() != ElementType.F32 && shape.fusesNorm();
+    }
+
     private Attention sharedAttention(int rows, int singles) {
         if (batchInvariant || !SharedAttention.takes(shape)) {
             return Attention.GENERIC;
