@@ -54,6 +54,7 @@ final class CudaModelRunner implements ModelRunner {
         this.kernels = kernels;
         this.wait = new StepWait(
                 clock,
+                on.budget(),
                 () -> Driver.query(on.stream().handle()),
                 (code, what) -> on.stream().check(code, what));
         this.packer =
@@ -229,9 +230,9 @@ final class CudaModelRunner implements ModelRunner {
         StepInputs in = Objects.requireNonNull(place.inputs);
         StepOutputs out = Objects.requireNonNull(place.outputs);
         if (place.tellsByMail()) {
-            wait.forMail(place.mailbox, place.mails, place.number);
+            wait.forMail(place.mailbox, place.mails, place.number, in);
         } else {
-            wait.forEvent(place.ended, place.number);
+            wait.forEvent(place.ended, place.number, in);
         }
         for (int sample = 0; sample < in.samples(); sample++) {
             collect(place, sample, in.sampling(sample).params().logprobs(), out);

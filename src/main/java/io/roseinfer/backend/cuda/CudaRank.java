@@ -21,6 +21,7 @@ record CudaRank(
         Device device,
         ModelShape shape,
         RunnerLimits limits,
+        StepBudget budget,
         KvGeometry kv,
         DeviceWeights weights,
         StepBuffers buffers,

@@ -142,7 +142,8 @@ final class RunnerLoader {
         ForwardPass forward =
                 new ForwardPass(shape, packed, buffers, launcher, sampling, multiprocessors, pages.of(kv), places);
         CudaRank.Device held = new CudaRank.Device(context, modules, memory, host, stream, launcher, releases);
-        return new CudaRank(held, shape, limits, kv, packed, buffers, forward, places);
+        StepBudget budget = StepBudget.of(shape, multiprocessors);
+        return new CudaRank(held, shape, limits, budget, kv, packed, buffers, forward, places);
     }
 
     private void zero(long address, long bytes) {

@@ -1,7 +1,9 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.cuda.driver.DriverStatus;
 import io.roseinfer.base.Clock;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 
 /** Waits for a step of the device without a pause, and asks the driver now and then whether the device still works. */
@@ -15,18 +17,18 @@ final class StepWait {
     /** Looks at the mailbox between two questions to the driver. */
     private static final int SPINS_PER_QUERY = 1 << 14;
 
-    /** Longest a step may take: the largest takes well under a second. */
-    static final long LIMIT_NANOS = 60_000_000_000L;
-
     private final Clock clock;
+    private final StepBudget budget;
     private final IntSupplier stream;
     private final CodeCheck check;
 
     /**
+     * @param budget the longest a step may take
      * @param stream asks the driver whether the stream is idle
      */
-    StepWait(Clock clock, IntSupplier stream, CodeCheck check) {
+    StepWait(Clock clock, StepBudget budget, IntSupplier stream, CodeCheck check) {
         this.clock = clock;
+        this.budget = budget;
         this.stream = stream;
         this.check = check;
     }
@@ -35,15 +37,15 @@ final class StepWait {
      * Waits for every word of a step, those of empty rows too: with the last of them the step has read its inputs, and its place
      * may be used again. A stream that is idle while a word is missing will never bring it.
      */
-    void forMail(Mailbox mailbox, int mails, int step) {
+    void forMail(Mailbox mailbox, int mails, int step, StepInputs inputs) {
         long start = clock.nanos();
         for (int sample = mails - 1; sample >= 0; sample--) {
             for (int spins = 1; !mailbox.has(sample, step); spins++) {
                 Thread.onSpinWait();
                 if (spins % SPINS_PER_QUERY == 0
-                        && isDone(step, start, stream.getAsInt())
+                        && isDone(step, inputs, start, stream.getAsInt())
                         && !mailbox.has(sample, step)) {
-                    check.check(DriverStatus.NO_TOKENS, waitingFor(step));
+                    check.check(DriverStatus.NO_TOKENS, "waiting for step " + step);
                 }
             }
         }
@@ -54,26 +56,38 @@ final class StepWait {
      *
      * @param event asks the driver whether it is over
      */
-    void forEvent(IntSupplier event, int step) {
+    void forEvent(IntSupplier event, int step, StepInputs inputs) {
         long start = clock.nanos();
-        while (!isDone(step, start, event.getAsInt())) {
+        while (!isDone(step, inputs, start, event.getAsInt())) {
             Thread.onSpinWait();
         }
     }
 
-    /** Whether the driver's answer says that the work is done; throws if the device has failed or been silent for too long. */
-    private boolean isDone(int step, long startNanos, int code) {
-        if (code != DriverStatus.NOT_READY) {
-            check.check(code, waitingFor(step));
-            return true;
+    /** Waits for the stream to become idle, at most a minute: a device that has let a step's time pass may never be. */
+    boolean isIdleSoon() {
+        long start = clock.nanos();
+        while (stream.getAsInt() == DriverStatus.NOT_READY) {
+            if (clock.nanos() - start > StepBudget.LEAST_NANOS) {
+                return false;
+            }
+            Thread.onSpinWait();
         }
-        if (clock.nanos() - startNanos > LIMIT_NANOS) {
-            check.check(DriverStatus.LAUNCH_TIMEOUT, waitingFor(step));
-        }
-        return false;
+        return true;
     }
 
-    private static String waitingFor(int step) {
-        return "waiting for step " + step;
+    /** Whether the driver's answer says that the work is done; throws if the device has failed or been silent for too long. */
+    private boolean isDone(int step, StepInputs inputs, long startNanos, int code) {
+        if (code != DriverStatus.NOT_READY) {
+            check.check(code, "waiting for step " + step);
+            return true;
+        }
+        long nanos = clock.nanos() - startNanos;
+        if (nanos > StepBudget.LEAST_NANOS && nanos > budget.nanos(inputs)) {
+            check.check(
+                    DriverStatus.STEP_TIMEOUT,
+                    "waiting " + TimeUnit.NANOSECONDS.toSeconds(nanos) + " s for step " + step + ", of " + inputs.rows()
+                            + " rows and " + inputs.tokens() + " tokens");
+        }
+        return false;
     }
 }

@@ -50,6 +50,11 @@ public final class CudaStream {
         return failure == DriverStatus.OUT_OF_MEMORY;
     }
 
+    /** Whether the first failure was that a step took longer than it may, so that the device may hang. */
+    public boolean isLate() {
+        return failure == DriverStatus.STEP_TIMEOUT;
+    }
+
     /** Throws if a call failed, now or before. */
     public void check(int code, String what) {
         if (usable() && code != DriverStatus.SUCCESS) {

@@ -13,10 +13,12 @@ public final class DriverStatus {
     static final int NO_DEVICE = 100;
     public static final int NOT_FOUND = 500;
     public static final int NOT_READY = 600;
-    public static final int LAUNCH_TIMEOUT = 702;
 
     /** A step has ended and a word of its mailbox never came: not a code of the driver's. */
     public static final int NO_TOKENS = -1;
+
+    /** A step has not ended within its time: not a code of the driver's either, whose context may be well. */
+    public static final int STEP_TIMEOUT = -2;
 
     /** The remedy for a device without free memory. */
     public static final String MEMORY_ADVICE =
@@ -35,6 +37,11 @@ public final class DriverStatus {
 
     private static final Map<Integer, Meaning> MEANINGS = Map.ofEntries(
             Map.entry(NO_TOKENS, new Meaning("the step ended without its tokens", "")),
+            Map.entry(
+                    STEP_TIMEOUT,
+                    new Meaning(
+                            "the device is still busy: it hangs, or another process keeps it busy (see nvidia-smi)",
+                            "")),
             Map.entry(1, new Meaning("invalid value", "")),
             Map.entry(OUT_OF_MEMORY, new Meaning("out of device memory", "")),
             Map.entry(3, new Meaning("driver not initialized", "")),
@@ -78,7 +85,7 @@ public final class DriverStatus {
                             "named symbol not found", "the kernels are not those of this build; rebuild roseinfer")),
             Map.entry(700, new Meaning("illegal address", "")),
             Map.entry(701, new Meaning("launch out of resources", "")),
-            Map.entry(LAUNCH_TIMEOUT, new Meaning("launch timed out", "")),
+            Map.entry(702, new Meaning("launch timed out", "")),
             Map.entry(710, new Meaning("assertion in a kernel", "")),
             Map.entry(714, new Meaning("hardware stack error", "")),
             Map.entry(715, new Meaning("illegal instruction", "")),

@@ -32,7 +32,23 @@ class DriverStatusTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 46, 100, 201, 304, 400, 600, 701, 704, 800, 801})
+    @ValueSource(
+            ints = {
+                DriverStatus.STEP_TIMEOUT,
+                DriverStatus.NO_TOKENS,
+                1,
+                2,
+                46,
+                100,
+                201,
+                304,
+                400,
+                600,
+                701,
+                704,
+                800,
+                801
+            })
     void failure_that_leaves_the_context_well_asks_for_no_new_process(int code) {
         assertThat(DriverStatus.breaksContext(code)).isFalse();
         assertThat(CudaStream.failure("device cuda:0", "launching", code, new LaunchLog())
