@@ -12,6 +12,7 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
+import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -31,6 +32,23 @@ class BatchInvarianceTest {
     private static final int REQUESTS = 80;
     private static final int NEW_TOKENS = 40;
 
+    /** Heads with keys of their own, and heads that share them. */
+    private enum Model {
+        GPT2_FP16("gpt2", 12, Precision.FP16),
+        GPT2_BF16("gpt2", 12, Precision.BF16),
+        SMOLLM2_BF16("smollm2-135m", 6, Precision.BF16);
+
+        private final String shape;
+        private final int layers;
+        private final Precision precision;
+
+        Model(String shape, int layers, Precision precision) {
+            this.shape = shape;
+            this.layers = layers;
+            this.precision = precision;
+        }
+    }
+
     /** What a request yields, to the bit. */
     private record Yield(List<Integer> ids, List<Integer> logprobBits) {
         static Yield of(Completion completion) {
@@ -48,7 +66,7 @@ class BatchInvarianceTest {
         for (int request = 0; request < REQUESTS; request++) {
             int[] prompt = new int[1 + (request * 37 + request % 3) % 210];
             for (int i = 0; i < prompt.length; i++) {
-                prompt[i] = (int) (SplitMix64.uniform(SEED + (i < 40 ? request % 9 : request), i) * 50_000);
+                prompt[i] = (int) (SplitMix64.uniform(SEED + (i < 40 ? request % 9 : request), i) * 49_000);
             }
             requests.add(GenerationRequest.ofTokens(prompt)
                     .withMaxNewTokens(NEW_TOKENS)
@@ -58,15 +76,19 @@ class BatchInvarianceTest {
         return requests;
     }
 
-    private static List<Yield> run(Precision precision, EngineOptions options, Function<Engine, List<Yield>> use) {
-        CudaOptions cuda = CudaOptions.defaults().withPrecision(precision).withBatchInvariant(true);
-        try (ModelFiles files = ModelFiles.random("gpt2", 0);
+    private static List<Yield> run(Model model, EngineOptions options, Function<Engine, List<Yield>> use) {
+        CudaOptions cuda = CudaOptions.defaults().withPrecision(model.precision).withBatchInvariant(true);
+        try (ModelFiles files = ModelFiles.random(model.shape, 0);
                 CudaBackend backend = CudaBackend.open(cuda, Clock.system());
-                ModelRunner runner =
-                        backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
+                ModelRunner runner = load(backend, files, model.layers, options);
                 Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system())) {
             return use.apply(engine);
         }
+    }
+
+    private static ModelRunner load(CudaBackend backend, ModelFiles files, int layers, EngineOptions options) {
+        ModelSpec spec = files.spec().withLayers(layers);
+        return backend.load(spec, files.weights().withLayers(layers), EngineLimits.runnerLimits(options, spec));
     }
 
     private static EngineOptions options(SchedulerOptions.Builder scheduler) {
@@ -84,16 +106,14 @@ class BatchInvarianceTest {
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = Precision.class,
-            names = {"FP16", "BF16"})
-    void bits_are_those_of_the_request_alone_in_any_mix(Precision precision) {
+    @EnumSource(Model.class)
+    void bits_are_those_of_the_request_alone_in_any_mix(Model model) {
         SamplingParams reported = SamplingParams.greedy().withLogprobs(0);
         EngineOptions plain = options(SchedulerOptions.builder().prefixCache(false));
-        List<Yield> wanted = run(precision, plain, engine -> alone(engine, reported));
+        List<Yield> wanted = run(model, plain, engine -> alone(engine, reported));
 
         EngineOptions whole = options(SchedulerOptions.builder().maxBatchSize(REQUESTS));
-        assertThat(run(precision, whole, engine -> together(engine, reported)))
+        assertThat(run(model, whole, engine -> together(engine, reported)))
                 .as("in steps of up to %d rows, prompts whole", REQUESTS)
                 .isEqualTo(wanted);
 
@@ -102,13 +122,13 @@ class BatchInvarianceTest {
                 .chunkedPrefill(true)
                 .prefillMaxTokens(61)
                 .prefixCache(false));
-        assertThat(run(precision, chunked, engine -> together(engine, reported)))
+        assertThat(run(model, chunked, engine -> together(engine, reported)))
                 .as("prompts in chunks beside generated tokens")
                 .isEqualTo(wanted);
 
         EngineOptions scarce =
                 options(SchedulerOptions.builder().maxBatchSize(24)).withKvBlocks(40);
-        assertThat(run(precision, scarce, engine -> {
+        assertThat(run(model, scarce, engine -> {
                     List<Yield> yields = together(engine, reported);
                     assertThat(engine.stats().preemptions()).isPositive();
                     return yields;
@@ -119,14 +139,12 @@ class BatchInvarianceTest {
 
     /** Without log-probabilities decode steps are replayed graphs, with padding rows in them. */
     @ParameterizedTest
-    @EnumSource(
-            value = Precision.class,
-            names = {"FP16", "BF16"})
-    void graphs_give_the_tokens_of_the_request_alone(Precision precision) {
+    @EnumSource(Model.class)
+    void graphs_give_the_tokens_of_the_request_alone(Model model) {
         EngineOptions plain = options(SchedulerOptions.builder().prefixCache(false));
         List<List<Integer>> wanted =
                 run(
-                                precision,
+                                model,
                                 plain,
                                 engine -> alone(engine, SamplingParams.greedy().withLogprobs(0)))
                         .stream()
@@ -134,7 +152,7 @@ class BatchInvarianceTest {
                         .toList();
         EngineOptions mixed =
                 options(SchedulerOptions.builder().maxBatchSize(70).prefillMaxBatchSize(11));
-        List<List<Integer>> seen = run(precision, mixed, engine -> together(engine, SamplingParams.greedy())).stream()
+        List<List<Integer>> seen = run(model, mixed, engine -> together(engine, SamplingParams.greedy())).stream()
                 .map(Yield::ids)
                 .toList();
         assertThat(seen).isEqualTo(wanted);

@@ -131,10 +131,6 @@ class StepShapesTest {
                         .of(100, 3, 3, 2)
                         .attention())
                 .isEqualTo(Attention.PREFILL);
-        assertThat(new KernelChoice(PLANS, GPT2, 16, false, false)
-                        .of(64, 64, 64, 64)
-                        .attention())
-                .isEqualTo(Attention.GENERIC);
         ModelShape floats = ModelShape.of(GPT2.spec(), ElementType.F32, KvPrecision.AUTO, Shard.WHOLE);
         assertThat(new KernelChoice(PLANS, floats, 16, true, false)
                         .of(64, 64, 64, 64)
@@ -142,6 +138,33 @@ class StepShapesTest {
                         .qkv()
                         .generic())
                 .isTrue();
+    }
+
+    /** One kernel for all rows of all steps: prompts, decode rows, and both, as in nearly every step of cut prompts under load. */
+    @ParameterizedTest
+    @CsvSource({
+        "BF16, 32, 64, PREFILL",
+        "BF16, 8, 64, SHARED_PREFILL",
+        "F16, 8, 128, SHARED_PREFILL",
+        "BF16, 2, 32, GENERIC",
+        "F32, 8, 64, GENERIC"
+    })
+    void other_gpus_attend_by_one_kernel_in_every_step(
+            ElementType type, int kvHeads, int headSize, Attention expected) {
+        ModelShape shape = ModelShape.of(gated(32, kvHeads, headSize).build(), type, KvPrecision.AUTO, Shard.WHOLE);
+        KernelChoice choice = new KernelChoice(PLANS, shape, 16, false, false);
+        for (int singles : new int[] {0, 1, 8}) {
+            assertThat(choice.of(2048 + singles, 1 + singles, 1 + singles, singles)
+                            .attention())
+                    .as("%d decode rows beside a prompt", singles)
+                    .isEqualTo(expected);
+        }
+        assertThat(choice.of(8, 8, 8, 8).attention()).as("decode rows alone").isEqualTo(expected);
+        assertThat(new KernelChoice(PLANS, shape, 16, false, true)
+                        .of(2056, 9, 9, 8)
+                        .attention())
+                .as("with the same bits for every batch")
+                .isEqualTo(expected);
     }
 
     @ParameterizedTest
@@ -564,11 +587,12 @@ class StepShapesTest {
     }
 
     @Test
-    void attention_of_shared_key_heads_is_generic_if_bits_are_to_be_the_same_for_every_batch() {
+    void attention_of_shared_key_heads_is_by_one_kernel_if_bits_are_to_be_the_same_for_every_batch() {
         ModelShape shared = ModelShape.of(gated(4, 2, 64).build(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
         KernelChoice choice = new KernelChoice(PLANS, shared, 16, true, true);
-        assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.GENERIC);
-        assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.GENERIC);
+        assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.SHARED_PREFILL);
+        assertThat(choice.of(100, 20, 20, 19).attention()).isEqualTo(Attention.SHARED_PREFILL);
+        assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.SHARED_PREFILL);
     }
 
     @ParameterizedTest

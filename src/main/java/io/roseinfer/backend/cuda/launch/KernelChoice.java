@@ -10,7 +10,7 @@ import java.util.Set;
  * Chooses the kernels of a step from what the model, the device and the step are.
  *
  * <p>The kernels differ from each other in the order they add in. Where results must not depend on the batch, every step runs
- * those of one order: on Hopper {@link StepKernels#invariant}, elsewhere the generic ones.
+ * those of one order: on Hopper {@link StepKernels#invariant}, elsewhere the generic GEMMs and one attention kernel.
  *
  * @param plans the tiles on Hopper
  * @param blockSize tokens of a KV block as the kernels see it
@@ -28,11 +28,7 @@ public record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boo
      */
     public StepKernels of(int tokens, int rows, int samples, int singles) {
         if (shape.type() == ElementType.F32 || !hopper) {
-            boolean prefill = !batchInvariant && singles == 0;
-            return StepKernels.generic(
-                    prefill && hasSpecialAttention()
-                            ? Attention.PREFILL
-                            : prefill && SharedAttention.takes(shape) ? Attention.SHARED_PREFILL : Attention.GENERIC);
+            return StepKernels.generic(attentionAnywhere());
         }
         StepKernels chosen =
                 onHopper(tokens, rows, samples, singles).normalising(shape.fusesNorm(), shape.fusesHeadNorm());
@@ -44,11 +40,22 @@ public record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boo
         return hopper && shape.type() != ElementType.F32 && shape.fusesNorm();
     }
 
+    /**
+     * The kernels of prompts for every row, if they know the model's heads: they give a token the same bits in every step, and are
+     * faster than the generic kernel for rows of one token too, since that walks each context key by key.
+     */
+    private Attention attentionAnywhere() {
+        if (hasSpecialAttention()) {
+            return Attention.PREFILL;
+        }
+        return SharedAttention.takes(shape) ? Attention.SHARED_PREFILL : Attention.GENERIC;
+    }
+
     private Attention sharedAttention(int rows, int singles) {
-        if (batchInvariant || !SharedAttention.takes(shape)) {
+        if (!SharedAttention.takes(shape)) {
             return Attention.GENERIC;
         }
-        if (singles == 0 || blockSize != BLOCK_SIZE) {
+        if (batchInvariant || singles == 0 || blockSize != BLOCK_SIZE) {
             return Attention.SHARED_PREFILL;
         }
         return singles == rows ? Attention.SHARED : Attention.SHARED_MIXED;
