@@ -40,6 +40,7 @@ final class KernelChains {
 
     KernelChains(CudaModelRunner runner, int rows) {
         this.on = runner.rank();
+        long unused = on.context().enter();
         this.rows = rows;
         this.timer = new DeviceTimer(on.stream());
         on.stream().check(Driver.allocate(flushed, 2 * FLUSH_BYTES), "allocating what flushes the cache");

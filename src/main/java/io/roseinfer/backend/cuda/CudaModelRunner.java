@@ -149,7 +149,15 @@ final class CudaModelRunner implements ModelRunner {
     public void submit(StepInputs inputs, StepOutputs outputs) {
         Check.that(!closed, "a step was submitted to a closed runner");
         Check.that(submitted - awaited < IN_FLIGHT, "a step was submitted while two are in flight");
-        on.context().enter();
+        long context = on.context().enter();
+        try {
+            start(inputs, outputs);
+        } finally {
+            on.context().leave(context);
+        }
+    }
+
+    private void start(StepInputs inputs, StepOutputs outputs) {
         on.stream().requireUsable();
         check.check(inputs, samplesBefore);
         samplesBefore = inputs.samples();
@@ -220,8 +228,12 @@ final class CudaModelRunner implements ModelRunner {
         Check.that(submitted > awaited, "no step was submitted");
         PendingStep place = on.places().get((int) (awaited % IN_FLIGHT));
         awaited++;
-        on.context().enter();
-        finish(place);
+        long context = on.context().enter();
+        try {
+            finish(place);
+        } finally {
+            on.context().leave(context);
+        }
         place.inputs = null;
         place.outputs = null;
     }
@@ -270,7 +282,7 @@ final class CudaModelRunner implements ModelRunner {
     /** The logits of a sample of the step awaited last, in which somebody drew or asked for a report. For holding devices together. */
     float[] logits(int sample) {
         Check.that(submitted == awaited, "logits are read while a step is in flight");
-        on.context().enter();
+        long unused = on.context().enter();
         float[] logits = new float[spec().vocabularySize()];
         try (Arena reading = Arena.ofConfined()) {
             MemorySegment row = reading.allocate(4L * logits.length, 64);
@@ -288,7 +300,7 @@ final class CudaModelRunner implements ModelRunner {
      */
     void poison(int block) {
         Check.index(block, on.kv().blocks(), "block");
-        on.context().enter();
+        long unused = on.context().enter();
         long layerBlock = on.shape().layerBlockBytes(on.kv().blockSize());
         for (int layer = 0; layer < spec().layers(); layer++) {
             on.stream()
@@ -318,9 +330,13 @@ final class CudaModelRunner implements ModelRunner {
             return;
         }
         boolean worked = on.stream().usable();
-        on.context().enter();
-        if (on.stream().drain()) {
-            on.releases().close();
+        long context = on.context().enter();
+        try {
+            if ((!on.stream().isLate() || wait.isIdleSoon()) && on.stream().drain()) {
+                on.releases().close();
+            }
+        } finally {
+            on.context().leaveForGood(context);
         }
         if (worked) {
             on.stream().requireUsable();

@@ -93,8 +93,18 @@ final class RunnerLoader {
         this.host = releases.add(new HostMemory(HostMemory.DRIVER), HostMemory::close);
     }
 
-    /** Loads, or leaves the device as it was. */
+    /** Loads, or leaves the device as it was; the calling thread keeps the context that it has. */
     static CudaModelRunner load(
+            ModelSpec spec, Weights weights, RunnerLimits limits, CudaOptions options, Clock clock, Target target) {
+        long context = DeviceContext.current();
+        try {
+            return loaded(spec, weights, limits, options, clock, target);
+        } finally {
+            DeviceContext.restore(context);
+        }
+    }
+
+    private static CudaModelRunner loaded(
             ModelSpec spec, Weights weights, RunnerLimits limits, CudaOptions options, Clock clock, Target target) {
         RunnerLoader loader = open(spec, weights, limits, options, target);
         try {

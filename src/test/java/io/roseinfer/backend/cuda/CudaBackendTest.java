@@ -37,7 +37,7 @@ class CudaBackendTest {
             assertThat(runner.memory())
                     .extracting(MemoryUse::name)
                     .contains("KV pool", "token embedding", "activations");
-            return Driver.freeBytes();
+            return CudaProbe.freeBytes();
         }
     }
 

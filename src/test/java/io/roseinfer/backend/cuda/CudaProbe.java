@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.ModelRunner;
+import io.roseinfer.backend.cuda.driver.DeviceContext;
 import io.roseinfer.backend.cuda.driver.Driver;
 
 /** Looks into a CUDA runner for tests in other packages, with what its own package can see. */
@@ -17,8 +18,15 @@ public final class CudaProbe {
         ((CudaModelRunner) runner).poison(block);
     }
 
-    /** Device memory that no process holds, in bytes; a runner is loaded on this thread. */
+    /** Memory of the first device that no process holds, in bytes. */
     public static long freeBytes() {
-        return Driver.freeBytes();
+        long before = DeviceContext.current();
+        DeviceContext context = DeviceContext.open(0);
+        try {
+            return Driver.freeBytes();
+        } finally {
+            DeviceContext.restore(before);
+            context.close();
+        }
     }
 }

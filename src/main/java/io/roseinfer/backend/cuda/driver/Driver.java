@@ -2,6 +2,7 @@ package io.roseinfer.backend.cuda.driver;
 
 import static org.bytedeco.cuda.global.cudart.*;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,18 +95,34 @@ public final class Driver {
         return value[0];
     }
 
-    static CUctx_st retainContext(int index) {
+    static long retainContext(int index) {
         CUctx_st context = new CUctx_st();
         require(cuDevicePrimaryCtxRetain(context, handle(index)), "opening device " + index);
-        return context;
+        return context.address();
     }
 
     static void releaseContext(int index) {
         cuDevicePrimaryCtxRelease(handle(index));
     }
 
-    static int makeCurrent(CUctx_st context) {
-        return cuCtxSetCurrent(context);
+    /** The calling thread's context; an object serves one thread at a time, and allocates nothing for the context it bound last. */
+    static final class ContextBinding implements DeviceContext.Binding {
+        private final CUctx_st seen = new CUctx_st();
+        private CUctx_st bound = new CUctx_st();
+
+        @Override
+        public long current() {
+            require(cuCtxGetCurrent(seen), "asking for the current context");
+            return seen.address();
+        }
+
+        @Override
+        public int bind(long context) {
+            if (bound.address() != context) {
+                bound = new CUctx_st(new Address(MemorySegment.ofAddress(context)));
+            }
+            return cuCtxSetCurrent(bound);
+        }
     }
 
     /** Free device memory in bytes. */

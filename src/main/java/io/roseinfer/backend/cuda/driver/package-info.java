@@ -3,8 +3,9 @@
  * {@link io.roseinfer.backend.cuda.driver.Driver} is the one class that calls the presets, and it is reached only through
  * {@link io.roseinfer.backend.cuda.driver.CudaLibrary}, so that a machine without a driver never loads them.
  *
- * <p>A context belongs to a thread of the operating system: a virtual thread makes it its own at every step, and loads and closes a
- * model through {@link io.roseinfer.backend.cuda.driver.PlatformThreads}.
+ * <p>A context belongs to a thread of the operating system: a thread makes it its own for a step
+ * ({@link io.roseinfer.backend.cuda.driver.DeviceContext}), and a virtual one loads and closes a model through
+ * {@link io.roseinfer.backend.cuda.driver.PlatformThreads}.
  *
  * <p>Nothing here knows of kernels or models.
  */
