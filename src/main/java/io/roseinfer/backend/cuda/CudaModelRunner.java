@@ -76,13 +76,13 @@ final class CudaModelRunner implements ModelRunner {
                     capture(promptGraphs, nothing, new StepLayout(size, 1, 1), choice);
                 }
             }
-            loadKernels(nothing);
+            prepareKernels(nothing);
         }
         on.stream().synchronize();
     }
 
-    /** Runs the kernels of every size of prompt over an empty row: the driver loads a kernel when it is first launched. */
-    private void loadKernels(StepInputs nothing) {
+    /** Runs the kernels of every size of prompt over an empty row: each is granted its shared memory when it is first launched. */
+    private void prepareKernels(StepInputs nothing) {
         PendingStep place = on.places().getFirst();
         StepLayout layout = new StepLayout(1, 1, 1);
         for (StepKernels chosen : kernels.ofPrompts(on.limits().maxTokens())) {

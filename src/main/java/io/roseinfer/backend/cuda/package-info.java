@@ -7,9 +7,8 @@
  * needs none of them. This package puts them together: it loads a model, packs a step's inputs, runs the forward pass, by
  * launches or by a captured graph, and waits for its tokens.
  *
- * <p>Device memory is allocated while a model is loaded and never afterwards;
- * {@link io.roseinfer.backend.cuda.driver.DriverEnvironment} makes the driver keep to that too. One thread uses a runner; steps go
- * through one stream, and the inputs of the next go up through another meanwhile.
+ * <p>Device memory is allocated while a model is loaded and never afterwards; kernels are brought onto the device then, too. One
+ * thread uses a runner; steps go through one stream, and the inputs of the next go up through another meanwhile.
  *
  * <p>Everything that belongs to one device is in a {@link io.roseinfer.backend.cuda.CudaRank}, which knows its
  * {@link io.roseinfer.backend.cuda.memory.Shard} of the model; today there is one, and it has all of the model.

@@ -24,7 +24,6 @@ public record CudaSystem(String driverVersion, String runtimeVersion, List<CudaD
      */
     public static CudaSystem find() {
         CudaLibrary.instance().require();
-        DriverEnvironment.loadKernelsEagerly();
         Driver.initialize();
         int driver = Driver.version();
         requireRecent(driver);

@@ -175,6 +175,11 @@ public final class Driver {
         return cuModuleGetFunction(function, module, name);
     }
 
+    /** Brings a kernel onto the device, which the driver by default does when it is first launched. */
+    public static int load(CUfunc_st function) {
+        return cuFuncLoad(function);
+    }
+
     /** The sizes in bytes of a kernel's arguments, in order; nothing if the driver does not tell. */
     public static Optional<List<Integer>> argumentSizes(CUfunc_st function) {
         List<Integer> sizes = new ArrayList<>();

@@ -44,6 +44,7 @@ public final class KernelModules {
             images.of(target).stream()
                     .filter(file -> needed(file.module(), type))
                     .forEach(file -> loaded.require(file, images, system));
+            images.kernels(target).forEach(loaded::load);
             return loaded;
         } catch (Throwable e) {
             loaded.close();
@@ -94,19 +95,31 @@ public final class KernelModules {
 
     /** The kernel of this name. */
     public Kernel kernel(String name) {
-        return kernels.computeIfAbsent(name, this::find);
+        Kernel kernel = kernels.get(name);
+        if (kernel == null) {
+            throw DriverStatus.unavailable("looking for kernel " + name, DriverStatus.NOT_FOUND);
+        }
+        return kernel;
     }
 
-    private Kernel find(String name) {
+    /**
+     * Brings a kernel onto the device, if a loaded module has it: left to the driver, that happens at its first launch, where it
+     * would delay a step and take memory while others are served.
+     */
+    private void load(String name) {
         CUfunc_st function = new CUfunc_st();
         for (CUmod_st module : modules) {
             if (Driver.function(function, module, name) == DriverStatus.SUCCESS) {
+                int code = Driver.load(function);
+                if (code != DriverStatus.SUCCESS) {
+                    throw DriverStatus.refusal("loading kernel " + name, code);
+                }
                 Signature signature = signatures.of(name);
                 Driver.argumentSizes(function).ifPresent(signature::requireSizes);
-                return new Kernel(signature, function);
+                kernels.put(name, new Kernel(signature, function));
+                return;
             }
         }
-        throw DriverStatus.unavailable("looking for kernel " + name, DriverStatus.NOT_FOUND);
     }
 
     public void close() {
