@@ -12,9 +12,12 @@ import java.util.Optional;
 public final class CudaLibrary {
     private static final String PRESETS = "org.bytedeco.cuda.global.cudart";
 
+    /** Most bytes that the process may have in memory when JavaCPP allocates; 0 is no limit. */
+    private static final String MEMORY_LIMIT = "org.bytedeco.javacpp.maxPhysicalBytes";
+
     private static final String DRIVER = "libcuda.so.1";
 
-    private static final CudaLibrary INSTANCE = new CudaLibrary(() -> Class.forName(PRESETS));
+    private static final CudaLibrary INSTANCE = new CudaLibrary(CudaLibrary::loadPresets);
 
     /** Loads the libraries, or throws why not. */
     @FunctionalInterface
@@ -25,6 +28,17 @@ public final class CudaLibrary {
     private final Loading loading;
     private boolean attempted;
     private Optional<BackendUnavailable> refusal = Optional.empty();
+
+    /**
+     * Loads the presets. JavaCPP, below them, refuses to allocate while the process has more than four times its heap in memory,
+     * unless a property of its says otherwise when it is loaded. Weights and KV blocks lie outside of the heap.
+     */
+    static void loadPresets() throws ClassNotFoundException {
+        if (System.getProperty(MEMORY_LIMIT) == null) {
+            System.setProperty(MEMORY_LIMIT, "0");
+        }
+        Class<?> unused = Class.forName(PRESETS);
+    }
 
     CudaLibrary(Loading loading) {
         this.loading = loading;

@@ -3,9 +3,16 @@ package io.roseinfer.backend.cuda.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.roseinfer.FreshJvm;
 import io.roseinfer.base.RoseException.BackendUnavailable;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import org.bytedeco.javacpp.Loader;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.javacpp.SizeTPointer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,6 +40,30 @@ class CudaLibraryTest {
         assertThat(refusal.getMessage()).startsWith("device cuda: " + what).contains(library, advice, "--device cpu");
         assertThat(refusal.getMessage().lines()).hasSize(1);
         assertThat(refusal.exitCode()).isEqualTo(4);
+    }
+
+    /** JavaCPP's own limit, four heaps in memory, is passed by the weights of any model worth a GPU. */
+    @Test
+    void memory_outside_of_the_heap_does_not_keep_the_presets_from_allocating() throws IOException {
+        assertThat(FreshJvm.run(FullMemory.class, List.of("-Xmx64m"))).containsExactly("allocated");
+    }
+
+    static final class FullMemory {
+        private FullMemory() {}
+
+        /** Fills six heaps of memory, tries to load the presets, which needs a driver, and allocates as they do. */
+        public static void main(String[] args) throws ClassNotFoundException {
+            MemorySegment filled = Arena.global().allocate(384L << 20);
+            filled.fill((byte) 1);
+            try {
+                CudaLibrary.loadPresets();
+            } catch (LinkageError withoutADriver) {
+                Loader.load(Pointer.class);
+            }
+            try (SizeTPointer allocated = new SizeTPointer(1)) {
+                System.out.println(allocated.isNull() ? "not allocated" : "allocated");
+            }
+        }
     }
 
     @Test
