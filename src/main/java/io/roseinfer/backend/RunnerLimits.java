@@ -5,17 +5,23 @@ import io.roseinfer.base.RoseException.BadInput;
 /**
  * The largest step a runner must be able to run, fixed at load.
  *
- * @param maxRows most rows (sequences) in one step
+ * @param maxRows maximum rows (sequences) per step
+ * @param decodeRows maximum rows of a step in which every row decodes; a device may prepare for steps of up to this many
  * @param maxTokens most tokens in one step, all rows together
  * @param blockSize tokens per KV block
  * @param kvBlocks blocks in the KV pool; 0 lets the backend choose from the memory there is
  */
-public record RunnerLimits(int maxRows, int maxTokens, int blockSize, int kvBlocks) {
+public record RunnerLimits(int maxRows, int decodeRows, int maxTokens, int blockSize, int kvBlocks) {
     /** Most tokens in a KV block. */
     public static final int MAX_BLOCK_SIZE = 1024;
 
     public RunnerLimits {
         require(maxRows >= 1, "rows per step", maxRows, "at least 1");
+        require(
+                decodeRows >= 1 && decodeRows <= maxRows,
+                "decode rows per step",
+                decodeRows,
+                "1 to " + maxRows + ", the rows per step");
         require(maxTokens >= 1, "tokens per step", maxTokens, "at least 1");
         require(
                 blockSize >= 1 && blockSize <= MAX_BLOCK_SIZE,
@@ -23,6 +29,11 @@ public record RunnerLimits(int maxRows, int maxTokens, int blockSize, int kvBloc
                 blockSize,
                 "1 to " + MAX_BLOCK_SIZE + " tokens");
         require(kvBlocks >= 0, "KV blocks", kvBlocks, "positive, or 0 to let the backend choose");
+    }
+
+    /** Limits of steps in which any row may decode. */
+    public RunnerLimits(int maxRows, int maxTokens, int blockSize, int kvBlocks) {
+        this(maxRows, maxRows, maxTokens, blockSize, kvBlocks);
     }
 
     private static void require(boolean allowed, String name, int seen, String range) {

@@ -31,7 +31,8 @@ public final class EngineLimits {
         SchedulerOptions scheduler = options.scheduler();
         int rows = Scheduler.maxRows(scheduler);
         int tokens = Math.addExact(scheduler.maxBatchSize(), promptTokens(scheduler, spec.contextLength()));
-        RunnerLimits limits = new RunnerLimits(rows, tokens, options.blockSize(), options.kvBlocks());
+        RunnerLimits limits =
+                new RunnerLimits(rows, scheduler.maxBatchSize(), tokens, options.blockSize(), options.kvBlocks());
         int unused = StepInputs.listedBlocks(limits, Math.ceilDiv(spec.contextLength(), options.blockSize()));
         return limits;
     }

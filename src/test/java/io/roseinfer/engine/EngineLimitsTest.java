@@ -203,6 +203,7 @@ class EngineLimitsTest {
                         .prefillMaxTokens(prefillMaxTokens)
                         .build());
         assertThat(EngineLimits.runnerLimits(options, spec).maxTokens()).isEqualTo(tokens);
+        assertThat(EngineLimits.runnerLimits(options, spec).decodeRows()).isEqualTo(8);
     }
 
     /** The policy asks for all prompt tokens there are, which fill the step, and only then for decode rows. */

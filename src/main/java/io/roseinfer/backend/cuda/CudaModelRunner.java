@@ -60,7 +60,7 @@ final class CudaModelRunner implements ModelRunner {
         this.packer =
                 new InputPacker(spec().vocabularySize(), KvPages.of(on.kv().blockSize()));
         this.check = new StepCheck(spec(), on.kv());
-        int rows = options.graphs() ? on.limits().maxRows() : 0;
+        int rows = options.graphs() ? on.limits().decodeRows() : 0;
         int longestPrompt = Math.min(on.limits().maxTokens(), spec().contextLength());
         int tokens = options.graphs() ? Math.min(options.promptGraphTokens(), longestPrompt) : 0;
         this.decodeGraphs = on.releases().add(GraphBuckets.ofBatches(rows), GraphBuckets::close);

@@ -60,7 +60,7 @@ final class GraphBuckets {
         if (rows < 8) {
             return rows < 2 ? 1 : rows < 4 ? 2 : 4;
         }
-        return rows < 64 ? 8 : rows < 256 ? 32 : 128;
+        return rows < 64 ? 8 : rows < 1024 ? 32 : 128;
     }
 
     /** The height of most tiles that so many tokens are computed in. */

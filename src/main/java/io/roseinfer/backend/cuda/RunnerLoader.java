@@ -50,6 +50,7 @@ final class RunnerLoader {
     private final Launcher launcher;
     private final DeviceMemory memory;
     private final HostMemory host;
+    private final long inputBytes;
     private final ModelShape shape;
     private final KernelChoice kernels;
     private final KvPages pages;
@@ -66,6 +67,7 @@ final class RunnerLoader {
         this.weights = weights;
         this.limits = limits;
         this.pages = KvPages.of(limits.blockSize());
+        this.inputBytes = StepLayout.mostBytes(limits, spec.contextLength());
         this.device = "device cuda:" + device.index();
         this.multiprocessors = device.multiprocessors();
         ElementType matrices = ElementType.of(
@@ -131,10 +133,9 @@ final class RunnerLoader {
 
     private CudaRank build() {
         DeviceWeights packed = new WeightUpload(weights, shape, memory, launcher).run();
-        long inputs = StepLayout.mostBytes(limits, shape.spec().contextLength());
         SampleKernel sampling =
                 SampleKernel.of(shape.spec().vocabularySize(), modules.target().isHopper());
-        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, kernels.fusesNorms(), inputs);
+        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, kernels.fusesNorms(), inputBytes);
         KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes(), plan.bytes(), device);
         StepBuffers buffers = plan.allocate(memory, kv.bytes());
         memory.seal();
@@ -145,7 +146,7 @@ final class RunnerLoader {
             Mailbox mailbox = new Mailbox(host.allocate("tokens", 8L * limits.maxRows()));
             Reports reports = new Reports(
                     host.allocate("log-probabilities", (long) SampleStructs.Report.BYTES * limits.maxRows()));
-            MemorySegment staging = host.allocateForUploads("step inputs", inputs);
+            MemorySegment staging = host.allocateForUploads("step inputs", inputBytes);
             places.add(new PendingStep(
                     turn, staging, mailbox, reports, releases.add(Driver.createEvent(), Driver::destroy)));
         }

@@ -2,6 +2,7 @@ package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cuda.launch.SampleStructs;
+import io.roseinfer.base.RoseException.BadInput;
 
 /**
  * Where each array of a step's inputs lies in the one piece that goes up: offsets in bytes, fixed by three numbers, so that a
@@ -12,12 +13,22 @@ record StepLayout(int tokens, int rows, int samples) {
     /** Bytes of one sample's parameters on the device. */
     static final int REQUEST_BYTES = SampleStructs.Request.BYTES;
 
-    /** Bytes of the largest step's inputs: each row with a whole context of pages, and with penalties that look at all of it. */
+    /**
+     * Bytes of the largest step's inputs: each row with a whole context of pages, and with penalties that look at all of it.
+     *
+     * @throws BadInput if the kernels cannot count so far
+     */
     static long mostBytes(RunnerLimits limits, int contextLength) {
         int rows = limits.maxRows();
-        int pages = KvPages.of(limits.blockSize()).most(contextLength);
-        return new StepLayout(Math.max(limits.maxTokens(), rows), rows, rows)
-                .bytes(Math.multiplyExact(rows, pages), Math.multiplyExact(rows, contextLength));
+        long pages = (long) rows * KvPages.of(limits.blockSize()).most(contextLength);
+        long history = (long) rows * contextLength;
+        if (pages + history > Integer.MAX_VALUE) {
+            throw new BadInput("a step of " + rows + " rows of up to " + contextLength + " tokens lists " + pages
+                    + " KV pages and " + history + " tokens for penalties; on cuda both together may be "
+                    + Integer.MAX_VALUE
+                    + ", so use a smaller --max-batch-size or --prefill-max-batch-size (rows are their sum)");
+        }
+        return new StepLayout(Math.max(limits.maxTokens(), rows), rows, rows).bytes((int) pages, (int) history);
     }
 
     /** The step's number, which the tokens come back with. */

@@ -20,6 +20,7 @@ import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.backend.cuda.memory.KvSizing;
 import io.roseinfer.backend.cuda.memory.ModelShape;
 import io.roseinfer.backend.cuda.memory.Shard;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.Activation;
@@ -258,6 +259,31 @@ class StepShapesTest {
                 .contains(1, 2, 4, 8, 64)
                 .hasSizeLessThan(16)
                 .isSorted();
+    }
+
+    /** Rows that fill a bucket up are computed like any other. */
+    @Test
+    void buckets_of_up_to_1024_rows_add_less_than_32() {
+        GraphBuckets buckets = GraphBuckets.ofBatches(1024);
+        for (int rows = 1; rows <= 1024; rows++) {
+            assertThat(buckets.bucket(rows) - rows).as("rows added to %d", rows).isLessThan(32);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"8192, 131072, 16, true", "8190, 131072, 16, true", "7600, 131072, 16, false", "65536, 32768, 24, true"
+    })
+    void inputs_that_kernels_cannot_count_are_refused_with_the_flag_to_lower(
+            int batch, int contextLength, int blockSize, boolean refused) {
+        RunnerLimits limits = new RunnerLimits(2 * batch, batch, contextLength, blockSize, 0);
+        if (refused) {
+            assertThatThrownBy(() -> StepLayout.mostBytes(limits, contextLength))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageStartingWith("a step of " + 2 * batch + " rows of up to " + contextLength + " tokens")
+                    .hasMessageContaining("--max-batch-size");
+        } else {
+            assertThat(StepLayout.mostBytes(limits, contextLength)).isGreaterThan(4L * 2 * batch * contextLength);
+        }
     }
 
     @Test
