@@ -7,6 +7,8 @@ import io.roseinfer.cli.Checkout.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,7 +96,7 @@ class BundleTest {
     }
 
     /** A bundle whose doctor finds a GPU of some compute capability, and whose harness says that it was run. */
-    private Outcome gpuCheck(String doctor) throws Exception {
+    private Outcome gpuCheck(String doctor, String... arguments) throws Exception {
         Checkout.executable(bundle.resolve("bin/roseinfer"), "#!/bin/sh\necho '" + doctor + "'\n");
         Checkout.executable(bundle.resolve("bin/java-with-flags"), "#!/bin/sh\n");
         Checkout.executable(bundle.resolve("bin/jmh"), "#!/bin/sh\n");
@@ -102,7 +104,36 @@ class BundleTest {
             Checkout.executable(bundle.resolve("kernels").resolve(harness), "#!/bin/sh\n");
         }
         checkout.stub("nvidia-smi", "#!/bin/sh\nexit 127\n");
-        return run(Map.of(), bundle.resolve("bin/gpu-check").toString());
+        List<String> command =
+                new ArrayList<>(List.of(bundle.resolve("bin/gpu-check").toString()));
+        command.addAll(List.of(arguments));
+        return run(Map.of(), command.toArray(String[]::new));
+    }
+
+    private static final String HOPPER =
+            "CUDA backend   NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a";
+
+    /** What a part prints is its own: the table of all parts has each line once. */
+    @ParameterizedTest
+    @CsvSource({"tests, GPU tests", "kernels, kernels against the reference", "speed, the model alone"})
+    void gpu_check_a_part_runs_that_part_alone(String part, String line) throws Exception {
+        Outcome outcome = gpuCheck(HOPPER, part);
+        assertThat(outcome.code()).isZero();
+        assertThat(outcome.out()).containsPattern("(?m)^" + line + " +passed");
+        for (String other : new String[] {"GPU tests", "kernels against the reference", "the model alone"}) {
+            if (!other.equals(line)) {
+                assertThat(outcome.out()).doesNotContainPattern("(?m)^" + other + " ");
+            }
+        }
+        assertThat(gpuCheck(HOPPER).out()).containsPattern("(?m)^" + line + " +passed");
+    }
+
+    @Test
+    void gpu_check_an_unknown_part_is_refused_with_those_there_are() throws Exception {
+        Outcome outcome = gpuCheck(HOPPER, "test");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .isEqualTo("gpu-check: the part is \"test\"; it must be tests, kernels, speed or all\n");
     }
 
     @Test
