@@ -20,19 +20,22 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.hub.ModelHub;
 import io.roseinfer.hub.ModelRef;
+import io.roseinfer.hub.download.BeforeWeights;
 import io.roseinfer.hub.download.DownloadListener;
 import io.roseinfer.hub.download.HubSettings;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.Families;
 import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.safetensors.Checkpoint;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /** Puts a model, a device and an engine together. */
@@ -79,25 +82,38 @@ public final class Roseinfer {
         System.getLogger("io.roseinfer").log(Level.WARNING, Printable.line(warning));
     }
 
-    private static DownloadListener warningsOnly(Consumer<String> log) {
+    private static void inform(String progress) {
+        System.getLogger("io.roseinfer").log(Level.INFO, Printable.line(progress));
+    }
+
+    /** Logs the beginning and the end of each file of weights, and warnings. */
+    private static DownloadListener logged(String model) {
+        Set<String> begun = ConcurrentHashMap.newKeySet();
         return new DownloadListener() {
             @Override
-            public void progress(String file, long bytesSoFar, long totalBytes) {}
+            public void progress(String file, long bytesSoFar, long totalBytes) {
+                if (file.endsWith(Checkpoint.PLAIN_SUFFIX) && begun.add(file)) {
+                    inform("downloading " + file + " of " + model + ", " + totalBytes + " bytes");
+                }
+                if (bytesSoFar == totalBytes && begun.contains(file)) {
+                    inform("downloaded " + file + " of " + model);
+                }
+            }
 
             @Override
             public void warning(String message) {
-                log.accept(message);
+                warn(message);
             }
         };
     }
 
     /**
      * Loads a model, sized for the settings' engine options, to serve engines of one's own or to make requests of conversations
-     * ({@link LoadedModel#chatRequest}). It is slow to begin with unless it is warmed up ({@link LoadedModel#warmUp}). Warnings go to the
-     * logger {@code io.roseinfer}.
+     * ({@link LoadedModel#chatRequest}). It is slow to begin with unless it is warmed up ({@link LoadedModel#warmUp}). Warnings and the
+     * beginning and end of downloads go to the logger {@code io.roseinfer}.
      */
     public static LoadedModel load(Settings settings) {
-        LoadedModel model = load(settings, warningsOnly(Roseinfer::warn));
+        LoadedModel model = load(settings, logged(settings.model()));
         model.warnings().forEach(Roseinfer::warn);
         return model;
     }
@@ -271,17 +287,35 @@ public final class Roseinfer {
 
     private static ModelFiles files(Settings settings, DownloadListener downloads) {
         return switch (ModelRef.parse(settings.model(), Families.known())) {
-            case ModelRef.Directory directory -> ModelFiles.openDirectory(settings.model(), directory.path());
+            case ModelRef.Directory directory ->
+                ModelFiles.openDirectory(settings.model(), directory.path(), settings.tokenIdsOnly(), unused -> true);
             case ModelRef.Hub hub ->
                 hub(settings, downloads)
                         .open(
                                 hub.id(),
-                                config -> ModelFiles.requireSupported(settings.model(), config, settings.maxModelLen()),
-                                directory -> ModelFiles.openDirectory(settings.model(), directory, ModelHub::isIntact));
+                                beforeWeights(settings),
+                                directory -> ModelFiles.openDirectory(
+                                        settings.model(), directory, settings.tokenIdsOnly(), ModelHub::isIntact));
             case ModelRef.Builtin builtin -> ModelFiles.openBuiltin(builtin.name());
             case ModelRef.RandomShape random -> ModelFiles.random(random.shape(), RANDOM_WEIGHTS_SEED);
             case ModelRef.RandomConfig random ->
                 ModelFiles.random(settings.model(), random.config(), RANDOM_WEIGHTS_SEED);
+        };
+    }
+
+    private static BeforeWeights beforeWeights(Settings settings) {
+        return new BeforeWeights() {
+            @Override
+            public void config(Path file) {
+                ModelFiles.requireSupported(settings.model(), file, settings.maxModelLen());
+            }
+
+            @Override
+            public void smallFiles(Path directory) {
+                if (!settings.tokenIdsOnly()) {
+                    ModelFiles.requireTokenizer(settings.model(), directory);
+                }
+            }
         };
     }
 

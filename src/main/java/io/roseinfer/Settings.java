@@ -21,6 +21,7 @@ import java.util.stream.Collectors;
  * @param precision how weights are held
  * @param maxModelLen maximum tokens per sequence, prompt and completion together, as in vLLM; everything sized by the context
  *     follows it. 0 is the model's own context, which it cannot exceed
+ * @param tokenIdsOnly whether a model is loaded though its tokenizer cannot be read, to be given token ids
  * @param offline forbids downloads
  * @param environment the environment variables that are read, such as {@code HF_HOME} and {@code HF_TOKEN}; others are dropped, and
  *     {@link #toString} shows no values, since some are secrets
@@ -32,6 +33,7 @@ public record Settings(
         Placement placement,
         Precision precision,
         int maxModelLen,
+        boolean tokenIdsOnly,
         boolean offline,
         Map<String, String> environment,
         Cuda cuda,
@@ -134,6 +136,7 @@ public record Settings(
                 Precision.AUTO,
                 0,
                 false,
+                false,
                 System.getenv(),
                 Cuda.defaults(),
                 EngineOptions.defaults());
@@ -150,7 +153,7 @@ public record Settings(
     }
 
     public Settings withPlacement(Placement value) {
-        return new Settings(model, value, precision, maxModelLen, offline, environment, cuda, engine);
+        return new Settings(model, value, precision, maxModelLen, tokenIdsOnly, offline, environment, cuda, engine);
     }
 
     public Settings withDevice(Device value) {
@@ -159,7 +162,7 @@ public record Settings(
     }
 
     public Settings withPrecision(Precision value) {
-        return new Settings(model, placement, value, maxModelLen, offline, environment, cuda, engine);
+        return new Settings(model, placement, value, maxModelLen, tokenIdsOnly, offline, environment, cuda, engine);
     }
 
     public Settings withThreads(int value) {
@@ -169,30 +172,36 @@ public record Settings(
 
     /** Returns the same settings with a shorter context; 0 is the model's own. */
     public Settings withMaxModelLen(int value) {
-        return new Settings(model, placement, precision, value, offline, environment, cuda, engine);
+        return new Settings(model, placement, precision, value, tokenIdsOnly, offline, environment, cuda, engine);
+    }
+
+    /** Returns the same settings for a model that is given token ids: a tokenizer that cannot be read is a warning. */
+    public Settings withTokenIdsOnly(boolean value) {
+        return new Settings(model, placement, precision, maxModelLen, value, offline, environment, cuda, engine);
     }
 
     public Settings withOffline(boolean value) {
-        return new Settings(model, placement, precision, maxModelLen, value, environment, cuda, engine);
+        return new Settings(model, placement, precision, maxModelLen, tokenIdsOnly, value, environment, cuda, engine);
     }
 
     public Settings withEnvironment(Map<String, String> value) {
-        return new Settings(model, placement, precision, maxModelLen, offline, value, cuda, engine);
+        return new Settings(model, placement, precision, maxModelLen, tokenIdsOnly, offline, value, cuda, engine);
     }
 
     public Settings withCuda(Cuda value) {
-        return new Settings(model, placement, precision, maxModelLen, offline, environment, value, engine);
+        return new Settings(
+                model, placement, precision, maxModelLen, tokenIdsOnly, offline, environment, value, engine);
     }
 
     public Settings withEngine(EngineOptions value) {
-        return new Settings(model, placement, precision, maxModelLen, offline, environment, cuda, value);
+        return new Settings(model, placement, precision, maxModelLen, tokenIdsOnly, offline, environment, cuda, value);
     }
 
     /** Returns all settings; of the environment the names alone. */
     @Override
     public String toString() {
         return "Settings[model=" + model + ", placement=" + placement + ", precision=" + precision
-                + ", maxModelLen=" + maxModelLen + ", offline="
+                + ", maxModelLen=" + maxModelLen + ", tokenIdsOnly=" + tokenIdsOnly + ", offline="
                 + offline + ", environment=" + new TreeSet<>(environment.keySet()) + ", cuda=" + cuda + ", engine="
                 + engine + "]";
     }

@@ -40,7 +40,8 @@ class LoggedWarningsTest {
         Records records = new Records();
         Logger logger = Logger.getLogger("io.roseinfer");
         logger.addHandler(records);
-        try (Engine engine = Roseinfer.open(Settings.of(folder.toString()).withDevice(Settings.Device.SIM))) {
+        try (Engine engine = Roseinfer.open(
+                Settings.of(folder.toString()).withDevice(Settings.Device.SIM).withTokenIdsOnly(true))) {
             assertThat(engine.replicas()).isOne();
         } finally {
             logger.removeHandler(records);

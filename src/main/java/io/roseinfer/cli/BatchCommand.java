@@ -142,6 +142,7 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
 
     @Override
     public int run(CommandSpec spec, Terminal terminal) {
+        model.requireTokenizer();
         if (spark.isPresent()) {
             return runOnSpark(spec, spark.get(), terminal);
         }

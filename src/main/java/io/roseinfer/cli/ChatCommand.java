@@ -58,6 +58,7 @@ final class ChatCommand implements io.roseinfer.cli.terminal.Command {
     public int run(CommandSpec spec, Terminal terminal) {
         EngineOptions options = EngineOptions.defaults()
                 .withScheduler(SchedulerOptions.builder().maxBatchSize(1).build());
+        model.requireTokenizer();
         try (LoadedModel loaded = model.load(options, terminal)) {
             model.features(loaded, terminal);
             ChatPrompt prompts = ChatPrompt.of(loaded, InstantSource.system());

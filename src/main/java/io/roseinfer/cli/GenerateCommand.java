@@ -115,6 +115,9 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
                         .maxBatchSize(1)
                         .prefixCache(false)
                         .build());
+        if (asked.prompt() instanceof Prompt.Text) {
+            model.requireTokenizer();
+        }
         try (LoadedModel loaded = model.load(options, terminal)) {
             model.features(loaded, terminal);
             if (asked.prompt() instanceof Prompt.Text) {

@@ -57,6 +57,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         HttpServer.requireFree(options.host(), options.port());
         EngineOptions engine =
                 server.addTo(scheduler.engineOptions(0, terminal)).withStepHistory(STEP_HISTORY);
+        model.requireTokenizer();
         try (LoadedModel loaded = model.load(engine, terminal)) {
             model.features(loaded, terminal);
             ServedModel served = options.model().withChat(loaded.chat()).withDefaults(generationConfig.of(loaded));

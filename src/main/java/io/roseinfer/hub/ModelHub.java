@@ -1,12 +1,14 @@
 package io.roseinfer.hub;
 
 import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.hub.cache.DamagedBlobs;
 import io.roseinfer.hub.cache.Etag;
 import io.roseinfer.hub.cache.HubCache;
 import io.roseinfer.hub.cache.HubId;
 import io.roseinfer.hub.cache.Snapshot;
+import io.roseinfer.hub.download.BeforeWeights;
 import io.roseinfer.hub.download.DownloadListener;
 import io.roseinfer.hub.download.HubClient;
 import io.roseinfer.hub.download.HubSettings;
@@ -16,7 +18,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -38,13 +39,12 @@ public final class ModelHub {
      * Opens a model. Where its files in the cache cannot be read and are not those that their names state, they are downloaded once
      * more and the model is opened again.
      *
-     * @param configCheck looks at {@code config.json} before the weights are downloaded, and throws BadModel to spare that
+     * @param check looks at the model before its weights are downloaded, and throws BadModel to spare that
      * @param opener reads a directory in Hugging Face layout
-     * @throws BadModel if the model is not in the cache and cannot be downloaded, or what {@code configCheck} or {@code opener}
-     *     throws
+     * @throws BadModel if the model is not in the cache and cannot be downloaded, or what {@code check} or {@code opener} throws
      */
-    public <T> T open(HubId id, Consumer<Path> configCheck, Function<Path, T> opener) {
-        Path directory = directory(id, configCheck);
+    public <T> T open(HubId id, BeforeWeights check, Function<Path, T> opener) {
+        Path directory = directory(id, check);
         try {
             return opener.apply(directory);
         } catch (BadModel e) {
@@ -52,15 +52,15 @@ public final class ModelHub {
             if (damaged.isEmpty()) {
                 throw e;
             }
-            return opener.apply(repaired(id, configCheck, damaged, e));
+            return opener.apply(repaired(id, check, damaged, e));
         }
     }
 
     /**
      * The directory of a model, in Hugging Face layout. A complete snapshot in the cache is taken as it is; the hub is not asked
-     * for a newer one, only for tokenizer files that may be missing.
+     * for a newer one, only for small files that may be missing.
      */
-    Path directory(HubId id, Consumer<Path> configCheck) {
+    Path directory(HubId id, BeforeWeights check) {
         HubCache cache = new HubCache(settings.cacheDirectory());
         Optional<Snapshot> cached = cache.find(id);
         if (cached.isPresent()) {
@@ -73,7 +73,7 @@ public final class ModelHub {
                     + "` where there is a network and copy the cache, or give --model a local directory");
         }
         try (HubClient client = client()) {
-            return client.repository(id, Set.of()).run(configCheck);
+            return client.repository(id, Set.of()).run(check);
         }
     }
 
@@ -86,20 +86,25 @@ public final class ModelHub {
     }
 
     private Path completed(Snapshot snapshot) {
-        List<String> unknown = snapshot.unknownTokenizerFiles();
+        List<String> unknown = snapshot.unknownFiles();
         if (!unknown.isEmpty() && !settings.offline()) {
             try (HubClient client = client()) {
                 client.repository(snapshot.id(), Set.of())
                         .complete(snapshot.commit(), unknown)
-                        .ifPresent(reason -> listener.warning("the cache may lack tokenizer files of " + snapshot.id()
-                                + ", and the hub cannot be asked: " + reason
-                                + "; HF_HUB_OFFLINE=1 takes the cache as it is"));
+                        .ifPresent(reason -> warnOfUnknown(snapshot, unknown, reason));
+            } catch (BadInput unusable) {
+                warnOfUnknown(snapshot, unknown, unusable.getMessage());
             }
         }
         return snapshot.directory();
     }
 
-    private Path repaired(HubId id, Consumer<Path> configCheck, List<Path> damaged, BadModel cause) {
+    private void warnOfUnknown(Snapshot snapshot, List<String> unknown, String reason) {
+        listener.warning("the cache may lack " + String.join(", ", unknown) + " of " + snapshot.id()
+                + ", and the hub cannot be asked: " + reason + "; HF_HUB_OFFLINE=1 takes the cache as it is");
+    }
+
+    private Path repaired(HubId id, BeforeWeights check, List<Path> damaged, BadModel cause) {
         String shown = damaged.stream().map(FileFailure::shown).collect(Collectors.joining(", "));
         String finding = "its bytes are not those that its name states: " + shown;
         if (settings.offline()) {
@@ -117,7 +122,7 @@ public final class ModelHub {
                 .flatMap(blob -> DamagedBlobs.etag(blob).stream())
                 .collect(Collectors.toSet());
         try (HubClient client = client()) {
-            return client.repository(spelling, suspects).run(configCheck);
+            return client.repository(spelling, suspects).run(check);
         } catch (BadModel e) {
             throw new BadModel(
                     cause.getMessage() + "; the file in the cache is damaged, " + finding

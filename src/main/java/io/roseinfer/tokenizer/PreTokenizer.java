@@ -1,5 +1,6 @@
 package io.roseinfer.tokenizer;
 
+import io.roseinfer.base.Quoted;
 import io.roseinfer.tokenizer.bpe.WordRules;
 import io.roseinfer.tokenizer.bpe.WordSplitter;
 import java.util.List;
@@ -117,9 +118,8 @@ record PreTokenizer(boolean byteLevel, char space, Prefix prefix, WordSplitter s
             throw step.refused("is a Split by a String before ByteLevel; supported: " + SUPPORTED);
         }
         return WordRules.ofPattern(regex.text())
-                .orElseThrow(() -> step.refused("is a Split by an expression other than those of GPT-2 "
-                        + WordRules.GPT2_PATTERN + " , Qwen2 " + WordRules.QWEN_PATTERN + " and Llama 3 "
-                        + WordRules.LLAMA3_PATTERN + " ; no other is supported"));
+                .orElseThrow(() -> step.refused("is a Split by " + Quoted.name(regex.text())
+                        + ", an expression other than those of GPT-2, Qwen2 and Llama 3"));
     }
 
     /** A Split at a string that normalized text never holds. */

@@ -149,8 +149,8 @@ class GenerateCommandTest {
         ModelDirectory.at(directory, "\"vocab_size\":50257").write();
         Files.writeString(directory.resolve("vocab.txt"), "[UNK]");
         Outcome outcome = generate(directory, "--prompt", "hello");
-        assertThat(outcome.code()).isEqualTo(2);
-        assertThat(outcome.err()).contains("vocab.txt", "no tokenizer", "give --prompt-ids");
+        assertThat(outcome.code()).isEqualTo(3);
+        assertThat(outcome.err()).contains("vocab.txt", "no tokenizer", "--prompt-ids");
     }
 
     @Test

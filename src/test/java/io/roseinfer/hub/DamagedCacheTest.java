@@ -106,7 +106,7 @@ class DamagedCacheTest extends HubTestBase {
     @Test
     void damaged_small_file_is_found_though_the_weights_are_sound() throws IOException {
         Path blob = damage(download().resolve("vocab.json"), Damage.CUT);
-        String text = new ModelHub(settings(), listener(), wait -> {}).open(ID, config -> {}, directory -> {
+        String text = new ModelHub(settings(), listener(), wait -> {}).open(ID, UNCHECKED, directory -> {
             String read = read(directory.resolve("vocab.json"));
             if (!read.endsWith("}")) {
                 throw new BadModel("cut");
@@ -133,7 +133,7 @@ class DamagedCacheTest extends HubTestBase {
     }
 
     private List<String> open(HubSettings settings) {
-        return new ModelHub(settings, listener(), wait -> {}).open(ID, config -> {}, directory -> {
+        return new ModelHub(settings, listener(), wait -> {}).open(ID, UNCHECKED, directory -> {
             try (WeightSource source = Checkpoint.open(directory)) {
                 return List.copyOf(source.names());
             }

@@ -12,8 +12,14 @@ import io.roseinfer.hub.download.FakeHub;
 import io.roseinfer.hub.download.HubTestBase;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,6 +36,72 @@ class HubModelTest extends HubTestBase {
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining(family);
         assertThat(hub.seen()).allMatch(request -> request.path().endsWith("/config.json"));
+    }
+
+    /** The Split of a published tokenizer that cannot be read. */
+    @Test
+    void model_whose_tokenizer_cannot_be_read_is_refused_before_its_weights_unless_token_ids_suffice() {
+        hub.remove("vocab.json");
+        String expression = "[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?[\\\\p{Lu}\\\\p{Lt}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]*".repeat(9);
+        hub.file(
+                "tokenizer.json",
+                utf8(
+                        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":["
+                                + "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" + expression
+                                + "\"},\"behavior\":\"Isolated\",\"invert\":false},"
+                                + "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}]}}"));
+        Map<String, String> environment = Map.of("HF_HUB_CACHE", cache.toString());
+        assertThatThrownBy(() -> load(environment))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("an expression other than those of ")
+                .hasMessageContaining("models.md")
+                .satisfies(refusal -> assertThat(refusal.getMessage().length()).isLessThan(600));
+        assertThat(hub.bodies(WEIGHTS)).isEmpty();
+        assertThatThrownBy(() -> load(settings(environment).withTokenIdsOnly(true)))
+                .hasMessageContaining(WEIGHTS);
+        assertThat(hub.bodies(WEIGHTS)).hasSize(1);
+    }
+
+    @Test
+    void context_beyond_the_model_s_own_is_refused_before_its_weights() {
+        assertThatThrownBy(() ->
+                        load(settings(Map.of("HF_HUB_CACHE", cache.toString())).withMaxModelLen(1025)))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("--max-model-len is 1025; allowed are 2 to 1024");
+        assertThat(hub.bodies(WEIGHTS)).isEmpty();
+    }
+
+    @Test
+    void library_logs_the_beginning_and_the_end_of_a_download() {
+        List<String> lines = new ArrayList<>();
+        Handler records = new Handler() {
+            @Override
+            public void publish(LogRecord logged) {
+                if (logged.getLevel().equals(Level.INFO)) {
+                    lines.add(logged.getMessage());
+                }
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger("io.roseinfer");
+        logger.addHandler(records);
+        try {
+            Settings settings =
+                    settings(Map.of("HF_HUB_CACHE", cache.toString())).withTokenIdsOnly(true);
+            assertThatThrownBy(() -> Roseinfer.load(settings)).isInstanceOf(BadModel.class);
+        } finally {
+            logger.removeHandler(records);
+        }
+        int bytes = hub.content(WEIGHTS).length;
+        assertThat(lines)
+                .containsExactly(
+                        "downloading " + WEIGHTS + " of owner/small, " + bytes + " bytes",
+                        "downloaded " + WEIGHTS + " of owner/small");
     }
 
     @Test
@@ -71,10 +143,16 @@ class HubModelTest extends HubTestBase {
     }
 
     private void load(Map<String, String> environment) {
+        load(settings(environment));
+    }
+
+    private static void load(Settings settings) {
+        Roseinfer.load(settings, DownloadListener.SILENT).close();
+    }
+
+    private Settings settings(Map<String, String> environment) {
         Map<String, String> variables = new HashMap<>(environment);
         variables.putIfAbsent("HF_ENDPOINT", hub.endpoint().toString());
-        Settings settings =
-                Settings.of(ID.text()).withDevice(Settings.Device.SIM).withEnvironment(variables);
-        Roseinfer.load(settings, DownloadListener.SILENT).close();
+        return Settings.of(ID.text()).withDevice(Settings.Device.SIM).withEnvironment(variables);
     }
 }

@@ -105,6 +105,19 @@ class HubTokenizerFilesTest extends HubTestBase {
         assertThat(ids(modelDirectory(settings()))).isEqualTo(ids(directory(List.copyOf(expected))));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"tokenizer_config.json", "generation_config.json", "chat_template.jinja"})
+    void file_beside_a_complete_tokenizer_that_another_tool_has_left_out_is_fetched(String name) throws IOException {
+        hub.file("tokenizer.json", content("tokenizer.json"));
+        Path snapshot = download();
+        forgetAbsences();
+        hub.file(name, utf8("{}"));
+        assertThat(modelDirectory(settings()).resolve(name)).hasContent("{}");
+        int requests = hub.seen().size();
+        assertThat(modelDirectory(settings())).isEqualTo(snapshot);
+        assertThat(hub.seen()).hasSize(requests);
+    }
+
     @Test
     void what_the_repository_does_not_have_is_asked_for_once() throws IOException {
         download();
@@ -132,7 +145,7 @@ class HubTokenizerFilesTest extends HubTestBase {
         forgetAbsences();
         hub.close();
         assertThat(modelDirectory(settings())).isEqualTo(snapshot);
-        assertThat(warnings).singleElement().asString().contains("may lack tokenizer files of owner/small");
+        assertThat(warnings).singleElement().asString().contains("may lack", "tokenizer.json", "of owner/small");
         assertThat(repository().resolve(".no_exist")).doesNotExist();
     }
 
@@ -189,7 +202,7 @@ class HubTokenizerFilesTest extends HubTestBase {
                 warnings.add(message);
             }
         };
-        return new ModelHub(settings, listener, wait -> {}).directory(ID, config -> {});
+        return new ModelHub(settings, listener, wait -> {}).directory(ID, UNCHECKED);
     }
 
     /** As after a tool that never asked for them. */

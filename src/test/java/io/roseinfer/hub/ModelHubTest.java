@@ -86,7 +86,7 @@ class ModelHubTest extends HubTestBase {
             Files.createFile(snapshot.resolve(WEIGHTS));
             Files.createFile(snapshot.resolve("tokenizer.json"));
         }
-        assertThat(directory(settings(), MOVED.hubId("old"))).startsWith(cache.resolve("models--old"));
+        assertThat(directory(settings().asOffline(), MOVED.hubId("old"))).startsWith(cache.resolve("models--old"));
         assertThat(hub.seen()).isEmpty();
     }
 
@@ -156,7 +156,7 @@ class ModelHubTest extends HubTestBase {
     }
 
     private static Path directory(HubSettings settings, HubId id) {
-        return new ModelHub(settings, DownloadListener.SILENT, wait -> {}).directory(id, config -> {});
+        return new ModelHub(settings, DownloadListener.SILENT, wait -> {}).directory(id, UNCHECKED);
     }
 
     private Path snapshot(String folder) throws IOException {

@@ -124,6 +124,8 @@ public final class ModelFlags {
     @Option(names = "--memory-plan", description = "List on standard error what the loaded model takes of memory.")
     private boolean memoryPlan;
 
+    private boolean tokenIdsOnly = true;
+
     /** {@code --backend}, which says the same as {@code --device}. */
     public void alsoNamed(Choices.Place value) {
         if (device.isPresent() && !device.get().equals(value)) {
@@ -150,6 +152,11 @@ public final class ModelFlags {
     /** Whether the weights are random numbers, so that tokens mean nothing. */
     public boolean hasRandomWeights() {
         return model.startsWith("random:");
+    }
+
+    /** Refuses a model whose tokenizer cannot be read, before its weights are downloaded. */
+    public void requireTokenizer() {
+        tokenIdsOnly = false;
     }
 
     /** The model as the flag named it. */
@@ -190,6 +197,7 @@ public final class ModelFlags {
                         device.map(Choices.Place::gpus).orElse(List.of())))
                 .withPrecision(dtype)
                 .withMaxModelLen(maxModelLen.orElse(0))
+                .withTokenIdsOnly(tokenIdsOnly)
                 .withOffline(offline)
                 .withEnvironment(terminal.environment())
                 .withCuda(cuda());

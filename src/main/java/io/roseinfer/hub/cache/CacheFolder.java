@@ -55,6 +55,16 @@ public final class CacheFolder {
         return folder;
     }
 
+    /** Returns the bytes that can still be written here; a large number if the file system does not say. */
+    public long usableBytes() {
+        try {
+            Files.createDirectories(folder);
+            return volume.usableBytes(folder);
+        } catch (IOException unknown) {
+            return Long.MAX_VALUE;
+        }
+    }
+
     /** Where the bytes with a tag are, or would be. */
     public Path blob(Etag etag) {
         return folder.resolve("blobs").resolve(etag.hex());

@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Calls that not every file system can answer: links and locks. A seam, since no test can take them away from the file system it
- * runs on.
+ * Calls that file systems answer differently: links, locks and free space. A seam, since no test can change those of the file
+ * system it runs on.
  */
 public interface CacheVolume {
     /** The file system as it is. */
@@ -16,6 +16,11 @@ public interface CacheVolume {
     /** Creates a symbolic link. */
     default void link(Path link, Path target) throws IOException {
         Files.createSymbolicLink(link, target);
+    }
+
+    /** Returns the bytes that this process can still write. */
+    default long usableBytes(Path directory) throws IOException {
+        return Files.getFileStore(directory).getUsableSpace();
     }
 
     /**

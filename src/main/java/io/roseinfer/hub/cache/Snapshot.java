@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * A repository's files at one commit, as far as the cache has them.
@@ -36,6 +37,15 @@ public record Snapshot(HubId id, CacheFolder folder, String commit) {
             "tekken.json",
             "chat_template.jinja",
             "chat_template.json");
+
+    /** Files that not every repository has, in the order in which they are asked for. */
+    public static final List<String> OPTIONAL_FILES = Stream.concat(
+                    Stream.of(GENERATION_CONFIG), TOKENIZER_FILES.stream())
+            .toList();
+
+    /** Files that change what a model says and that a {@code tokenizer.json} does not replace. */
+    private static final List<String> BESIDE_TOKENIZER =
+            List.of(GENERATION_CONFIG, "tokenizer_config.json", "chat_template.jinja");
 
     /** Where the files are, in Hugging Face layout. */
     public Path directory() {
@@ -68,16 +78,14 @@ public record Snapshot(HubId id, CacheFolder folder, String commit) {
     }
 
     /**
-     * The tokenizer's files of which nobody knows yet whether the repository has them: another tool may have wanted the weights
-     * alone. None if {@code tokenizer.json} is there, which needs no other.
+     * Returns the files that are neither here nor known to be absent from the repository: another tool may have wanted only the
+     * weights, or only the files it reads. With {@code tokenizer.json} no other file of the vocabulary is needed.
      */
-    public List<String> unknownTokenizerFiles() {
-        if (has(TOKENIZER)) {
-            return List.of();
-        }
-        return TOKENIZER_FILES.stream()
-                .filter(name -> !has(name) && !folder.isKnownAbsent(commit, name))
-                .toList();
+    public List<String> unknownFiles() {
+        return (has(TOKENIZER) ? BESIDE_TOKENIZER : OPTIONAL_FILES)
+                .stream()
+                        .filter(name -> !has(name) && !folder.isKnownAbsent(commit, name))
+                        .toList();
     }
 
     private boolean has(String file) {

@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Brings one file into a cache folder's blobs: into a partial file that no other tool writes to, going on where an earlier
@@ -52,6 +54,24 @@ final class BlobDownload {
         }
     }
 
+    /**
+     * Checks that the disk has room for what is not there yet.
+     *
+     * @throws BadModel if it has not
+     */
+    void requireSpace(List<RemoteFile> files) {
+        long missing = 0;
+        for (RemoteFile file : files) {
+            long there = Math.max(size(folder.blob(file.etag())), size(folder.resumable(file.etag())));
+            missing += Math.max(0, file.bytes() - there);
+        }
+        long usable = folder.usableBytes();
+        if (missing > usable) {
+            throw new BadModel("the weights take " + missing + " more bytes, and " + FileFailure.shown(folder.path())
+                    + " is on a disk with " + usable + " bytes free; free some, or let HF_HOME name another disk");
+        }
+    }
+
     private boolean isPresent(RemoteFile file, boolean suspect) {
         Path blob = folder.blob(file.etag());
         try {
@@ -69,7 +89,8 @@ final class BlobDownload {
         Files.createDirectories(folder.blob(file.etag()).getParent());
         Path partial = exclusive ? folder.resumable(file.etag()) : folder.unshared(file.etag());
         try {
-            retry.run(file.name(), () -> attempt(file, partial), () -> size(partial));
+            AtomicBoolean damagedBefore = new AtomicBoolean();
+            retry.run(file.name(), () -> attempt(file, partial, damagedBefore), () -> size(partial));
         } finally {
             if (!exclusive) {
                 // Nobody can tell whether a file of this name is still written to, so nobody would resume it.
@@ -87,7 +108,8 @@ final class BlobDownload {
         }
     }
 
-    private Path attempt(RemoteFile file, Path partial) throws IOException, InterruptedException {
+    private Path attempt(RemoteFile file, Path partial, AtomicBoolean damagedBefore)
+            throws IOException, InterruptedException {
         long resumedFrom;
         try (PartialFile out = PartialFile.open(partial)) {
             if (file.bytes() >= 0 && out.size() > file.bytes()) {
@@ -99,12 +121,13 @@ final class BlobDownload {
             }
             out.force();
         }
-        requireSound(file, partial, resumedFrom > 0);
+        requireSound(file, partial, resumedFrom > 0, damagedBefore);
         return Files.move(
                 partial, folder.blob(file.etag()), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    private void requireSound(RemoteFile file, Path partial, boolean resumed) throws IOException {
+    private void requireSound(RemoteFile file, Path partial, boolean resumed, AtomicBoolean damagedBefore)
+            throws IOException {
         if (file.etag().matches(partial)) {
             return;
         }
@@ -112,9 +135,12 @@ final class BlobDownload {
         if (resumed) {
             throw new IOException("the parts of the resumed download do not fit together; it starts over");
         }
+        if (!damagedBefore.getAndSet(true)) {
+            throw new IOException("the file has another hash than the hub states; it is downloaded again");
+        }
         throw new BadModel(
                 "download of " + Quoted.name(file.name()) + ": its hash is not the "
                         + file.etag().hex()
-                        + " that the hub states; the file was damaged on the way or in the store, try again or check HF_ENDPOINT");
+                        + " that the hub states, twice; the file was damaged on the way or in the store, try again or check HF_ENDPOINT");
     }
 }

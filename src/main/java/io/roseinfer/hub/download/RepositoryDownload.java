@@ -11,8 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /**
  * Brings one repository into the cache, in the layout that all Hugging Face tools share. Everything comes from the one commit that
@@ -49,18 +47,17 @@ public final class RepositoryDownload {
     /**
      * Downloads what is not there yet and returns the snapshot's directory.
      *
-     * @param configCheck looks at {@code config.json} before anything else is downloaded; what it throws ends the download
-     * @throws BadModel if the hub refuses, cannot be reached, or sends something else than it announced
+     * @throws BadModel if the hub refuses, cannot be reached, or sends something else than it announced, or if the disk is too
+     *     small for the weights
      */
-    public Path run(Consumer<Path> configCheck) {
+    public Path run(BeforeWeights check) {
         RemoteFile config = files.require(id.revision(), Snapshot.CONFIG);
         String commit = config.commit();
         take(config);
-        configCheck.accept(folder.snapshot(commit).resolve(Snapshot.CONFIG));
+        check.config(folder.snapshot(commit).resolve(Snapshot.CONFIG));
         // Small files before the weights, whose arrival makes a snapshot count.
-        List<String> optional = Stream.concat(Stream.of(Snapshot.GENERATION_CONFIG), Snapshot.TOKENIZER_FILES.stream())
-                .toList();
-        find(files, commit, optional).forEach(this::take);
+        find(files, commit, Snapshot.OPTIONAL_FILES).forEach(this::take);
+        check.smallFiles(folder.snapshot(commit));
         takeWeights(commit);
         folder.writeCommit(id.revision(), commit);
         return folder.snapshot(commit);
@@ -94,15 +91,20 @@ public final class RepositoryDownload {
     private void takeWeights(String commit) {
         Optional<RemoteFile> single = files.find(commit, Checkpoint.SINGLE);
         if (single.isPresent()) {
-            take(single.get());
+            takeAll(List.of(single.get()));
             return;
         }
         RemoteFile index = files.find(commit, Checkpoint.INDEX).orElseThrow(this::noWeights);
         take(index);
         Path local = folder.snapshot(commit).resolve(Checkpoint.INDEX);
-        for (String shard : Checkpoint.shards(local)) {
-            take(files.require(commit, shard));
-        }
+        takeAll(Checkpoint.shards(local).stream()
+                .map(shard -> files.require(commit, shard))
+                .toList());
+    }
+
+    private void takeAll(List<RemoteFile> weights) {
+        blobs.requireSpace(weights);
+        weights.forEach(this::take);
     }
 
     private BadModel noWeights() {

@@ -86,16 +86,18 @@ public record ModelFiles(
      * @throws BadModel naming the file and the field or tensor
      */
     public static ModelFiles openDirectory(String name, Path directory) {
-        return openDirectory(name, directory, unused -> true);
+        return openDirectory(name, directory, true, unused -> true);
     }
 
     /**
      * As above, from files that may be damaged.
      *
+     * @param tokenIdsOnly whether a tokenizer that cannot be read is a warning; otherwise it is an error
      * @param isIntact is asked about the directory if its tokenizer is refused, which is an error if it is not intact and a warning if
      *     it is
      */
-    public static ModelFiles openDirectory(String name, Path directory, Predicate<Path> isIntact) {
+    public static ModelFiles openDirectory(
+            String name, Path directory, boolean tokenIdsOnly, Predicate<Path> isIntact) {
         List<String> warnings = new ArrayList<>();
         Path config = directory.resolve(CONFIG);
         if (Files.notExists(config)) {
@@ -110,7 +112,7 @@ public record ModelFiles(
         }
         TokenizerChoice choice =
                 TokenizerChoice.ofDirectory(model.family, directory, model.spec.vocabularySize(), isIntact);
-        warnings.addAll(choice.warnings());
+        warnings.addAll((tokenIdsOnly ? choice : choice.orThrow()).warnings());
         Optional<ChatTemplate> chat = chat(directory, choice.tokenizer(), warnings);
         Configured ending = model.endingAlso(choice.tokenizer());
         try {
@@ -155,6 +157,17 @@ public record ModelFiles(
         if (contextLength != 0) {
             requireContext(configured.spec, contextLength);
         }
+    }
+
+    /**
+     * Looks at a directory without weights.
+     *
+     * @throws BadModel if there is a tokenizer and it cannot be read
+     */
+    public static void requireTokenizer(String name, Path directory) {
+        Path config = directory.resolve(CONFIG);
+        Configured model = Configured.read(name, config.toString(), read(config), new ArrayList<>());
+        TokenizerChoice unused = TokenizerChoice.required(model.family, directory, model.spec.vocabularySize());
     }
 
     /** Opens a model that is shipped in the jar. */

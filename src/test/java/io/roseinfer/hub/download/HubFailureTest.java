@@ -215,6 +215,36 @@ class HubFailureTest extends HubTestBase {
     }
 
     @Test
+    void body_with_another_hash_is_downloaded_once_more() {
+        AtomicInteger served = new AtomicInteger();
+        hub.replace("store", "GET", WEIGHTS, exchange -> {
+            byte[] content = hub.content(WEIGHTS).clone();
+            content[0] ^= (byte) (served.getAndIncrement() == 0 ? 1 : 0);
+            FakeHub.serve(exchange, content);
+        });
+        assertThat(download().resolve(WEIGHTS)).hasBinaryContent(hub.content(WEIGHTS));
+        assertThat(served).hasValue(2);
+    }
+
+    @Test
+    void weights_that_the_disk_has_no_room_for_are_not_begun() {
+        long bytes = hub.content(WEIGHTS).length;
+        CacheVolume small = new CacheVolume() {
+            @Override
+            public long usableBytes(Path directory) {
+                return bytes - 1;
+            }
+        };
+        try (HubClient client = new HubClient(settings(), DownloadListener.SILENT, wait -> {}, TIMEOUTS, small)) {
+            assertThatThrownBy(() -> download(client, ID))
+                    .isInstanceOf(BadModel.class)
+                    .hasMessageContaining("the weights take " + bytes + " more bytes")
+                    .hasMessageContaining("a disk with " + (bytes - 1) + " bytes free");
+        }
+        assertThat(hub.bodies(WEIGHTS)).isEmpty();
+    }
+
+    @Test
     void small_file_with_another_git_hash_is_refused() {
         hub.replace("hub", "GET", "config.json", exchange -> {
             byte[] damaged = hub.content("config.json").clone();

@@ -53,8 +53,8 @@ class HubProxiesTest extends HubTestBase {
                     }
                 },
                 wait -> {});
-        models.open(ID, config -> {}, directory -> directory);
-        assertThatThrownBy(() -> models.open(new HubId("owner/other"), config -> {}, directory -> directory))
+        models.open(ID, UNCHECKED, directory -> directory);
+        assertThatThrownBy(() -> models.open(new HubId("owner/other"), UNCHECKED, directory -> directory))
                 .isInstanceOf(BadModel.class);
         assertThat(warnings).singleElement().asString().contains("http://hub.invalid unencrypted");
     }

@@ -18,6 +18,15 @@ import org.junit.jupiter.api.io.TempDir;
 public abstract class HubTestBase {
     public static final HubId ID = new HubId("owner/small");
     public static final String WEIGHTS = "model.safetensors";
+    /** Looks at nothing. */
+    public static final BeforeWeights UNCHECKED = new BeforeWeights() {
+        @Override
+        public void config(Path file) {}
+
+        @Override
+        public void smallFiles(Path directory) {}
+    };
+
     static final HubTimeouts TIMEOUTS =
             new HubTimeouts(Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(20));
 
@@ -61,7 +70,7 @@ public abstract class HubTestBase {
     }
 
     public static Path download(HubClient client, HubId id) {
-        return client.repository(id, Set.of()).run(config -> {});
+        return client.repository(id, Set.of()).run(UNCHECKED);
     }
 
     public static HubClient client(HubSettings settings, DownloadListener listener, HubTimeouts timeouts) {

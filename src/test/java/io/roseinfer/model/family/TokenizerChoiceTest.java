@@ -107,11 +107,24 @@ class TokenizerChoiceTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"tokenizer.json, {}", "tokenizer.model, x", "tekken.json, {}"})
+    void tokenizer_that_cannot_be_read_is_an_error_unless_token_ids_suffice(String name, String content)
+            throws IOException {
+        ModelDirectory.at(directory, "\"vocab_size\":300").write();
+        Files.writeString(directory.resolve(name), content);
+        assertThatThrownBy(() -> ModelFiles.openDirectory("m", directory, false, path -> true))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining(name)
+                .hasMessageContaining("takes token ids only")
+                .hasMessageContaining("models.md");
+    }
+
     @Test
     void tokenizer_that_is_refused_in_a_directory_that_is_damaged_is_an_error() throws IOException {
         ModelDirectory.at(directory, "\"vocab_size\":300").write();
         Files.writeString(directory.resolve("tokenizer.json"), "{");
-        assertThatThrownBy(() -> ModelFiles.openDirectory("m", directory, path -> false))
+        assertThatThrownBy(() -> ModelFiles.openDirectory("m", directory, true, path -> false))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("tokenizer.json: not valid JSON");
     }
