@@ -1,15 +1,21 @@
 package io.roseinfer.kv;
 
 import io.roseinfer.base.Check;
+import java.util.Arrays;
 
 /**
  * The blocks that hold one sequence's keys and values, in order: token i is in block {@code i / blockSize} at offset
  * {@code i % blockSize}. Every listed block is held once by this table.
  */
 public final class BlockTable {
+    private static final int FIRST_BLOCKS = 16;
+
     private KvBlockPool pool;
     private final int blockSize;
-    private final int[] blocks;
+    private final int maxBlocks;
+    /** The ids, with room for more: it grows with the sequence, up to {@link #maxBlocks}. */
+    private int[] blocks;
+
     private int size;
     private int published;
     private long lastSerial = PrefixCache.ROOT;
@@ -18,7 +24,8 @@ public final class BlockTable {
     public BlockTable(KvBlockPool pool, int maxTokens) {
         this.pool = pool;
         this.blockSize = pool.blockSize();
-        this.blocks = new int[Math.ceilDiv(maxTokens, blockSize)];
+        this.maxBlocks = Math.ceilDiv(maxTokens, blockSize);
+        this.blocks = new int[Math.min(maxBlocks, FIRST_BLOCKS)];
     }
 
     /** Takes its blocks from another pool from now on; the table must be empty, and blocks be of the same size there. */
@@ -68,9 +75,16 @@ public final class BlockTable {
             if (block == KvBlockPool.NONE) {
                 return false;
             }
-            blocks[size++] = block;
+            add(block);
         }
         return true;
+    }
+
+    private void add(int block) {
+        if (size == blocks.length) {
+            blocks = Arrays.copyOf(blocks, Math.min(maxBlocks, 2 * size));
+        }
+        blocks[size++] = block;
     }
 
     /**
@@ -89,7 +103,7 @@ public final class BlockTable {
             }
             pool.retain(block);
             lastSerial = cache.serial(block);
-            blocks[size++] = block;
+            add(block);
         }
         published = size;
         return size * blockSize;

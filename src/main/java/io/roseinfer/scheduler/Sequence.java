@@ -8,6 +8,7 @@ import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.WaitingRequest;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -29,10 +30,13 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         FINISHED
     }
 
+    /** New tokens that there is room for at first. */
+    private static final int FIRST_TOKENS = 128;
+
     private final long id;
     private final Object owner;
-    private final int[] tokens;
     private final int promptLength;
+    private final int maxLength;
     private final int[] endOfText;
     private final SampleRequest sampling;
     private final BlockTable table;
@@ -70,6 +74,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     @Nullable
     SequenceList list;
 
+    /** The ids, with room for more: it grows with the sequence, up to {@link #maxLength}. */
+    private int[] tokens;
+
     private int length;
     private int pending;
     private int priority;
@@ -100,8 +107,8 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         this.id = id;
         this.owner = owner;
         this.promptLength = prompt.length;
-        this.tokens = new int[maxLength];
-        System.arraycopy(prompt, 0, tokens, 0, prompt.length);
+        this.maxLength = maxLength;
+        this.tokens = Arrays.copyOf(prompt, Math.min(maxLength, prompt.length + FIRST_TOKENS));
         this.length = prompt.length;
         this.endOfText = endOfText.clone();
         this.sampling = new SampleRequest(params, seed, this);
@@ -167,7 +174,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     @Override
     public int remainingNewTokens() {
-        return tokens.length - length();
+        return maxLength - length();
     }
 
     @Override
@@ -217,12 +224,12 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     /** Most tokens it will ever have. */
     public int maxLength() {
-        return tokens.length;
+        return maxLength;
     }
 
     /** Most tokens whose keys and values it will ever hold: those of the last token are never computed. */
     public int maxComputed() {
-        return tokens.length - 1;
+        return maxLength - 1;
     }
 
     public SampleRequest sampling() {
@@ -286,7 +293,14 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     /** The oldest pending token has become known. */
     void resolve(int token) {
-        tokens[length - pending] = token;
+        int index = length - pending;
+        if (index == tokens.length) {
+            int[] larger = Arrays.copyOf(tokens, (int) Math.min(maxLength, 2L * index));
+            // Other threads may read the prompt's ids: they see this array only with its contents.
+            VarHandle.releaseFence();
+            tokens = larger;
+        }
+        tokens[index] = token;
         pending--;
     }
 

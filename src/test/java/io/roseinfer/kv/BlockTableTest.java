@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.Check;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +20,26 @@ class BlockTableTest {
         assertThat(table.grow(tokens)).isTrue();
         assertThat(table.size()).isEqualTo(blocks);
         assertThat(pool.held()).isEqualTo(blocks);
+    }
+
+    @Test
+    void blocks_keep_their_order_while_the_table_grows() {
+        KvBlockPool pool = new KvBlockPool(1000, 4, false);
+        BlockTable table = new BlockTable(pool, 4000);
+        List<Integer> blocks = new ArrayList<>();
+        for (int tokens = 1; tokens <= 4000; tokens++) {
+            assertThat(table.grow(tokens)).isTrue();
+            if (tokens % 4 == 1) {
+                blocks.add(table.block(table.size() - 1));
+            }
+        }
+        assertThat(blocks).doesNotHaveDuplicates().hasSize(1000);
+        for (int i = 0; i < blocks.size(); i++) {
+            assertThat(table.block(i)).isEqualTo(blocks.get(i));
+            assertThat(table.idsFor(4000)[i]).isEqualTo(blocks.get(i));
+        }
+        table.release();
+        pool.check(List.of());
     }
 
     @Test
