@@ -6,8 +6,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The requests that have a deadline, ordered by it. */
 final class Deadlines {
-    private final TreeSet<LiveRequest> requests =
-            new TreeSet<>(Comparator.comparingLong(LiveRequest::deadlineNanos).thenComparingLong(LiveRequest::id));
+    /** The earliest first. */
+    static final Comparator<LiveRequest> ORDER =
+            Comparator.comparingLong(LiveRequest::deadlineNanos).thenComparingLong(LiveRequest::id);
+
+    private final TreeSet<LiveRequest> requests = new TreeSet<>(ORDER);
 
     /** The request with the earliest deadline. */
     @Nullable

@@ -83,7 +83,7 @@ public final class Engine implements AutoCloseable {
                 clock,
                 observers,
                 replica -> instruments(replica).and(each.apply(replica)),
-                this::endTokenizing);
+                tokenizeWorkers);
     }
 
     /** Those of the engine's own that hear of one replica's steps alone. */
@@ -165,7 +165,7 @@ public final class Engine implements AutoCloseable {
             tokenizeWorkers.start();
             manager.start();
         } catch (RuntimeException | Error e) {
-            endTokenizing();
+            manager.endTokenizing();
             throw e;
         }
     }
@@ -183,6 +183,7 @@ public final class Engine implements AutoCloseable {
      *     vocabulary, text without a tokenizer
      * @throws RoseException.Overloaded if {@code max_inflight_requests} are in flight
      * @throws EngineStopped if the engine is closed or has failed
+     * @throws java.util.concurrent.CancellationException if the caller is interrupted while it tokenizes a text prompt
      */
     public TokenStream submit(GenerationRequest request) {
         Objects.requireNonNull(request, "request");
@@ -214,7 +215,7 @@ public final class Engine implements AutoCloseable {
             if (tokenizeWorkers.isEmpty() || request.prompt() instanceof Prompt.Tokens) {
                 tokenizeAndHandOver(live);
             } else {
-                tokenizeWorkers.submit(live);
+                manager.tokenize(live);
             }
             return stream;
         } catch (RuntimeException | Error e) {
@@ -236,15 +237,14 @@ public final class Engine implements AutoCloseable {
 
     /** The stream must not be reachable from its own cleaning action, so the action is made where no stream is in scope. */
     private TokenStream streamOf(LiveRequest live) {
-        Runnable cancel = live.untilEnded(cancelOf(manager, tokenizeWorkers, live));
+        Runnable cancel = live.untilEnded(cancelOf(manager, live));
         return new RequestStream(live, tokenizer, clock, cancel).endingWhenCollected(CLEANER);
     }
 
-    private static Runnable cancelOf(SchedulerManager manager, TokenizeWorkers workers, LiveRequest live) {
+    private static Runnable cancelOf(SchedulerManager manager, LiveRequest live) {
         return () -> {
             if (!live.hasEnded()) {
                 manager.cancel(live);
-                workers.remove(live);
             }
         };
     }
@@ -264,9 +264,7 @@ public final class Engine implements AutoCloseable {
     /** On a worker: an error here is the request's own ending. */
     private void tokenizeOnWorker(LiveRequest live) {
         try {
-            if (live.hasDeadline() && live.deadlineNanos() <= clock.nanos()) {
-                manager.expire(live);
-            } else if (!live.hasEnded()) {
+            if (!live.hasEnded()) {
                 tokenizeAndHandOver(live);
             }
         } catch (RuntimeException | Error e) {
@@ -428,10 +426,6 @@ public final class Engine implements AutoCloseable {
     /** The most tokens that a request can come to, prompt and completion: what the model's context takes, and the KV pool holds. */
     public int longest() {
         return EngineLimits.longest(spec(), kv);
-    }
-
-    private void endTokenizing() {
-        tokenizeWorkers.stop(manager::endWithEngine);
     }
 
     /**

@@ -18,6 +18,7 @@ import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -74,6 +75,9 @@ final class EngineLoop {
     private final Queue<LiveRequest> submitted = new ConcurrentLinkedQueue<>();
     private final Queue<LiveRequest> cancelled = new ConcurrentLinkedQueue<>();
     private final LinkedHashSet<LiveRequest> live = new LinkedHashSet<>();
+    /** The requests of the shared queue that were taken and not admitted yet. */
+    private final LinkedHashSet<LiveRequest> unadmitted = new LinkedHashSet<>();
+
     private final Deadlines deadlines = new Deadlines();
     private final int[] endOfText;
 
@@ -173,6 +177,7 @@ final class EngineLoop {
 
     /** Asks for a request's end; any thread, any number of times. */
     void cancel(LiveRequest request) {
+        request.cancel();
         cancelled.add(request);
         owner.wake();
     }
@@ -241,25 +246,42 @@ final class EngineLoop {
     }
 
     /**
-     * Takes from the shared queue while nothing of its own waits, as much as one step may admit; and leaves it to an engine that has
-     * nothing to do, if there is one.
+     * Takes from the shared queue what can be admitted, and leaves it to an engine that has nothing to do, if there is one. What was taken
+     * and cannot be admitted after all goes back: no request waits for this engine while another could run it.
      */
     private void takeShared() {
+        shared.expireUntil(turnNanos);
+        if (!unadmitted.isEmpty() && (shared.isAwaited() || !scheduler.hasRoomForWaiting())) {
+            giveUnadmittedBack();
+        }
         if (shared.isEmpty()) {
             return;
         }
         if (scheduler.hasWork() && shared.isAwaited()) {
             owner.wakeOther();
         } else {
-            int room = scheduler.waiting() == 0 ? scheduler.options().prefillMaxBatchSize() : 0;
-            shared.serve(this, room, turnNanos);
+            shared.serve(this);
         }
     }
 
-    /** Takes in a request from the shared queue; on the loop's thread. */
+    private void giveUnadmittedBack() {
+        for (LiveRequest request : List.copyOf(unadmitted)) {
+            scheduler.withdraw(request.sequence().orElseThrow());
+            giveBack(request);
+        }
+    }
+
+    /** Returns whether a request of the shared queue could be admitted; for the thread that works on the queue. */
+    boolean hasRoomFor(LiveRequest request) {
+        Sequence sequence = request.sequence().orElseThrow();
+        sequence.moveTo(scheduler.pool());
+        return scheduler.hasRoomFor(sequence);
+    }
+
+    /** Takes in a request from the shared queue that there is room for; on the loop's thread. */
     void take(LiveRequest request) {
         live.add(request);
-        request.sequence().orElseThrow().moveTo(scheduler.pool());
+        unadmitted.add(request);
         charge(request);
         schedule(request);
     }
@@ -306,6 +328,7 @@ final class EngineLoop {
             Sequence sequence = plan.sequence(row);
             LiveRequest request = requestOf(sequence);
             if (request.admitted(nanos, sequence.cachedTokens())) {
+                unadmitted.remove(request);
                 observers.admitted(request);
             }
         }
@@ -399,7 +422,12 @@ final class EngineLoop {
                 observers.ended(request, ending.reason());
             }
         }
+        forget(request);
+    }
+
+    private void forget(LiveRequest request) {
         live.remove(request);
+        unadmitted.remove(request);
         deadlines.remove(request);
     }
 
@@ -442,8 +470,7 @@ final class EngineLoop {
 
     private void giveBack(LiveRequest request) {
         discharge(request);
-        live.remove(request);
-        deadlines.remove(request);
+        forget(request);
         owner.takeBack(request);
     }
 

@@ -159,13 +159,9 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
                 last == null ? 0 : last.load().index());
     }
 
-    /**
-     * Says that nobody wants more of it.
-     *
-     * @return whether this was the first time
-     */
-    boolean cancel() {
-        return cancelled.compareAndSet(false, true);
+    /** Marks it as cancelled. */
+    void cancel() {
+        cancelled.set(true);
     }
 
     boolean isCancelled() {
@@ -269,6 +265,11 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     /** As {@link #claimEnding}, but only while it has not been handed over. */
     boolean claimEarlyEnding() {
         return stage.compareAndSet(Stage.TOKENIZING, Stage.ENDED) || stage.compareAndSet(Stage.ROUTING, Stage.ENDED);
+    }
+
+    /** Whether its prompt is being made ids, or waits for that. */
+    boolean isTokenizing() {
+        return stage.get() == Stage.TOKENIZING;
     }
 
     boolean hasEnded() {

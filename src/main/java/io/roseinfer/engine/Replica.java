@@ -110,9 +110,7 @@ final class Replica implements EngineLoop.Owner {
 
     @Override
     public void takeBack(LiveRequest request) {
-        if (request.giveBack()) {
-            manager.shared().addBack(request);
-        }
+        manager.takeBack(request);
     }
 
     @Override
@@ -157,12 +155,18 @@ final class Replica implements EngineLoop.Owner {
 
     private void awaitWork() {
         SharedQueue shared = manager.shared();
+        shared.expireUntil(clock.nanos());
         parked = true;
         shared.sleepersChanged(1);
         try {
             if (!loop.hasWork() && manager.isServing()) {
                 loop.checkIdle();
-                LockSupport.park(this);
+                long deadlineNanos = shared.nextDeadlineNanos();
+                if (deadlineNanos == Long.MAX_VALUE) {
+                    LockSupport.park(this);
+                } else {
+                    LockSupport.parkNanos(this, deadlineNanos - clock.nanos());
+                }
             }
         } finally {
             shared.sleepersChanged(-1);

@@ -50,7 +50,7 @@ final class SchedulerManager implements AutoCloseable {
     private final RoutingPolicy routing;
     private final int maxInflightRequests;
     private final int blockSize;
-    private final Runnable endTokenizing;
+    private final TokenizeWorkers tokenizers;
     private final SharedQueue shared = new SharedQueue(this::expire);
     private final List<Replica> replicas;
 
@@ -77,8 +77,7 @@ final class SchedulerManager implements AutoCloseable {
      * @param runners one for each replica, at least one
      * @param observers are told of all requests, and of the steps of the first replica
      * @param each makes those that are told of the steps of one replica alone
-     * @param endTokenizing ends, by {@link #end}, the requests that were counted in and wait for a tokenizer or have one; called
-     *     when the last worker has stopped, perhaps more than once
+     * @param tokenizers have the requests that were counted in and have no ids yet
      */
     SchedulerManager(
             List<? extends ModelRunner> runners,
@@ -87,11 +86,11 @@ final class SchedulerManager implements AutoCloseable {
             Clock clock,
             Observers observers,
             IntFunction<Observers> each,
-            Runnable endTokenizing) {
+            TokenizeWorkers tokenizers) {
         this.maxInflightRequests = options.maxInflightRequests();
         this.blockSize = options.blockSize();
         this.clock = clock;
-        this.endTokenizing = endTokenizing;
+        this.tokenizers = tokenizers;
         this.observers = observers;
         this.routing = runners.size() == 1 ? (request, only) -> 0 : routing;
         this.replicas = IntStream.range(0, runners.size())
@@ -191,6 +190,7 @@ final class SchedulerManager implements AutoCloseable {
         int chosen = routing.choose(request, candidates);
         if (chosen == RoutingPolicy.SHARED_QUEUE) {
             request.attach(replicas.getFirst().loop().sequenceOf(request, prompt));
+            watchDeadline(request);
             shared.add(request);
             wakeOne();
             endUnrouted();
@@ -199,15 +199,48 @@ final class SchedulerManager implements AutoCloseable {
         Check.index(chosen, candidates.size(), "engine");
         Replica replica = replicas.get(candidates.get(chosen).index());
         if (request.handOver(replica.loop())) {
+            shared.unwatch(request);
             replica.submit(request, prompt);
+        }
+    }
+
+    /** Has a request tokenized that was counted in. */
+    void tokenize(LiveRequest request) {
+        watchDeadline(request);
+        tokenizers.submit(request);
+    }
+
+    /** Has the replicas, also those that sleep, watch the deadline of a request that none of them has. */
+    private void watchDeadline(LiveRequest request) {
+        if (shared.watch(request)) {
+            wakeSleeper();
+        }
+        if (request.hasEnded()) {
+            shared.unwatch(request);
+        }
+    }
+
+    /** Queues a request again that a replica had. */
+    void takeBack(LiveRequest request) {
+        if (request.giveBack()) {
+            watchDeadline(request);
+            shared.addBack(request);
+            wakeOne();
+            if (request.isCancelled()) {
+                // Its caller may have seen it with the replica, which has forgotten it.
+                cancel(request);
+            }
         }
     }
 
     /** Wakes a replica that sleeps, if any does and something waits in the shared queue. */
     void wakeOne() {
-        if (shared.isEmpty()) {
-            return;
+        if (!shared.isEmpty()) {
+            wakeSleeper();
         }
+    }
+
+    private void wakeSleeper() {
         int first = rotation.getAndIncrement();
         for (int i = 0; i < replicas.size(); i++) {
             Replica replica = replicas.get(Integer.remainderUnsigned(first + i, replicas.size()));
@@ -220,17 +253,15 @@ final class SchedulerManager implements AutoCloseable {
 
     /** Ends a request as soon as may be: at once if no replica has it, else by that one's loop. */
     void cancel(LiveRequest request) {
-        if (endEarly(request, Ending.CANCELLED)) {
-            if (request.sequence().isPresent()) {
-                shared.forget(request);
-            }
-        } else if (!request.hasEnded()) {
+        // First: a replica that takes it from now on, perhaps from another that dies, ends it.
+        request.cancel();
+        if (!endEarly(request, Ending.CANCELLED) && !request.hasEnded()) {
             request.loop().cancel(request);
         }
     }
 
     /** Ends a request that was counted in and whose deadline has passed before a replica had it. */
-    void expire(LiveRequest request) {
+    private void expire(LiveRequest request) {
         boolean unused = endEarly(request, Ending.DEADLINE);
     }
 
@@ -239,6 +270,11 @@ final class SchedulerManager implements AutoCloseable {
         try {
             boolean claimed = request.claimEarlyEnding();
             if (claimed) {
+                if (request.sequence().isPresent()) {
+                    shared.forget(request);
+                } else {
+                    tokenizers.remove(request);
+                }
                 unreserve();
                 tell(request, ending);
             }
@@ -282,6 +318,7 @@ final class SchedulerManager implements AutoCloseable {
     }
 
     private void tell(LiveRequest request, Ending ending) {
+        shared.unwatch(request);
         if (request.end(ending, clock.nanos())) {
             observers.ended(request, ending.reason());
         }
@@ -290,6 +327,7 @@ final class SchedulerManager implements AutoCloseable {
     /** Forgets a request that was counted in and that nobody reads. */
     void discard(LiveRequest request) {
         if (request.claimEnding()) {
+            shared.unwatch(request);
             unreserve();
             observers.withdrawn(request);
         }
@@ -298,7 +336,7 @@ final class SchedulerManager implements AutoCloseable {
     /** The figures of all replicas together. */
     EngineStats stats() {
         EngineStats all = replicaStats().stream().reduce(EngineStats::plus).orElseThrow();
-        return all.plusWaiting(shared.size());
+        return all.plusWaiting(shared.size() + tokenizers.size());
     }
 
     /** The figures of each replica; what waits in the shared queue is in none. */
@@ -355,8 +393,13 @@ final class SchedulerManager implements AutoCloseable {
     void endUnrouted() {
         if (left == 0 || mode.get() == Mode.STOPPING) {
             shared.endAll(this::endWithEngine);
-            endTokenizing.run();
+            endTokenizing();
         }
+    }
+
+    /** Ends the requests that wait for a tokenizer or have one. */
+    void endTokenizing() {
+        tokenizers.stop(this::endWithEngine);
     }
 
     /**
@@ -369,7 +412,7 @@ final class SchedulerManager implements AutoCloseable {
         advance(Mode.STOPPING);
         Replica late = awaitStop(STOP_LIMIT_NANOS);
         if (late != null) {
-            endTokenizing.run();
+            endTokenizing();
             throw new EngineStopped("the engine's thread has not ended within "
                     + TimeUnit.NANOSECONDS.toSeconds(STOP_LIMIT_NANOS) + " s of being told to: "
                     + late.whereabouts()

@@ -1,17 +1,20 @@
 package io.roseinfer.engine;
 
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Requests that no engine has yet, and that any of several may take. Any thread adds; what is in order here is worked on by one
+ * Requests that no engine has yet, and that any of several may take, in the order of arrival. Any thread adds; what is in order here is worked on by one
  * engine's thread at a time, and one that comes meanwhile goes on without: nobody ever waits for another.
  *
  * <p>A request stays its caller's to end until it is taken. One that has ended leaves the queue when an engine works on it next.
@@ -35,9 +38,9 @@ final class SharedQueue {
     private final AtomicInteger takers = new AtomicInteger();
     private final AtomicInteger taken = new AtomicInteger();
     private final AtomicBoolean owned = new AtomicBoolean();
+    private final NavigableSet<LiveRequest> timed = new ConcurrentSkipListSet<>(Deadlines.ORDER);
     // The rest is the owner's.
     private final LinkedHashSet<LiveRequest> waiting = new LinkedHashSet<>();
-    private final Deadlines deadlines = new Deadlines();
 
     /**
      * An empty queue.
@@ -97,23 +100,58 @@ final class SharedQueue {
     }
 
     /**
-     * Gives an engine as many as make its requests a fair share of all there are; or more, up to a fair share of those that wait, as long as that
-     * brings it no more than {@value #AHEAD} ahead. Nothing while another is being given its share.
+     * Watches a request's deadline until an engine takes the request or {@link #unwatch} is called; any thread. Harmless without a
+     * deadline. Also for requests that are not in the queue yet.
      *
-     * @param most requests that it has room for
+     * @return whether it is the earliest deadline
      */
-    void serve(EngineLoop loop, int most, long nowNanos) {
+    boolean watch(LiveRequest request) {
+        return request.hasDeadline() && timed.add(request) && nextDeadlineNanos() == request.deadlineNanos();
+    }
+
+    /** Watches a request's deadline no more; any thread. */
+    void unwatch(LiveRequest request) {
+        if (request.hasDeadline()) {
+            timed.remove(request);
+        }
+    }
+
+    /** Ends the watched requests whose deadline has passed; any thread. */
+    void expireUntil(long nowNanos) {
+        if (timed.isEmpty()) {
+            return;
+        }
+        for (LiveRequest due : timed) {
+            if (due.deadlineNanos() > nowNanos) {
+                return;
+            }
+            if (timed.remove(due)) {
+                expire.accept(due);
+            }
+        }
+    }
+
+    /** The earliest deadline; {@link Long#MAX_VALUE} without any. */
+    long nextDeadlineNanos() {
+        Iterator<LiveRequest> earliest = timed.iterator();
+        return earliest.hasNext() ? earliest.next().deadlineNanos() : Long.MAX_VALUE;
+    }
+
+    /**
+     * Gives an engine as many as make its requests a fair share of all there are; or more, up to a fair share of those that wait, as long as that
+     * brings it no more than {@value #AHEAD} ahead; and only while it has room for the one that has waited longest. Nothing while another
+     * is being given its share.
+     */
+    void serve(EngineLoop loop) {
         if (!owned.compareAndSet(false, true)) {
             return;
         }
         try {
             sort();
-            expireUntil(nowNanos);
             int engines = Math.max(1, takers.get());
             int behind =
                     Math.ceilDiv(size() + taken.get(), engines) - loop.load().requests();
-            int share = Math.max(behind, Math.min(Math.ceilDiv(size(), engines), behind + AHEAD));
-            give(loop, Math.min(most, share));
+            give(loop, Math.max(behind, Math.min(Math.ceilDiv(size(), engines), behind + AHEAD)));
         } finally {
             owned.set(false);
         }
@@ -121,10 +159,11 @@ final class SharedQueue {
 
     private void give(EngineLoop loop, int most) {
         int given = 0;
-        while (given < most && !waiting.isEmpty()) {
+        while (given < most && !waiting.isEmpty() && loop.hasRoomFor(waiting.getFirst())) {
             LiveRequest request = waiting.getFirst();
             remove(request);
             if (request.handOver(loop)) {
+                unwatch(request);
                 loop.take(request);
                 given++;
             }
@@ -139,7 +178,7 @@ final class SharedQueue {
         }
         for (LiveRequest request : back.reversed()) {
             waiting.addFirst(request);
-            time(request);
+            forgetIfEnded(request);
         }
         for (int i = 0; i < SORTED_AT_ONCE; i++) {
             LiveRequest request = added.poll();
@@ -147,33 +186,21 @@ final class SharedQueue {
                 break;
             }
             waiting.add(request);
-            time(request);
+            forgetIfEnded(request);
         }
         for (LiveRequest over = ended.poll(); over != null; over = ended.poll()) {
             remove(over);
         }
     }
 
-    private void time(LiveRequest request) {
+    private void forgetIfEnded(LiveRequest request) {
         if (request.hasEnded()) {
             remove(request);
-        } else {
-            deadlines.add(request);
-        }
-    }
-
-    private void expireUntil(long nowNanos) {
-        LiveRequest due = deadlines.first();
-        while (due != null && due.deadlineNanos() <= nowNanos) {
-            remove(due);
-            expire.accept(due);
-            due = deadlines.first();
         }
     }
 
     private void remove(LiveRequest request) {
         if (waiting.remove(request)) {
-            deadlines.remove(request);
             size.decrementAndGet();
         }
     }

@@ -1,13 +1,14 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.base.RoseException.EngineStopped;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Threads that tokenize prompts off the submit path. The queue before them is bounded by the requests in flight: one that is
- * cancelled leaves it at once.
+ * cancelled or whose deadline passes leaves it at once, and its tokenizer stops.
  */
 final class TokenizeWorkers {
     private final Consumer<LiveRequest> work;
@@ -56,13 +57,26 @@ final class TokenizeWorkers {
         notify();
     }
 
-    /** Takes a request out of the queue; harmless if it is not there. */
+    /** Takes an ended request out of the queue, or interrupts the worker that has it; harmless if none does. */
     synchronized void remove(LiveRequest request) {
         waiting.remove(request);
+        for (int i = 0; i < running.length; i++) {
+            if (request.equals(running[i])) {
+                threads[i].interrupt();
+            }
+        }
+    }
+
+    /** Requests whose prompts are not ids yet. */
+    synchronized int size() {
+        long worked = Arrays.stream(running)
+                .filter(request -> request != null && request.isTokenizing())
+                .count();
+        return waiting.size() + (int) worked;
     }
 
     /**
-     * Lets the workers go when the prompts that are being tokenized are done, without waiting for that. Harmless if it was done
+     * Lets the workers go and interrupts those that tokenize a prompt, without waiting for them. Harmless if it was done
      * before.
      *
      * @param end is given each request that is queued or being worked on
@@ -70,12 +84,14 @@ final class TokenizeWorkers {
     synchronized void stop(Consumer<LiveRequest> end) {
         stopped = true;
         notifyAll();
-        waiting.forEach(end);
-        waiting.clear();
+        while (!waiting.isEmpty()) {
+            end.accept(waiting.removeFirst());
+        }
         for (int i = 0; i < running.length; i++) {
             LiveRequest request = running[i];
             if (request != null) {
                 end.accept(request);
+                threads[i].interrupt();
                 running[i] = null;
             }
         }
@@ -90,6 +106,8 @@ final class TokenizeWorkers {
     /** The next request for a worker that is done with the one before it; null when it is to go. */
     private synchronized @Nullable LiveRequest next(int worker) {
         running[worker] = null;
+        // An interrupt was meant for the request before.
+        boolean unused = Thread.interrupted();
         while (waiting.isEmpty() && !stopped) {
             try {
                 wait();

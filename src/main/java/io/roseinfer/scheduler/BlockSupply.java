@@ -2,6 +2,7 @@ package io.roseinfer.scheduler;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.kv.BlockTable;
+import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import org.jspecify.annotations.Nullable;
@@ -12,11 +13,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockSupply {
     private final Roster roster;
+    private final KvBlockPool pool;
     private final PreemptionPolicy policy;
     private long preemptions;
 
-    BlockSupply(Roster roster, PreemptionPolicy policy) {
+    BlockSupply(Roster roster, KvBlockPool pool, PreemptionPolicy policy) {
         this.roster = roster;
+        this.pool = pool;
         this.policy = policy;
     }
 
@@ -143,6 +146,27 @@ final class BlockSupply {
             return sequence.table().missing(sequence.plannedLength()) + roster.active();
         }
         return sequence.table().missing(sequence.maxComputed()) + growth(roster.prefilling) + growth(roster.decoding);
+    }
+
+    /** Returns whether all sequences that wait can be admitted; none of them has been admitted before. */
+    boolean sufficeForWaiting() {
+        return wantedByWaiting() <= pool.available();
+    }
+
+    /** Returns whether a sequence with an empty table could be admitted after all that wait, as {@link #sufficeForWaiting}. */
+    boolean sufficeFor(Sequence sequence) {
+        int unused = sequence.reuse();
+        boolean suffice = wantedByWaiting() + sequence.table().missing(sequence.plannedLength()) <= pool.available();
+        sequence.table().release();
+        return suffice;
+    }
+
+    private int wantedByWaiting() {
+        int blocks = roster.active();
+        for (Sequence s = roster.waiting.first(); s != null; s = s.next) {
+            blocks += s.table().missing(s.plannedLength()) + 1;
+        }
+        return blocks;
     }
 
     private static int growth(SequenceList list) {

@@ -78,6 +78,40 @@ public final class Scheduler {
     }
 
     /**
+     * Returns whether KV blocks and places suffice to admit a sequence after all those that wait; none do while one that was preempted
+     * waits. Token budgets are not looked at: they hold a sequence up for a step or two.
+     *
+     * @param sequence is not here yet; its table is empty and of this pool
+     */
+    public boolean hasRoomFor(Sequence sequence) {
+        return roster.active() + roster.waiting.size() < options.maxActiveRequests()
+                && roster.waiting.size() < options.prefillMaxBatchSize()
+                && !isHeldUp()
+                && planner.blocks().sufficeFor(sequence);
+    }
+
+    /** Returns whether KV blocks and places suffice to admit all that wait, as {@link #hasRoomFor}. */
+    public boolean hasRoomForWaiting() {
+        return roster.waiting.isEmpty()
+                || (roster.active() + roster.waiting.size() <= options.maxActiveRequests()
+                        && !isHeldUp()
+                        && planner.blocks().sufficeForWaiting());
+    }
+
+    /** Sequences that were preempted are at the head of the queue, and nothing is admitted before them. */
+    private boolean isHeldUp() {
+        Sequence head = roster.waiting.first();
+        return head != null && head.isRestart();
+    }
+
+    /** Takes a sequence out of the queue that was never admitted, as if it had not been added. */
+    public void withdraw(Sequence sequence) {
+        requireNoProposal();
+        Check.that(sequence.isWaiting() && !sequence.isRestart(), "a sequence is withdrawn that has been admitted");
+        roster.drop(sequence);
+    }
+
+    /**
      * Ends a sequence wherever it is; harmless if it has ended. Its blocks return now, or when the step it is part of is applied.
      */
     public void end(Sequence sequence, FinishReason reason) {

@@ -30,7 +30,7 @@ final class StepPlanner implements StepBuilder {
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
         this.roster = roster;
-        this.blocks = new BlockSupply(roster, options.policies().preemption());
+        this.blocks = new BlockSupply(roster, pool, options.policies().preemption());
         this.admission = new Admission(options.admission(), options.prefillMaxBatchSize(), roster, pool);
     }
 
@@ -45,6 +45,11 @@ final class StepPlanner implements StepBuilder {
 
     long preemptions() {
         return blocks.preemptions();
+    }
+
+    /** The KV blocks there are to give out. */
+    BlockSupply blocks() {
+        return blocks;
     }
 
     /** Starts an empty plan. */

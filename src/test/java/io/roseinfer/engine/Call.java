@@ -5,6 +5,8 @@ import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.stream.LongStream;
 
 /** One call of an engine's submit by one caller, what became of it, and when. */
 final class Call {
@@ -20,6 +22,7 @@ final class Call {
     private final List<GeneratedToken> read = new ArrayList<>();
     private boolean readsAll;
     private boolean closed;
+    private long closedNanos = Long.MAX_VALUE;
 
     Call(int number, GenerationRequest request, int now) {
         this.number = number;
@@ -133,11 +136,20 @@ final class Call {
         }
     }
 
-    void close(int times) {
+    void close(int times, LongSupplier clock) {
         closed = true;
         for (int i = 0; i < times; i++) {
             stream.orElseThrow().close();
+            closedNanos = Math.min(closedNanos, clock.getAsLong());
         }
+    }
+
+    /** How many tokens it got after it was closed, if nothing failed. */
+    long tokensAfterClose() {
+        return completion.stream()
+                .flatMapToLong(read -> LongStream.of(read.timeline().tokenNanos()))
+                .filter(nanos -> nanos > closedNanos)
+                .count();
     }
 
     void complete() {

@@ -12,6 +12,7 @@ import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -72,6 +73,54 @@ class EngineLoopTest {
         assertThatThrownBy(loop::checkIdle)
                 .isInstanceOf(Check.Failure.class)
                 .hasMessage("bug in roseinfer: 1 of 200 KV blocks are held though nothing waits or runs");
+    }
+
+    /** Prefills only in every fourth step, so that a request that was taken waits. */
+    private static StepPolicy late() {
+        return (step, state) -> {
+            step.decode();
+            if (state % 4 == 3 || step.isEmpty()) {
+                step.prefill(step.prefillMaxTokens());
+            }
+            return state + 1;
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void request_that_was_taken_and_waits_goes_back_only_if_another_engine_sleeps(boolean sleeps) {
+        EngineOptions lateOptions = options.withScheduler(SchedulerOptions.builder()
+                .step(late())
+                .build());
+        SharedQueue shared = new SharedQueue(request -> {});
+        shared.takersChanged(1);
+        SimRunner runner = Models.runner(lateOptions, SimOptions.defaults());
+        EngineLoop loop = new EngineLoop(
+                0, runner, runner.kv(), lateOptions, Models.ticking(), Observers.NONE, shared, new EngineLoop.Owner() {
+                    @Override
+                    public void countOut() {}
+
+                    @Override
+                    public void takeBack(LiveRequest request) {
+                        assertThat(request.giveBack()).isTrue();
+                        shared.addBack(request);
+                    }
+                });
+        submit(loop, Models.request(40, 1));
+        loop.doWork();
+        LiveRequest waits = new LiveRequest(nextId++, Models.request(4, 2), 0, Models.CONTEXT, Optional.empty());
+        assertThat(waits.route()).isTrue();
+        waits.attach(loop.sequenceOf(waits, new int[] {2}));
+        shared.add(waits);
+        loop.doWork();
+        assertThat(shared.isEmpty()).isTrue();
+        shared.sleepersChanged(sleeps ? 1 : 0);
+        loop.doWork();
+        assertThat(shared.size()).isEqualTo(sleeps ? 1 : 0);
+        shared.sleepersChanged(sleeps ? -1 : 0);
+        run(loop);
+        assertThat(completion(waits).ids()).hasSize(4);
+        assertThat(loop.load().requests()).isZero();
     }
 
     @ParameterizedTest

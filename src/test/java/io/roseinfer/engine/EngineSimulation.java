@@ -46,6 +46,9 @@ final class EngineSimulation {
      */
     record Outcome(int points, int accepted, int overloaded, boolean died, int replicasLost) {}
 
+    /** Steps that may be in flight when a stream is closed, and those that are launched before its engine looks. */
+    private static final int MOST_TOKENS_AFTER_CLOSE = 4;
+
     /** One of the devices: when it is lost, and how many points its steps take. */
     private static final class Device {
         private final long lostAtStep;
@@ -326,17 +329,17 @@ final class EngineSimulation {
         callersLeft--;
     }
 
-    private static void read(Call call, Dice own, boolean slow) {
+    private void read(Call call, Dice own, boolean slow) {
         switch (slow ? 3 : own.below(4)) {
             case 0 -> call.readToTheEnd();
             case 1 -> call.complete();
             case 2 -> {
                 call.read(own.below(5));
-                call.close(own.between(1, 3));
+                call.close(own.between(1, 3), () -> nanos);
             }
             default -> {
                 pass(own.below(40));
-                call.close(own.between(1, 3));
+                call.close(own.between(1, 3), () -> nanos);
                 Weaver.await(call::hasEnded);
             }
         }
@@ -386,6 +389,11 @@ final class EngineSimulation {
                 Require.that(call.hasEndedAfter(closingBegan) || call.isClosed(), "%s was cancelled by nobody", call);
             default -> {}
         }
+        Require.that(
+                call.tokensAfterClose() <= MOST_TOKENS_AFTER_CLOSE,
+                "%s got %d tokens after it was closed",
+                call,
+                call.tokensAfterClose());
         expected.check(call, reason);
     }
 

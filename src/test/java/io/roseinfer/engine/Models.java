@@ -58,7 +58,7 @@ final class Models {
                 ticking(),
                 Observers.NONE,
                 replica -> Observers.NONE,
-                () -> {});
+                new TokenizeWorkers(0, request -> {}));
     }
 
     static EngineOptions options() {

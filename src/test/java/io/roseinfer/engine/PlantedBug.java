@@ -40,7 +40,7 @@ enum PlantedBug {
 
     CANCEL_WAITS_FOR_THE_TOKENIZER("engine.SchedulerManager", "cancel", Edit.withoutCall("endEarly", 0)),
 
-    CLOSE_FORGETS_THE_TOKENIZERS("engine.SchedulerManager", "endUnrouted", Edit.withoutCall("run")),
+    CLOSE_FORGETS_THE_TOKENIZERS("engine.SchedulerManager", "endUnrouted", Edit.withoutCall("endTokenizing")),
 
     CLOSE_FORGETS_PROMPTS_BEING_TOKENIZED("engine.TokenizeWorkers", "stop", Edit.withoutCall("accept")),
 
@@ -72,9 +72,11 @@ enum PlantedBug {
 
     GIVEN_BACK_AS_THE_DEAD_REPLICA_LEFT_IT("engine.EngineLoop", "endAll", Edit.withoutCall("attach")),
 
-    BLOCKS_OF_ANOTHER_REPLICA("engine.EngineLoop", "take", Edit.withoutCall("moveTo")),
+    BLOCKS_OF_ANOTHER_REPLICA("engine.EngineLoop", "hasRoomFor", Edit.withoutCall("moveTo")),
 
     LOAD_OF_AN_ENDED_REQUEST_KEPT("engine.EngineLoop", "discharge", Edit.withoutCall("remove")),
+
+    CANCEL_LOST_WITH_THE_REPLICA("engine.EngineLoop", "schedule", Edit.withAnswer("isCancelled", 0)),
 
     DEADLINE_IGNORED_IN_THE_SHARED_QUEUE("engine.SharedQueue", "expireUntil", Edit.withoutCall("accept"));
 

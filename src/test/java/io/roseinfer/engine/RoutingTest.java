@@ -9,6 +9,7 @@ import io.roseinfer.engine.routing.RoutingPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Policies held against each other on virtual time, where nothing depends on the machine. */
@@ -62,6 +63,26 @@ class RoutingTest {
                 .isLessThanOrEqualTo(one.p99Nanos());
         Outcome unused = run(RoutingPolicy.leastTokens(), REPLICAS, 1 << 20, more);
         unused = run(RoutingPolicy.roundRobin(), REPLICAS, 1 << 20, more);
+    }
+
+    /** A long request takes most of one pool; with all tokens of the short ones it would not fit. */
+    @Test
+    void request_waits_for_no_full_replica_while_another_has_room() {
+        VirtualReplicas replicas = new VirtualReplicas(2, 64 * VirtualReplicas.BLOCK, RoutingPolicy.pull());
+        List<Arrival> arrivals = new ArrayList<>();
+        arrivals.add(new Arrival(0, prompt(700), 300));
+        for (int i = 0; i < 8; i++) {
+            arrivals.add(new Arrival(20_000_000, prompt(350 + i), 4));
+        }
+        replicas.serve(arrivals);
+        long longEndNanos = replicas.requests().getFirst().timeline().finishedNanos();
+        assertThat(replicas.requests().subList(1, 9))
+                .allSatisfy(request ->
+                        assertThat(request.timeline().finishedNanos()).isLessThan(longEndNanos / 4));
+    }
+
+    private static int[] prompt(int tokens) {
+        return IntStream.range(tokens, 2 * tokens).toArray();
     }
 
     /** Six loads of 60 %. One engine of eight dies halfway; from then on the seven others have 69 %, as seven have from the start. */

@@ -30,7 +30,11 @@ class SharedQueueTest {
     private long nextId;
 
     private EngineLoop loop() {
-        EngineOptions options = Models.options();
+        return loop(200);
+    }
+
+    private EngineLoop loop(int blocks) {
+        EngineOptions options = Models.options().withKvBlocks(blocks);
         SimRunner runner = Models.runner(options, SimOptions.defaults());
         EngineLoop loop = new EngineLoop(
                 loops.size(), runner, runner.kv(), options, Clock.system(), Observers.NONE, queue, () -> {});
@@ -67,8 +71,8 @@ class SharedQueueTest {
         EngineLoop one = loop();
         EngineLoop other = loop();
         List<LiveRequest> requests = List.of(add(), add(), add(), add());
-        queue.serve(one, 100, 0);
-        queue.serve(other, 100, 0);
+        queue.serve(one);
+        queue.serve(other);
         assertThat(requests).extracting(LiveRequest::loop).containsExactly(one, one, other, other);
         assertThat(queue.isEmpty()).isTrue();
     }
@@ -81,21 +85,22 @@ class SharedQueueTest {
             one.submit(routed(), new int[] {1, 2, 3});
         }
         LiveRequest waits = add();
-        queue.serve(one, 100, 0);
+        queue.serve(one);
         assertThat(queue.size()).isEqualTo(1);
-        queue.serve(other, 100, 0);
+        queue.serve(other);
         assertThat(waits.loop()).isEqualTo(other);
     }
 
+    /** A prompt of three tokens takes a block, and each that is admitted needs another to grow into. */
     @Test
-    void nobody_takes_more_than_it_has_room_for() {
-        EngineLoop one = loop();
-        add();
-        add();
-        queue.serve(one, 1, 0);
-        assertThat(queue.size()).isEqualTo(1);
-        queue.serve(one, 0, 0);
-        assertThat(queue.size()).isEqualTo(1);
+    void engine_takes_no_more_than_its_blocks_can_admit() {
+        EngineLoop full = loop(3);
+        EngineLoop other = loop();
+        List<LiveRequest> requests = List.of(add(), add(), add(), add(), add(), add());
+        queue.serve(full);
+        assertThat(queue.size()).isEqualTo(4);
+        queue.serve(other);
+        assertThat(requests).extracting(LiveRequest::loop).containsExactly(full, full, other, other, other, other);
     }
 
     @Test
@@ -103,8 +108,8 @@ class SharedQueueTest {
         EngineLoop one = loop();
         LiveRequest first = add();
         LiveRequest second = add();
-        queue.serve(one, 2, 0);
-        EngineLoop other = loop();
+        queue.serve(one);
+        EngineLoop other = loop(3);
         LiveRequest third = add();
         for (LiveRequest request : List.of(first, second)) {
             assertThat(request.giveBack()).isTrue();
@@ -112,11 +117,10 @@ class SharedQueueTest {
             queue.addBack(request);
         }
         queue.takersChanged(-1);
-        queue.serve(other, 2, 0);
+        queue.serve(other);
         assertThat(List.of(first, second)).extracting(LiveRequest::loop).containsOnly(other);
         assertThat(queue.size()).isEqualTo(1);
-        queue.serve(other, 1, 0);
-        assertThat(third.loop()).isEqualTo(other);
+        assertThat(third.hasEnded()).isFalse();
     }
 
     @Test
@@ -126,58 +130,24 @@ class SharedQueueTest {
         LiveRequest goesOn = add();
         assertThat(ended.claimEarlyEnding()).isTrue();
         queue.forget(ended);
-        queue.serve(one, 1, 0);
+        queue.serve(one);
         assertThat(goesOn.loop()).isEqualTo(one);
         assertThat(queue.isEmpty()).isTrue();
     }
 
     @Test
-    void a_deadline_that_passes_in_the_queue_is_told_though_no_engine_has_room() {
-        EngineLoop one = loop();
+    void deadline_of_a_request_that_no_engine_has_is_watched() {
+        loop();
         LiveRequest due = add(Models.request(4, 1).withDeadline(10));
-        add(Models.request(4, 1).withDeadline(20));
-        queue.serve(one, 0, 10);
+        LiveRequest later = add(Models.request(4, 1).withDeadline(20));
+        assertThat(queue.watch(later)).isTrue();
+        assertThat(queue.watch(due)).isTrue();
+        assertThat(queue.nextDeadlineNanos()).isEqualTo(10);
+        queue.expireUntil(10);
         assertThat(expired).containsExactly(due);
-        assertThat(queue.size()).isEqualTo(1);
-    }
-
-    /** Also says what a request costs, which depends on the machine and is not held to anything. */
-    @Test
-    void taking_a_request_out_of_many_allocates_the_nodes_of_the_lists_alone() {
-        for (int i = 0; i < ENGINES; i++) {
-            loop();
-        }
-        takeAll();
-        long bytes = takeAll();
-        assertThat(bytes / WAITING).as("bytes per request").isLessThanOrEqualTo(200);
-    }
-
-    /** Bytes that taking as many requests as wait allocates on this thread. */
-    private long takeAll() {
-        List<LiveRequest> requests = new ArrayList<>();
-        for (int i = 0; i < WAITING; i++) {
-            requests.add(routed(Models.request(4, 1, 2, 3)));
-        }
-        long start = System.nanoTime();
-        requests.forEach(queue::add);
-        long added = System.nanoTime();
-        long before = THREADS.getCurrentThreadAllocatedBytes();
-        for (int turn = 0; !queue.isEmpty(); turn++) {
-            EngineLoop loop = loops.get(turn % ENGINES);
-            queue.serve(loop, 8, 0);
-        }
-        long bytes = THREADS.getCurrentThreadAllocatedBytes() - before;
-        System.out.printf(
-                Locale.ROOT,
-                "%d engines, %d waiting: %d ns a request to queue it, %d ns to take it%n",
-                ENGINES,
-                WAITING,
-                (added - start) / WAITING,
-                (System.nanoTime() - added) / WAITING);
-        for (EngineLoop loop : loops) {
-            loop.endAll(Ending.CANCELLED, () -> {});
-        }
-        return bytes;
+        queue.unwatch(later);
+        queue.expireUntil(Long.MAX_VALUE - 1);
+        assertThat(expired).containsExactly(due);
     }
 
     @Test

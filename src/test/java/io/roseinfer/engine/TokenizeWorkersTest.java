@@ -6,9 +6,18 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,6 +51,49 @@ class TokenizeWorkersTest {
                 assertThat(seen.timeline().tokenizedNanos())
                         .isLessThanOrEqualTo(seen.timeline().admittedNanos());
             }
+        }
+    }
+
+    /** A tokenizer that never finishes a prompt that begins with "endless", but stops when it is interrupted. */
+    private static Tokenizer blocking(Tokenizer tokenizer, CountDownLatch interrupts) {
+        return (Tokenizer) Proxy.newProxyInstance(
+                Tokenizer.class.getClassLoader(), new Class<?>[] {Tokenizer.class}, (proxy, method, args) -> {
+                    if (args != null && args[0].toString().startsWith("endless")) {
+                        try {
+                            new CountDownLatch(1).await();
+                        } catch (InterruptedException e) {
+                            interrupts.countDown();
+                            throw new CancellationException("interrupted");
+                        }
+                    }
+                    return method.invoke(tokenizer, args);
+                });
+    }
+
+    @Test
+    void deadline_ends_a_prompt_that_waits_for_a_tokenizer_and_one_that_is_tokenized() throws Exception {
+        CountDownLatch interrupts = new CountDownLatch(2);
+        EngineOptions options = Models.options().withTokenizeWorkers(1);
+        Duration soon = Duration.ofMillis(1);
+        try (ModelFiles files = ModelFiles.openBuiltin("tiny");
+                Engine engine = Engine.open(
+                        Models.runner(options, SimOptions.defaults()),
+                        Optional.of(blocking(files.tokenizer().orElseThrow(), interrupts)),
+                        options,
+                        Clock.system())) {
+            TokenStream blocks = engine.submit(GenerationRequest.of("endless"));
+            TokenStream waits = engine.submit(GenerationRequest.of("fine").withTimeout(soon));
+            assertThat(waits.completion().finishReason()).isEqualTo(FinishReason.DEADLINE);
+            assertThat(engine.stats().waiting()).isEqualTo(1);
+            blocks.close();
+            TokenStream tokenized =
+                    engine.submit(GenerationRequest.of("endless").withTimeout(soon));
+            assertThat(tokenized.completion().finishReason()).isEqualTo(FinishReason.DEADLINE);
+            interrupts.await();
+            assertThat(engine.generate(GenerationRequest.of("fine").withMaxNewTokens(2))
+                            .ids())
+                    .hasSize(2);
+            assertThat(engine.stats().waiting()).isZero();
         }
     }
 

@@ -85,7 +85,9 @@ final class VirtualReplicas {
         @Override
         public void takeBack(LiveRequest request) {
             Require.that(request.giveBack(), "a request that nobody knows has ended");
-            givenBack.add(request);
+            if (dead) {
+                givenBack.add(request);
+            }
             shared.addBack(request);
         }
 
