@@ -8,6 +8,7 @@ import io.roseinfer.backend.StepCheck;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.Check;
+import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SampleRequest;
@@ -37,6 +38,8 @@ public final class SimRunner implements ModelRunner {
     private final Arena arena = Arena.ofShared();
     private final int[] slots;
     private final StepCheck check;
+    private static final int MAX_SLOTS = 1 << 30;
+
     private final ArrayDeque<Step> submitted = new ArrayDeque<>();
     private @Nullable StepOutputs previous;
     private int samplesBefore;
@@ -48,9 +51,19 @@ public final class SimRunner implements ModelRunner {
         this.options = options;
         int blocks = limits.kvBlocks() == 0 ? DEFAULT_BLOCKS : limits.kvBlocks();
         this.kv = new KvGeometry(limits.blockSize(), blocks, 4L * limits.blockSize());
-        this.slots = new int[Math.multiplyExact(blocks, limits.blockSize())];
+        this.slots = new int[slots(blocks, limits.blockSize())];
         Arrays.fill(slots, POISON);
         this.check = new StepCheck(spec, kv);
+    }
+
+    private static int slots(int blocks, int blockSize) {
+        long slots = (long) blocks * blockSize;
+        if (slots > MAX_SLOTS) {
+            throw new InsufficientMemory("kv_blocks is " + blocks + ", " + slots
+                    + " tokens; the simulated device has room for " + MAX_SLOTS + " tokens, so ask for at most "
+                    + MAX_SLOTS / blockSize + " blocks of " + blockSize);
+        }
+        return (int) slots;
     }
 
     @Override
