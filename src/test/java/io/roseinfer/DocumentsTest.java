@@ -7,11 +7,16 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -148,6 +153,17 @@ class DocumentsTest {
         return Stream.concat(drawn, names(document.code().stream()))
                 .filter(not(NOT_OURS::contains))
                 .collect(Collectors.toSet());
+    }
+
+    @Test
+    void license_is_in_the_jar() throws IOException {
+        List<String> licenses = new ArrayList<>();
+        for (URL license : Collections.list(DocumentsTest.class.getClassLoader().getResources("META-INF/LICENSE"))) {
+            try (InputStream in = license.openStream()) {
+                licenses.add(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+            }
+        }
+        assertThat(licenses).contains(Files.readString(Path.of("LICENSE")));
     }
 
     @Test
