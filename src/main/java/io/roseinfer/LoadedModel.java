@@ -8,6 +8,7 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.EngineWarmUp;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
@@ -43,13 +44,13 @@ public final class LoadedModel implements AutoCloseable {
     private final Optional<Tokenizer> tokenizer;
     private final Optional<ChatTemplate> chat;
     private final SamplingDefaults samplingDefaults;
-    /** The options that the runner was sized for. */
+    /** The options that the model was loaded with. */
     private final EngineOptions options;
 
     private final Observers profiler;
     private final List<String> warnings;
     private final Object serving = new Object();
-    private @Nullable Engine served;
+    private volatile @Nullable Engine served;
     private boolean closed;
     private boolean freed;
     private long warmUpNanos;
@@ -127,10 +128,18 @@ public final class LoadedModel implements AutoCloseable {
         }
         String text = template.render(Conversation.of(list, LocalDateTime.now(ZoneId.systemDefault())));
         int[] prompt = words.encode(text);
-        int room = Math.max(1, EngineLimits.longest(spec(), EngineLimits.pool(runner(), options)) - prompt.length);
+        int room = Math.max(1, longest() - prompt.length);
         return GenerationRequest.ofTokens(prompt)
                 .withSampling(samplingDefaults.params())
                 .withMaxNewTokens(Math.min(room, samplingDefaults.maxNewTokens().orElse(room)));
+    }
+
+    /** The maximum tokens of a request: in the engine that is served, if there is one, else in one with the options of loading. */
+    private int longest() {
+        Engine engine = served;
+        return engine != null && !engine.isClosed()
+                ? engine.longest()
+                : EngineLimits.longest(spec(), EngineLimits.pool(runner(), options));
     }
 
     /** The device's short name, {@code cpu} or {@code cuda}. */
@@ -164,7 +173,9 @@ public final class LoadedModel implements AutoCloseable {
      * more slowly; with few tokens to generate that is still the sooner end. What a model generates does not
      * depend on it.
      *
-     * @throws BadInput if it serves an engine that is not closed, or is closed itself
+     * <p>The device is in use meanwhile: {@link #serve} and {@link #close} on other threads wait for the end.
+     *
+     * @throws IllegalStateException if it serves an engine that is not closed, or is closed itself
      */
     public void warmUp() {
         warmUp(Clock.system());
@@ -172,29 +183,34 @@ public final class LoadedModel implements AutoCloseable {
 
     /** As {@link #warmUp()}, by another clock. */
     public void warmUp(Clock clock) {
-        long startNanos = Objects.requireNonNull(clock, "clock").nanos();
+        Objects.requireNonNull(clock, "clock");
         synchronized (serving) {
             requireIdle();
-        }
-        boolean compiled = true;
-        for (ModelRunner runner : copies.runners()) {
-            compiled &= runner.warmUp(MOST_KERNEL_NANOS, FASTEST_KERNEL_NANOS);
-        }
-        long budgetNanos =
-                EngineWarmUp.budgetNanos(copies.backend().warmUpNanos(), compiled, clock.nanos() - startNanos);
-        if (budgetNanos > 0) {
+            long startNanos = clock.nanos();
+            boolean compiled = true;
             for (ModelRunner runner : copies.runners()) {
-                EngineWarmUp.run(runner, options, clock, budgetNanos, profiler);
+                compiled &= runner.warmUp(MOST_KERNEL_NANOS, FASTEST_KERNEL_NANOS);
             }
+            long budgetNanos =
+                    EngineWarmUp.budgetNanos(copies.backend().warmUpNanos(), compiled, clock.nanos() - startNanos);
+            if (budgetNanos > 0) {
+                for (ModelRunner runner : copies.runners()) {
+                    EngineWarmUp.run(runner, fitting(options), clock, budgetNanos, profiler);
+                }
+            }
+            warmUpNanos += clock.nanos() - startNanos;
         }
-        warmUpNanos += clock.nanos() - startNanos;
     }
 
     /** Warms the kernels up alone, to the last: for measurements of the model without an engine. */
     public void warmUpKernels(Clock clock) {
-        long startNanos = Objects.requireNonNull(clock, "clock").nanos();
-        boolean unused = runner().warmUp(MOST_KERNEL_NANOS, MOST_KERNEL_NANOS);
-        warmUpNanos += clock.nanos() - startNanos;
+        Objects.requireNonNull(clock, "clock");
+        synchronized (serving) {
+            requireIdle();
+            long startNanos = clock.nanos();
+            boolean unused = runner().warmUp(MOST_KERNEL_NANOS, MOST_KERNEL_NANOS);
+            warmUpNanos += clock.nanos() - startNanos;
+        }
     }
 
     /** How long it has been warmed up so far. */
@@ -207,16 +223,27 @@ public final class LoadedModel implements AutoCloseable {
         return warnings;
     }
 
-    /** The same options with the block size the model was loaded with, which attention that is not paged sets. */
-    public EngineOptions fitting(EngineOptions options) {
-        return Objects.requireNonNull(options, "options")
-                .withBlockSize(runner().kv().blockSize());
+    /** Returns the options with the block size of the device: without paged attention it is not the one that was asked for. */
+    private EngineOptions fitting(EngineOptions asked) {
+        int loaded = runner().kv().blockSize();
+        if (asked.blockSize() != options.blockSize() && asked.blockSize() != loaded) {
+            throw new BadInput("block_size is " + asked.blockSize() + "; the model was loaded with KV blocks of "
+                    + loaded + " tokens, so ask for that, or load it with another block size");
+        }
+        return asked.withBlockSize(loaded);
+    }
+
+    /** Serves with the options that the model was loaded with. Closing the engine leaves the model loaded. */
+    public Engine serve() {
+        return serve(options);
     }
 
     /**
-     * Serves with options that ask for no more than the model was loaded for. Closing the engine leaves the model loaded.
+     * Serves with other options than those of loading, which ask for no more than the model was loaded for. Closing the engine leaves the
+     * model loaded.
      *
-     * @throws BadInput if it serves an engine that is not closed, if it is closed itself, or if the options ask for more
+     * @throws IllegalStateException if it serves an engine that is not closed, or is closed itself
+     * @throws BadInput if the options ask for more, or for another block size
      */
     public Engine serve(EngineOptions options) {
         return serve(options, Clock.system());
@@ -240,7 +267,7 @@ public final class LoadedModel implements AutoCloseable {
         Objects.requireNonNull(each, "each");
         synchronized (serving) {
             requireIdle();
-            served = Engine.open(
+            Engine engine = Engine.open(
                     copies.runners(),
                     tokenizer,
                     fitting(options),
@@ -248,17 +275,20 @@ public final class LoadedModel implements AutoCloseable {
                     clock,
                     profiler.and(observers),
                     each);
-            return served;
+            served = engine;
+            return engine;
         }
     }
 
     /** That no engine has its devices; to be called with {@link #serving} held. */
     private void requireIdle() {
         if (closed) {
-            throw new BadInput("the model " + name + " is closed and runs nothing any more; load it again");
+            throw new IllegalStateException(
+                    "the model " + name + " is closed and runs nothing any more; load it again");
         }
-        if (served != null && !served.isClosed()) {
-            throw new BadInput(
+        Engine last = served;
+        if (last != null && !last.isClosed()) {
+            throw new IllegalStateException(
                     "the model " + name
                             + " serves an engine already, which has its device to itself; close that first, or send requests there");
         }

@@ -70,7 +70,7 @@ public final class Roseinfer {
         LoadedModel model = load(settings);
         try {
             model.warmUp();
-            return model.serve(settings.engine()).closingAfterwards(model::close);
+            return model.serve().closingAfterwards(model::close);
         } catch (RuntimeException | Error e) {
             model.close();
             throw e;
@@ -166,7 +166,7 @@ public final class Roseinfer {
             backends.forEach(backend -> warnings.addAll(backend.warnings()));
             shortPool(copies.runner(), limits).ifPresent(warnings::add);
             return new LoadedModel(
-                    copies, files.tokenizer(), files.chat(), files.defaults(), engine, profiler, warnings);
+                    copies, files.tokenizer(), files.chat(), files.defaults(), asked, profiler, warnings);
         } catch (RuntimeException | Error e) {
             backends.forEach(Backend::close);
             throw e;

@@ -7,13 +7,14 @@
  * {@link io.roseinfer.scheduler.FinishReason}, {@link io.roseinfer.base.RoseException} and {@link io.roseinfer.base.Clock}, and the types
  * that these take or return: {@link io.roseinfer.backend.Precision}, {@link io.roseinfer.backend.KvPrecision},
  * {@link io.roseinfer.backend.KvGeometry}, {@link io.roseinfer.engine.routing.RoutingPolicy}, {@link io.roseinfer.tokenizer.Tokenizer},
- * {@link io.roseinfer.tokenizer.chat.ChatTemplate} and {@link io.roseinfer.model.ModelSpec}. It refuses a
+ * {@link io.roseinfer.tokenizer.chat.ChatTemplate} with {@link io.roseinfer.tokenizer.chat.Conversation},
+ * {@link io.roseinfer.hub.download.DownloadListener} and {@link io.roseinfer.model.ModelSpec}. It refuses a
  * null argument by name, with a {@link java.lang.NullPointerException}, and bad input with a
  * {@link io.roseinfer.base.RoseException}. Until version 1.0 a release may change it and says so in its change log.
  *
  * <p>Everything else is public because packages cannot share otherwise, and may change with any release: so
- * {@link io.roseinfer.LoadedModel#runner}, {@code Engine.open}, {@link io.roseinfer.engine.OnlineScheduler} and
- * {@link io.roseinfer.engine.EngineLimits} are for experiments with roseinfer itself, and so are the instruments of
+ * {@link io.roseinfer.LoadedModel#runner}, {@code Engine.open}, {@link io.roseinfer.engine.OnlineScheduler},
+ * {@link io.roseinfer.engine.EngineLimits} and {@link io.roseinfer.engine.EngineWarmUp} are for experiments with roseinfer itself, and so are the instruments of
  * {@link io.roseinfer.observe}.
  */
 @NullMarked

@@ -4,13 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,9 +33,9 @@ class LoadedModelTest {
     void a_second_engine_and_a_warm_up_are_refused_until_the_first_is_closed() {
         try (LoadedModel model = load("builtin:tiny", Settings.Device.SIM)) {
             Engine first = model.serve(OPTIONS);
-            assertThatThrownBy(() -> model.warmUp()).isInstanceOf(BadInput.class);
+            assertThatThrownBy(() -> model.warmUp()).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> model.serve(OPTIONS))
-                    .isInstanceOf(BadInput.class)
+                    .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("serves an engine already");
             first.close();
             try (Engine second = model.serve(OPTIONS)) {
@@ -45,8 +50,118 @@ class LoadedModelTest {
         model.close();
         model.close();
         assertThatThrownBy(() -> model.serve(OPTIONS))
-                .isInstanceOf(BadInput.class)
+                .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("is closed");
+    }
+
+    private static LoadedModel load(EngineOptions options) {
+        return Roseinfer.load(
+                Settings.of("builtin:tiny").withDevice(Settings.Device.SIM).withEngine(options));
+    }
+
+    @Test
+    void serve_without_options_takes_those_of_loading() {
+        EngineOptions options = EngineOptions.defaults().withKvBlocks(64).withStepHistory(2);
+        try (LoadedModel model = load(options);
+                Engine engine = model.serve()) {
+            assertThat(engine.stats().kv().blocks()).isEqualTo(64);
+            assertThat(engine.generate(LONG.withMaxNewTokens(5)).ids()).hasSize(5);
+            assertThat(engine.steps()).hasSizeLessThanOrEqualTo(2);
+        }
+    }
+
+    @Test
+    void block_size_that_the_model_was_not_loaded_with_is_refused() {
+        try (LoadedModel model = load(OPTIONS)) {
+            assertThatThrownBy(() -> model.serve(OPTIONS.withBlockSize(64)))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("block_size is 64; the model was loaded with KV blocks of 16 tokens");
+        }
+    }
+
+    @Test
+    void conversation_asks_for_no_more_than_the_pool_of_its_engine_holds() {
+        try (LoadedModel model = load("builtin:chat", Settings.Device.SIM);
+                Engine engine = model.serve(OPTIONS.withKvBlocks(5))) {
+            GenerationRequest request = model.chatRequest(List.of(ChatMessage.user("Hi")));
+            assertThat(engine.generate(request).finishReason()).isNotNull();
+        }
+    }
+
+    /** Runs an action on another thread in the middle of a warm-up, which then waits until that thread is blocked or done. */
+    private static boolean endsDuringWarmUp(LoadedModel model, Runnable action) throws InterruptedException {
+        Thread other = Thread.ofPlatform().unstarted(action);
+        AtomicBoolean ended = new AtomicBoolean();
+        AtomicInteger readings = new AtomicInteger();
+        model.warmUp(() -> {
+            int reading = readings.getAndIncrement();
+            if (reading == 1) {
+                other.start();
+            }
+            while (reading >= 1 && other.isAlive() && other.getState() != Thread.State.BLOCKED) {
+                Thread.onSpinWait();
+            }
+            ended.compareAndSet(false, reading >= 1 && !other.isAlive());
+            return reading;
+        });
+        other.join();
+        return ended.get();
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void serving_and_closing_wait_for_a_warm_up() throws InterruptedException {
+        try (LoadedModel model = load(OPTIONS)) {
+            AtomicReference<Completion> served = new AtomicReference<>();
+            boolean early = endsDuringWarmUp(model, () -> {
+                try (Engine engine = model.serve()) {
+                    served.set(engine.generate(LONG.withMaxNewTokens(2)));
+                }
+            });
+            assertThat(early).as("served during the warm-up").isFalse();
+            assertThat(served.get().ids()).hasSize(2);
+            assertThat(endsDuringWarmUp(model, model::close))
+                    .as("closed during the warm-up")
+                    .isFalse();
+        }
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void engine_that_is_being_closed_holds_up_no_thread_that_asks_for_the_next() {
+        try (LoadedModel model = load(OPTIONS)) {
+            Engine engine = model.serve().closingAfterwards(() -> {
+                Thread other = Thread.ofPlatform().start(() -> model.serve().close());
+                join(other);
+            });
+            engine.close();
+            assertThat(engine.isClosed()).isTrue();
+        }
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void actions_after_closing_run_in_their_order_whatever_one_throws() {
+        List<String> ran = new ArrayList<>();
+        try (LoadedModel model = load(OPTIONS)) {
+            Engine engine = model.serve()
+                    .closingAfterwards(() -> ran.add("first"))
+                    .closingAfterwards(() -> {
+                        ran.add("second");
+                        throw new IllegalStateException("planted");
+                    })
+                    .closingAfterwards(() -> ran.add("third"));
+            assertThatThrownBy(engine::close).hasMessage("planted");
+            engine.close();
+            assertThat(ran).containsExactly("first", "second", "third");
+        }
     }
 
     @Test

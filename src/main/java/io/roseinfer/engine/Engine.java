@@ -52,7 +52,7 @@ public final class Engine implements AutoCloseable {
     private final TokenizeWorkers tokenizeWorkers;
     private final AtomicLong nextId = new AtomicLong();
     private final Object closing = new Object();
-    private boolean closed;
+    private volatile boolean closed;
     private Runnable afterClose = () -> {};
 
     private Engine(
@@ -62,7 +62,8 @@ public final class Engine implements AutoCloseable {
             RoutingPolicy routing,
             Clock clock,
             Observers others,
-            IntFunction<Observers> each) {
+            IntFunction<Observers> each,
+            boolean isRecorded) {
         this.runners = runners;
         this.tokenizer = tokenizer;
         this.options = options;
@@ -75,20 +76,22 @@ public final class Engine implements AutoCloseable {
         this.logs = runners.stream()
                 .map(runner -> new StepLog(options.stepHistory()))
                 .toList();
-        this.observers = Observers.of(counters, new JfrRecorder()).and(others);
+        this.observers = Observers.of(counters).and(recorder(isRecorded)).and(others);
         this.manager = new SchedulerManager(
                 runners,
                 options,
                 routing,
                 clock,
                 observers,
-                replica -> instruments(replica).and(each.apply(replica)),
+                replica -> Observers.of(logs.get(replica))
+                        .and(recorder(isRecorded && replica > 0))
+                        .and(each.apply(replica)),
                 tokenizeWorkers);
     }
 
-    /** Those of the engine's own that hear of one replica's steps alone. */
-    private Observers instruments(int replica) {
-        return replica == 0 ? Observers.of(logs.getFirst()) : Observers.of(logs.get(replica), new JfrRecorder());
+    /** Writes events to a flight recording. */
+    private static Observers recorder(boolean isRecorded) {
+        return isRecorded ? Observers.of(new JfrRecorder()) : Observers.NONE;
     }
 
     /**
@@ -155,7 +158,23 @@ public final class Engine implements AutoCloseable {
             throw new BadInput("an engine was to be opened without a runner; it needs one for each replica");
         }
         all.forEach(runner -> EngineLimits.requireFit(runner, options));
-        Engine engine = new Engine(all, tokenizer, options, routing, clock, observers, each);
+        Engine engine = new Engine(all, tokenizer, options, routing, clock, observers, each, true);
+        engine.start();
+        return engine;
+    }
+
+    /** Starts serving token ids on one device, without events for a flight recording. */
+    static Engine openUnrecorded(ModelRunner runner, EngineOptions options, Clock clock, Observers observers) {
+        EngineLimits.requireFit(runner, options);
+        Engine engine = new Engine(
+                List.of(runner),
+                Optional.empty(),
+                options,
+                RoutingPolicy.pull(),
+                clock,
+                observers,
+                replica -> Observers.NONE,
+                false);
         engine.start();
         return engine;
     }
@@ -170,9 +189,22 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /** Makes {@link #close} run an action at its end, to free what the engine runs on; returns this engine. */
+    /**
+     * Makes {@link #close} run an action at its end, to free what the engine runs on, after those that were given before; returns this
+     * engine.
+     */
     public Engine closingAfterwards(Runnable action) {
-        afterClose = Objects.requireNonNull(action, "action");
+        Objects.requireNonNull(action, "action");
+        synchronized (closing) {
+            Runnable before = afterClose;
+            afterClose = () -> {
+                try {
+                    before.run();
+                } finally {
+                    action.run();
+                }
+            };
+        }
         return this;
     }
 
@@ -416,11 +448,9 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /** Whether {@link #close} has returned to somebody: its thread has stopped, and what it ran on is free. */
+    /** Returns whether {@link #close} has stopped the engine's threads, so that nothing uses what it ran on. Never waits. */
     public boolean isClosed() {
-        synchronized (closing) {
-            return closed;
-        }
+        return closed;
     }
 
     /** The most tokens that a request can come to, prompt and completion: what the model's context takes, and the KV pool holds. */

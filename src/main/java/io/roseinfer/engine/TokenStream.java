@@ -9,6 +9,9 @@ import java.util.Optional;
  * The tokens of one request, in order, as they are made. One thread reads it; closing it at any moment, from any thread and any
  * number of times, ends the request and returns its KV blocks. A stream that is dropped without being closed is ended when it is
  * garbage-collected.
+ *
+ * <p>The text of the tokens read is the text of {@link #completion}, with one exception: a request with stop strings holds back text that
+ * may become one. If such a request is ended between two tokens, by its deadline or its caller, the completion alone has that text.
  */
 public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
 

@@ -3,7 +3,6 @@ package io.roseinfer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.roseinfer.EngineWarmUp;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;

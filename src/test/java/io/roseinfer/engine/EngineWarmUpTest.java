@@ -2,7 +2,6 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.EngineWarmUp;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.model.ModelSpec;

@@ -185,13 +185,20 @@ class StepRecordsTest {
     }
 
     @Test
-    void flight_recording_of_an_engine_has_its_steps_and_requests(@TempDir Path folder) throws Exception {
+    void flight_recording_has_the_steps_and_requests_of_an_engine_and_none_of_a_warm_up(@TempDir Path folder)
+            throws Exception {
         Path file = folder.resolve("run.jfr");
         long steps;
         try (Recording recording = new Recording()) {
             recording.enable("roseinfer.Step").withoutThreshold();
             recording.enable("roseinfer.Request").withoutThreshold();
             recording.start();
+            EngineWarmUp.run(
+                    Models.runner(Models.options(), SimOptions.defaults()),
+                    Models.options(),
+                    Models.ticking(),
+                    1,
+                    Observers.NONE);
             Engine engine = Models.engine(Models.options(), SimOptions.defaults());
             try (engine) {
                 assertThat(engine.generate(request(0)).ids()).hasSize(NEW_TOKENS);

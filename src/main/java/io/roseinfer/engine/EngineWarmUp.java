@@ -1,28 +1,23 @@
-package io.roseinfer;
+package io.roseinfer.engine;
 
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
-import io.roseinfer.engine.Completion;
-import io.roseinfer.engine.Engine;
-import io.roseinfer.engine.EngineLimits;
-import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 /**
- * Serves requests that nobody asked for, so that the first that somebody asks for finds the host's code compiled, the device's
- * kernels loaded and its clock up. On a fast device a step takes less than the host's code takes before it is compiled, and the
- * first hundreds of steps would be several times slower than the rest.
+ * Runs synthetic requests, so that the host's code is compiled, the device's kernels are loaded and its clocks are up before the first
+ * request of a user. On a fast device a step takes less time than the host's code before it is compiled, and the first hundreds of
+ * steps would be several times slower than the rest.
  *
- * <p>What it leaves behind is in blocks that no request holds, so it changes no result.
+ * <p>Neither its requests nor its steps appear in a flight recording. What it leaves behind is in blocks that no request holds, so it
+ * changes no result.
  */
 public final class EngineWarmUp {
     private static final int MAX_ROWS = 256;
@@ -51,7 +46,7 @@ public final class EngineWarmUp {
      * @param kernelNanos how long the kernels took
      * @return 0 if it is not worth while
      */
-    static long budgetNanos(long leastNanos, boolean compiled, long kernelNanos) {
+    public static long budgetNanos(long leastNanos, boolean compiled, long kernelNanos) {
         return leastNanos > 0 && compiled ? Math.max(leastNanos, kernelNanos / KERNEL_TIMES) : 0;
     }
 
@@ -69,7 +64,7 @@ public final class EngineWarmUp {
             return;
         }
         long endNanos = clock.nanos() + budgetNanos;
-        try (Engine engine = Engine.open(runner, Optional.empty(), options, clock, observers)) {
+        try (Engine engine = Engine.openUnrecorded(runner, options, clock, observers)) {
             for (int wave = 0; wave < WAVES && (wave == 0 || clock.nanos() < endNanos); wave++) {
                 serve(engine, requests(runner, options, Math.min(MAX_NEW_TOKENS, FIRST_NEW_TOKENS << wave)));
             }
