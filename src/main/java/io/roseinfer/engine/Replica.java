@@ -219,10 +219,9 @@ final class Replica implements EngineLoop.Owner {
         }
     }
 
-    /** Ends the requests that the loop has, or gives them back, and wakes a replica that takes those. */
+    /** Ends the requests that the loop has, or gives them back. */
     void endRemaining() {
         endLeftovers();
-        manager.wakeOne();
         manager.endUnrouted();
     }
 

@@ -1,7 +1,6 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
-import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.EngineStopped;
@@ -10,6 +9,7 @@ import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.scheduler.PolicyFailure;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -187,7 +187,7 @@ final class SchedulerManager implements AutoCloseable {
             request.prefixes(PublishedPrefixes.of(prompt, blockSize));
         }
         List<ReplicaLoad> candidates = living;
-        int chosen = routing.choose(request, candidates);
+        int chosen = choose(request, candidates);
         if (chosen == RoutingPolicy.SHARED_QUEUE) {
             request.attach(replicas.getFirst().loop().sequenceOf(request, prompt));
             watchDeadline(request);
@@ -196,7 +196,6 @@ final class SchedulerManager implements AutoCloseable {
             endUnrouted();
             return;
         }
-        Check.index(chosen, candidates.size(), "engine");
         Replica replica = replicas.get(candidates.get(chosen).index());
         if (request.handOver(replica.loop())) {
             shared.unwatch(request);
@@ -204,10 +203,27 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
+    private int choose(LiveRequest request, List<ReplicaLoad> candidates) {
+        try {
+            int chosen = routing.choose(request, candidates);
+            if (chosen < RoutingPolicy.SHARED_QUEUE || chosen >= candidates.size()) {
+                throw new PolicyFailure.Misuse("chose engine " + chosen + " of " + candidates.size()
+                        + "; allowed are 0 to " + (candidates.size() - 1) + ", and -1 for the shared queue");
+            }
+            return chosen;
+        } catch (Throwable thrown) {
+            throw PolicyFailure.ofRouting(routing, thrown);
+        }
+    }
+
     /** Has a request tokenized that was counted in. */
     void tokenize(LiveRequest request) {
         watchDeadline(request);
         tokenizers.submit(request);
+        if (request.hasEnded()) {
+            // Its deadline may have passed before it was queued.
+            tokenizers.remove(request);
+        }
     }
 
     /** Has the replicas, also those that sleep, watch the deadline of a request that none of them has. */

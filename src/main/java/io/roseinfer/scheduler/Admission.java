@@ -69,7 +69,7 @@ final class Admission implements QueueView {
     private static int lookahead(AdmissionPolicy policy) {
         try {
             return policy.lookahead();
-        } catch (RuntimeException thrown) {
+        } catch (Throwable thrown) {
             throw PolicyFailure.ofAdmission(policy, thrown);
         }
     }
@@ -142,7 +142,7 @@ final class Admission implements QueueView {
     private long policyRank(Sequence sequence) {
         try {
             return policy.rank(sequence, this);
-        } catch (RuntimeException thrown) {
+        } catch (Throwable thrown) {
             throw PolicyFailure.ofAdmission(policy, thrown);
         }
     }
@@ -150,7 +150,7 @@ final class Admission implements QueueView {
     private boolean isStrict() {
         try {
             return policy.isStrict(this);
-        } catch (RuntimeException thrown) {
+        } catch (Throwable thrown) {
             throw PolicyFailure.ofAdmission(policy, thrown);
         }
     }

@@ -1,6 +1,5 @@
 package io.roseinfer.scheduler;
 
-import io.roseinfer.base.Check;
 import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
@@ -110,15 +109,17 @@ final class BlockSupply {
     }
 
     private Sequence choose(Sequence one, Sequence other) {
-        RunningRequest victim = policyVictim(one, other);
-        Check.that(victim == one || victim == other, "the preemption policy chose neither of two");
-        return victim == one ? one : other;
+        return policyVictim(one, other) == one ? one : other;
     }
 
     private RunningRequest policyVictim(Sequence one, Sequence other) {
         try {
-            return policy.victim(one, other);
-        } catch (RuntimeException thrown) {
+            RunningRequest victim = policy.victim(one, other);
+            if (victim != one && victim != other) {
+                throw new PolicyFailure.Misuse("chose neither of two requests");
+            }
+            return victim;
+        } catch (Throwable thrown) {
             throw PolicyFailure.ofPreemption(policy, thrown);
         }
     }

@@ -4,37 +4,54 @@ import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.EngineStopped;
 import java.util.Arrays;
+import java.util.List;
 
 /**
- * What becomes of an exception that a policy throws: a message that names the policy and the line, since the policy may be
- * anybody's. Built-in policies are ours, so theirs stay as they are, as do a failed {@link Check} and a {@link RoseException}.
+ * Makes an exception that a policy throws one that names the policy and the line. Built-in policies are part of the engine, so their
+ * exceptions stay as they are, as do a failed {@link Check} and a {@link RoseException}.
  */
-final class PolicyFailure {
-    private static final String OURS = "io.roseinfer.scheduler.policy.";
+public final class PolicyFailure {
+    private static final List<String> BUILT_IN =
+            List.of("io.roseinfer.scheduler.policy.", "io.roseinfer.engine.routing.");
 
     private PolicyFailure() {}
 
-    static RuntimeException ofAdmission(Object policy, RuntimeException thrown) {
-        return of("admission", policy, thrown, "--prefill-admission-policy");
+    static RuntimeException ofAdmission(Object policy, Throwable thrown) {
+        return of("admission", policy, thrown);
     }
 
-    static RuntimeException ofPreemption(Object policy, RuntimeException thrown) {
-        return of("preemption", policy, thrown, "--preemption-policy");
+    static RuntimeException ofPreemption(Object policy, Throwable thrown) {
+        return of("preemption", policy, thrown);
     }
 
-    static RuntimeException ofStep(Object policy, RuntimeException thrown) {
-        return of("step", policy, thrown, "--step-policy");
+    static RuntimeException ofStep(Object policy, Throwable thrown) {
+        return of("step", policy, thrown);
     }
 
-    private static RuntimeException of(String kind, Object policy, RuntimeException thrown, String another) {
+    /** Returns what to throw for an exception of a routing policy. */
+    public static RuntimeException ofRouting(Object policy, Throwable thrown) {
+        return of("routing", policy, thrown);
+    }
+
+    private static RuntimeException of(String kind, Object policy, Throwable thrown) {
         String name = policy.getClass().getName();
-        if (thrown instanceof RoseException || thrown instanceof Check.Failure || name.startsWith(OURS)) {
-            return thrown;
+        boolean builtIn = BUILT_IN.stream().anyMatch(name::startsWith);
+        if (thrown instanceof RuntimeException known
+                && (builtIn || thrown instanceof RoseException || thrown instanceof Check.Failure)) {
+            return known;
         }
+        String seen = thrown instanceof Misuse ? thrown.getMessage() : "threw " + thrown;
         return new EngineStopped(
-                "the " + kind + " policy " + name + " threw " + thrown + where(name, thrown.getStackTrace())
-                        + "; mend it, or take another with " + another,
+                "the " + kind + " policy " + name + " " + seen + where(name, thrown.getStackTrace())
+                        + "; fix it, or choose another policy",
                 thrown);
+    }
+
+    /** What a policy did that its contract forbids. */
+    public static final class Misuse extends IllegalStateException {
+        public Misuse(String seen) {
+            super(seen);
+        }
     }
 
     /** The innermost line of the policy itself, for what it calls may be the JDK's; else the innermost of all. */

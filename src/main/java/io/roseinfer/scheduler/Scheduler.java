@@ -25,6 +25,9 @@ public final class Scheduler {
     /** How often a sequence starts over before it is given everything it can need. */
     public static final int MAX_RESTARTS = 3;
 
+    /** How many empty plans in a row are one too many while requests wait and no step is in flight. */
+    private static final int MAX_EMPTY_PLANS = 100;
+
     private final SchedulerOptions options;
     private final KvBlockPool pool;
     private final int maxStepTokens;
@@ -37,6 +40,8 @@ public final class Scheduler {
     private long stepState;
     private long stateBefore;
     private long steps;
+    private int inFlight;
+    private int emptyPlans;
     private long arrivals;
     private long cachedTokens;
 
@@ -78,8 +83,8 @@ public final class Scheduler {
     }
 
     /**
-     * Returns whether KV blocks and places suffice to admit a sequence after all those that wait; none do while one that was preempted
-     * waits. Token budgets are not looked at: they hold a sequence up for a step or two.
+     * Returns whether a sequence could be admitted in the next step, after all those that wait: KV blocks, places and the token budget
+     * suffice. None could while one that was preempted waits.
      *
      * @param sequence is not here yet; its table is empty and of this pool
      */
@@ -87,10 +92,11 @@ public final class Scheduler {
         return roster.active() + roster.waiting.size() < options.maxActiveRequests()
                 && roster.waiting.size() < options.prefillMaxBatchSize()
                 && !isHeldUp()
+                && planner.hasBudgetFor(sequence)
                 && planner.blocks().sufficeFor(sequence);
     }
 
-    /** Returns whether KV blocks and places suffice to admit all that wait, as {@link #hasRoomFor}. */
+    /** Returns whether KV blocks and places suffice to admit all that wait; token budgets hold them up for some steps only. */
     public boolean hasRoomForWaiting() {
         return roster.waiting.isEmpty()
                 || (roster.active() + roster.waiting.size() <= options.maxActiveRequests()
@@ -154,7 +160,19 @@ public final class Scheduler {
     public StepPlan plan(StepPlan plan) {
         propose(plan);
         commit(plan);
+        requireProgress(plan);
         return plan;
+    }
+
+    /** Fails if the step policy goes on leaving steps empty that have something to do. */
+    private void requireProgress(StepPlan plan) {
+        emptyPlans = plan.isEmpty() && inFlight == 0 && hasWork() ? emptyPlans + 1 : 0;
+        if (emptyPlans == MAX_EMPTY_PLANS) {
+            throw PolicyFailure.ofStep(
+                    options.policies().step(),
+                    new PolicyFailure.Misuse("left " + MAX_EMPTY_PLANS + " steps in a row empty while "
+                            + roster.waiting.size() + " requests waited and " + roster.active() + " were active"));
+        }
     }
 
     /** Plans and commits a step that only prefills what may be admitted now; for callers that drive the phases themselves. */
@@ -181,7 +199,7 @@ public final class Scheduler {
         StepPolicy policy = options.policies().step();
         try {
             return policy.plan(planner, stepState);
-        } catch (RuntimeException thrown) {
+        } catch (Throwable thrown) {
             throw PolicyFailure.ofStep(policy, thrown);
         }
     }
@@ -190,7 +208,7 @@ public final class Scheduler {
         StepPolicy policy = options.policies().step();
         try {
             return policy.afterPrefill(stepState);
-        } catch (RuntimeException thrown) {
+        } catch (Throwable thrown) {
             throw PolicyFailure.ofStep(policy, thrown);
         }
     }
@@ -210,6 +228,7 @@ public final class Scheduler {
         cachedTokens += plan.fromCache();
         if (!plan.isEmpty()) {
             steps++;
+            inFlight++;
         }
     }
 
@@ -238,6 +257,7 @@ public final class Scheduler {
      */
     public void apply(StepPlan plan, SampledTokens sampled) {
         requireNoProposal();
+        land(plan);
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
             leave(sequence);
@@ -256,11 +276,16 @@ public final class Scheduler {
 
     /** Ends every sequence of a step that the device has failed, and returns their blocks. */
     public void abandon(StepPlan plan) {
+        land(plan);
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);
             end(sequence, FinishReason.ERROR);
             leave(sequence);
         }
+    }
+
+    private void land(StepPlan plan) {
+        inFlight -= plan.isEmpty() ? 0 : 1;
     }
 
     /** One step fewer is in flight for a sequence; the blocks of one that has ended return with the last. */

@@ -52,6 +52,25 @@ final class StepPlanner implements StepBuilder {
         return blocks;
     }
 
+    /** Returns whether the token budget of a step has room for a sequence after all that prefill or wait. */
+    boolean hasBudgetFor(Sequence sequence) {
+        long tokens = 0;
+        for (Sequence s = roster.prefilling.first(); s != null; s = s.next) {
+            tokens += s.remaining();
+        }
+        for (Sequence s = roster.waiting.first(); s != null; s = s.next) {
+            tokens += uncached(s);
+        }
+        return tokens == 0
+                || (options.chunkedPrefill()
+                        ? tokens < options.prefillMaxTokens()
+                        : tokens + uncached(sequence) <= options.prefillMaxTokens());
+    }
+
+    private static int uncached(Sequence sequence) {
+        return sequence.plannedLength() - sequence.cachedLength();
+    }
+
     /** Starts an empty plan. */
     void begin(StepPlan empty) {
         plan = empty;
@@ -81,16 +100,22 @@ final class StepPlanner implements StepBuilder {
 
     @Override
     public void decode() {
-        Check.that(!decoded || isEmpty(), "the step policy decodes twice in one step");
+        requireOnce(decoded, "decodes");
         decoded = true;
         decode(current());
     }
 
     @Override
     public void prefill(int budgetTokens) {
-        Check.that(!prefilled || isEmpty(), "the step policy prefills twice in one step");
+        requireOnce(prefilled, "prefills");
         prefilled = true;
         prefill(current(), budgetTokens);
+    }
+
+    private void requireOnce(boolean before, String what) {
+        if (before && !isEmpty()) {
+            throw new PolicyFailure.Misuse(what + " twice in one step");
+        }
     }
 
     private void decode(StepPlan plan) {

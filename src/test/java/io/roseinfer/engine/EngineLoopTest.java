@@ -89,9 +89,8 @@ class EngineLoopTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void request_that_was_taken_and_waits_goes_back_only_if_another_engine_sleeps(boolean sleeps) {
-        EngineOptions lateOptions = options.withScheduler(SchedulerOptions.builder()
-                .step(late())
-                .build());
+        EngineOptions lateOptions =
+                options.withScheduler(SchedulerOptions.builder().step(late()).build());
         SharedQueue shared = new SharedQueue(request -> {});
         shared.takersChanged(1);
         SimRunner runner = Models.runner(lateOptions, SimOptions.defaults());

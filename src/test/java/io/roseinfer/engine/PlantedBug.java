@@ -42,7 +42,7 @@ enum PlantedBug {
 
     CLOSE_FORGETS_THE_TOKENIZERS("engine.SchedulerManager", "endUnrouted", Edit.withoutCall("endTokenizing")),
 
-    CLOSE_FORGETS_PROMPTS_BEING_TOKENIZED("engine.TokenizeWorkers", "stop", Edit.withoutCall("accept")),
+    CLOSE_FORGETS_PROMPTS_BEING_TOKENIZED("engine.TokenizeWorkers", "stop", Edit.withoutCall("accept"), 2),
 
     LONG_GRACE_OVERFLOWS("engine.SchedulerManager", "drain", Edit.nanosUnbounded()),
 
@@ -58,7 +58,7 @@ enum PlantedBug {
 
     NOBODY_WOKEN_FOR_THE_SHARED_QUEUE("engine.SchedulerManager", "submit", Edit.withoutCall("wakeOne")),
 
-    NOBODY_WOKEN_FOR_WHAT_A_DEAD_REPLICA_GAVE_BACK("engine.Replica", "endRemaining", Edit.withoutCall("wakeOne")),
+    NOBODY_WOKEN_FOR_WHAT_A_DEAD_REPLICA_GAVE_BACK("engine.SchedulerManager", "takeBack", Edit.withoutCall("wakeOne")),
 
     DEAD_REPLICA_WAS_THE_ONE_THAT_WAS_WOKEN("engine.SchedulerManager", "leave", Edit.withoutCall("wakeOne")),
 
@@ -76,9 +76,7 @@ enum PlantedBug {
 
     LOAD_OF_AN_ENDED_REQUEST_KEPT("engine.EngineLoop", "discharge", Edit.withoutCall("remove")),
 
-    CANCEL_LOST_WITH_THE_REPLICA("engine.EngineLoop", "schedule", Edit.withAnswer("isCancelled", 0)),
-
-    DEADLINE_IGNORED_IN_THE_SHARED_QUEUE("engine.SharedQueue", "expireUntil", Edit.withoutCall("accept"));
+    CANCEL_LOST_WITH_THE_REPLICA("engine.EngineLoop", "schedule", Edit.withAnswer("isCancelled", 0));
 
     private final String className;
     private final String method;

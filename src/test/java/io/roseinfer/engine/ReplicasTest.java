@@ -98,6 +98,27 @@ class ReplicasTest {
     }
 
     @Test
+    void routing_policy_that_answers_wrongly_or_throws_is_named_and_ends_one_request() {
+        RoutingPolicy wrong = (request, living) -> {
+            if (request.promptTokens() == 1) {
+                throw new AssertionError("planted");
+            }
+            return request.promptTokens() == 2 ? 7 : 1;
+        };
+        try (Engine engine = engine(wrong, SimOptions.defaults(), SimOptions.defaults())) {
+            assertThatThrownBy(() -> engine.submit(Models.request(1, 1)))
+                    .isInstanceOf(EngineStopped.class)
+                    .hasMessageContaining("the routing policy " + getClass().getName())
+                    .hasMessageContaining("threw java.lang.AssertionError: planted");
+            assertThatThrownBy(() -> engine.submit(Models.request(1, 1, 2)))
+                    .isInstanceOf(EngineStopped.class)
+                    .hasMessageContaining("chose engine 7 of 2; allowed are 0 to 1, and -1 for the shared queue");
+            assertThat(engine.generate(request(1)).ids()).hasSize(8);
+            assertThat(engine.inflight()).isZero();
+        }
+    }
+
+    @Test
     void round_robin_gives_every_replica_its_turn() {
         try (Engine engine = engine(RoutingPolicy.roundRobin(), SimOptions.defaults(), SimOptions.defaults())) {
             IntStream.range(0, REQUESTS)

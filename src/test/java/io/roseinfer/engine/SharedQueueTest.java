@@ -100,6 +100,7 @@ class SharedQueueTest {
         queue.serve(full);
         assertThat(queue.size()).isEqualTo(4);
         queue.serve(other);
+        queue.serve(other);
         assertThat(requests).extracting(LiveRequest::loop).containsExactly(full, full, other, other, other, other);
     }
 

@@ -240,4 +240,55 @@ class PoliciesTest {
                 .hasMessageContaining("the step policy ")
                 .hasMessageContaining("PoliciesTest.java:");
     }
+
+    private void assertNamed(SchedulerOptions.Builder options, String message) {
+        Scheduler scheduler = scheduler(options, 6);
+        add(scheduler, new int[] {1, 2, 3}, 8, 0);
+        add(scheduler, new int[] {4, 5, 6}, 8, 0);
+        add(scheduler, new int[] {7, 8, 9}, 8, 0);
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < 1000 && scheduler.hasWork(); i++) {
+                        step(scheduler);
+                    }
+                })
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining(getClass().getName())
+                .hasMessageContaining(message)
+                .hasMessageEndingWith("; fix it, or choose another policy");
+    }
+
+    private static SchedulerOptions.Builder stepping(StepPolicy policy) {
+        return SchedulerOptions.builder().step(policy);
+    }
+
+    @Test
+    void policy_that_breaks_its_contract_is_named() {
+        assertNamed(stepping((step, state) -> state), "left 100 steps in a row empty while 3 requests waited and 0");
+        assertNamed(
+                stepping((step, state) -> {
+                    step.prefill(100);
+                    return state;
+                }),
+                "left 100 steps in a row empty while 0 requests waited and 3 were active");
+        assertNamed(
+                stepping((step, state) -> {
+                    step.prefill(100);
+                    step.decode();
+                    step.decode();
+                    return state;
+                }),
+                "decodes twice in one step");
+        assertNamed(
+                stepping((step, state) -> {
+                    step.prefill(100);
+                    step.prefill(100);
+                    return state;
+                }),
+                "prefills twice in one step");
+        assertNamed(
+                SchedulerOptions.builder().preemption((one, other) -> {
+                    throw new AssertionError("planted");
+                }),
+                "threw java.lang.AssertionError: planted");
+    }
 }

@@ -5,7 +5,8 @@ package io.roseinfer.scheduler.policy;
  *
  * <p>A policy has no state of its own: what it has to remember from step to step is a number that the scheduler keeps for it, so one
  * policy can serve many schedulers and a plan can be dropped. It must not leave a step empty if {@link StepBuilder#decode} or
- * {@link StepBuilder#prefill} would add to it, and must allocate nothing.
+ * {@link StepBuilder#prefill} would add to it, and must allocate nothing. A policy that leaves 100 steps in a row empty, while requests
+ * wait or run and no step is in flight, ends the engine with an error that names it.
  */
 public interface StepPolicy {
     /**
