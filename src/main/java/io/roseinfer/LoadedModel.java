@@ -10,6 +10,7 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.EngineWarmUp;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingDefaults;
@@ -265,16 +266,27 @@ public final class LoadedModel implements AutoCloseable {
         Objects.requireNonNull(clock, "clock");
         Objects.requireNonNull(observers, "observers");
         Objects.requireNonNull(each, "each");
+        return serve(options, copies.routing(), clock, observers, each);
+    }
+
+    /** As {@link #serve(EngineOptions, Clock)}, with a routing policy in place of the one that the model was loaded with. */
+    public Engine serve(EngineOptions options, RoutingPolicy routing, Clock clock) {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(routing, "routing");
+        Objects.requireNonNull(clock, "clock");
+        return serve(options, routing, clock, Observers.NONE, replica -> Observers.NONE);
+    }
+
+    private Engine serve(
+            EngineOptions options,
+            RoutingPolicy routing,
+            Clock clock,
+            Observers observers,
+            IntFunction<Observers> each) {
         synchronized (serving) {
             requireIdle();
             Engine engine = Engine.open(
-                    copies.runners(),
-                    tokenizer,
-                    fitting(options),
-                    copies.routing(),
-                    clock,
-                    profiler.and(observers),
-                    each);
+                    copies.runners(), tokenizer, fitting(options), routing, clock, profiler.and(observers), each);
             served = engine;
             return engine;
         }

@@ -173,7 +173,8 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             try (RunFiles files =
                     new RunFiles(results, trace, done -> new JsonReport(printIds).of(flags, environment, done))) {
                 StreamingBenchmark benchmark = new StreamingBenchmark(
-                        () -> loaded.serve(options, terminal.clock()),
+                        () -> loaded.serve(
+                                options.withScheduler(scheduler.scheduler()), model.routing(), terminal.clock()),
                         prepared,
                         schedule,
                         terminal.clock(),

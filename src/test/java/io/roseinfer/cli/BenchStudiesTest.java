@@ -425,10 +425,14 @@ class BenchStudiesTest {
 
     @Test
     void a_server_elsewhere_does_not_hear_of_an_engine_s_flags() {
-        Outcome outcome = CliRunner.run("bench", "sweep", "--vary=max-batch-size=4,8");
-        assertThat(outcome.code()).isEqualTo(2);
-        assertThat(outcome.err())
-                .contains("--vary max-batch-size is a flag of an engine in this process")
-                .hasLineCount(1);
+        for (Outcome outcome : List.of(
+                CliRunner.run("bench", "sweep", "--base-url=http://127.0.0.1:1", "--vary=max-batch-size=4,8"),
+                CliRunner.run("bench", "ab", "--base-url=http://127.0.0.1:1", "--b", "--max-batch-size 8"))) {
+            assertThat(outcome.code()).isEqualTo(2);
+            assertThat(outcome.err())
+                    .contains(
+                            " has --max-batch-size, which has no effect on --backend http: it is for an engine in this process")
+                    .hasLineCount(1);
+        }
     }
 }

@@ -10,13 +10,13 @@ import java.io.Writer;
 import java.util.Map;
 
 /** Runs commands in this process and keeps what they say. */
-final class CliRunner {
+public final class CliRunner {
     private CliRunner() {}
 
     /** What a command did. */
-    record Outcome(int code, String out, String err) {}
+    public record Outcome(int code, String out, String err) {}
 
-    static Outcome run(String... args) {
+    public static Outcome run(String... args) {
         StringWriter out = new StringWriter();
         return run(out, Map.of(), args);
     }

@@ -2,18 +2,25 @@ package io.roseinfer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.base.StrictJson;
 import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** What {@code bench} says of runs on simulated time. */
 @Timeout(120)
@@ -126,5 +133,239 @@ class SimulatedTimeTest {
                 SIMULATED,
                 Stream.concat(Stream.of(flags), Stream.of("--vary=seed=0")).toArray(String[]::new));
         assertThat(sweep.out()).containsPattern("\nseed=0 .* " + counts.get("preemptions") + " +[0-9.]+  #+\n");
+    }
+
+    private Path recorded(List<String> shared, String... flags) throws IOException {
+        JsonNode unused = serve(shared, flags);
+        return Files.move(directory.resolve("run.json"), directory.resolve("recorded.json"));
+    }
+
+    private static String[] with(String[] flags, String... more) {
+        return Stream.of(flags, more).flatMap(Stream::of).toArray(String[]::new);
+    }
+
+    private static final String[] SMALL = {
+        "--num-prompts=40",
+        "--random-input-len=32",
+        "--random-output-len=8",
+        "--ignore-eos",
+        "--max-dispatch-lag-ms=600000"
+    };
+
+    private static final List<String> ENGINE = List.of("--backend=engine", "--device=sim", "--model=random:gpt2");
+
+    @Test
+    void a_recording_of_two_engines_is_neither_replayed_nor_taken_for_costs() throws IOException {
+        Path run = recorded(ENGINE, with(SMALL, "--replicas=2", "--routing=round-robin"));
+        for (Outcome outcome : List.of(
+                bench("replay", List.of(run.toString())),
+                bench("replay", List.of(run.toString()), "--step-costs=step:1"),
+                bench("serve", List.of("--backend=sim", "--model=random:gpt2"), "--step-costs=" + run))) {
+            assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
+            assertThat(outcome.err())
+                    .contains("was recorded on 2 engines, and simulated time has one")
+                    .hasLineCount(1);
+        }
+    }
+
+    @Test
+    void a_recording_without_its_first_steps_is_not_taken_for_costs() throws IOException {
+        Path run = recorded(SIMULATED, "--num-prompts=40", "--random-input-len=32", "--random-output-len=8");
+        ObjectNode document = (ObjectNode) StrictJson.parse(Files.readAllBytes(run));
+        ArrayNode rows = (ArrayNode) document.get("roseinfer").get("steps").get("rows");
+        for (int dropped = rows.size() / 2; dropped > 0; dropped--) {
+            JsonNode unused = rows.remove(0);
+        }
+        Files.writeString(run, document.toString());
+        Outcome outcome = bench("replay", List.of(run.toString()));
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
+        assertThat(outcome.err()).contains("lacks steps of the run").hasLineCount(1);
+    }
+
+    /** The recorded command is that of a client over HTTP, whose file has the server's steps. */
+    @Test
+    void a_run_over_http_is_never_said_to_be_replayed_with_its_settings() throws IOException {
+        Path run = recorded(SIMULATED, "--num-prompts=40", "--random-input-len=32", "--random-output-len=8");
+        Files.writeString(run, Files.readString(run).replace("\"--backend=sim\"", "\"--base-url=http://127.0.0.1:1\""));
+        for (String[] flags : List.of(new String[0], new String[] {"--max-batch-size", "1", "--decode-first"})) {
+            Outcome outcome =
+                    bench("replay", List.of(run.toString()), with(flags, "--report", directory + "/page.html"));
+            assertThat(outcome.code()).as(outcome.err()).isZero();
+            assertThat(outcome.out())
+                    .contains(" replayed ", "the server's settings are not known")
+                    .doesNotContain("as it was", "recorded settings", "Changed:");
+            assertThat(directory.resolve("page.html"))
+                    .content()
+                    .contains("settings are not known")
+                    .doesNotContain("as it was", "As it was");
+        }
+    }
+
+    @Test
+    void studies_on_simulated_time_refuse_what_it_does_not_simulate() throws IOException {
+        Path run = recorded(SIMULATED, "--num-prompts=4", "--random-input-len=32", "--random-output-len=8");
+        for (Outcome outcome : List.of(
+                bench("replay", List.of(run.toString()), "--replicas=4"),
+                bench("sweep", SIMULATED, "--vary=replicas=1,4"),
+                bench("sweep", SIMULATED, "--vary=routing=pull,round-robin"),
+                bench("ab", SIMULATED, "--b", "--stream-interval 4"))) {
+            assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
+            assertThat(outcome.err())
+                    .containsPattern(
+                            "--backend sim does not simulate --(replicas 4|routing round-robin|stream-interval 4);")
+                    .hasLineCount(1);
+        }
+    }
+
+    /** Notes which of its instances were asked. */
+    public static final class Asked implements AdmissionPolicy {
+        private static final Set<Asked> ASKED = Collections.newSetFromMap(new IdentityHashMap<>());
+
+        @Override
+        public int lookahead() {
+            return 64;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            synchronized (ASKED) {
+                ASKED.add(this);
+            }
+            return 0;
+        }
+
+        static int count() {
+            synchronized (ASKED) {
+                int count = ASKED.size();
+                ASKED.clear();
+                return count;
+            }
+        }
+    }
+
+    @Test
+    void every_run_has_a_policy_object_that_has_served_no_other() throws IOException {
+        String policy = "--prefill-admission-policy=" + Asked.class.getName();
+        int unused = Asked.count();
+        assertThat(bench("ab", SIMULATED, with(SMALL_LOAD, "--pairs=10", policy))
+                        .code())
+                .isZero();
+        assertThat(Asked.count()).as("ab").isEqualTo(20);
+        assertThat(bench("sweep", SIMULATED, with(SMALL_LOAD, "--vary=request-rate=10,20,30", policy))
+                        .code())
+                .isZero();
+        assertThat(Asked.count()).as("sweep").isEqualTo(3);
+        JsonNode unusedRun = serve(ENGINE, with(SMALL, "--warmup-requests=4", policy));
+        assertThat(Asked.count()).as("warm-up and run").isEqualTo(2);
+        assertThat(SimBench.run(policy, "--num-requests=4", "--warmup-runs=1", "--repeat-runs=2")
+                        .code())
+                .isZero();
+        assertThat(Asked.count()).as("repeated runs").isEqualTo(3);
+    }
+
+    private static final String[] SMALL_LOAD = {"--num-prompts=40", "--random-input-len=32", "--random-output-len=8"};
+
+    @Test
+    void time_in_steps_beyond_those_recorded_is_noted_and_other_time_is_not() throws IOException {
+        Path run = recorded(SIMULATED, with(SMALL_LOAD, "--max-batch-size=4", "--request-rate=20"));
+        List<String> replayed = List.of("--backend=sim", "--model=random:gpt2", "--step-costs=" + run);
+        JsonNode within =
+                serve(replayed, with(SMALL_LOAD, "--max-batch-size=4", "--request-rate=20", "--step-noise=0"));
+        assertThat(within.get("validity").get("notes").toString()).doesNotContain("outside of the recorded range");
+        JsonNode beyond = serve(replayed, with(SMALL_LOAD, "--max-batch-size=32", "--step-noise=0"));
+        assertThat(beyond.get("validity").get("notes").toString())
+                .containsPattern("[1-9][0-9.]* % of the simulated time is in steps outside of the recorded range"
+                        + " \\(decode of 1 to [34] rows");
+    }
+
+    @Test
+    void a_simulated_result_says_so_and_names_no_machine() throws IOException {
+        String costs = "step costs step:4,token:0.05";
+        String page = directory + "/page.html";
+        JsonNode own = serve(SIMULATED, with(SMALL_LOAD, "--report", page));
+        assertThat(own.get("environment").get("cpu").isNull()).isTrue();
+        assertThat(own.get("environment").get("simulated").asString()).isEqualTo(costs);
+        assertThat(own.get("validity").get("notes").get(0).asString()).isEqualTo("simulated time, " + costs);
+        assertThat(Path.of(page)).content().contains("<strong>Simulated time</strong>, " + costs);
+        Outcome serve = bench("serve", SIMULATED, SMALL_LOAD);
+        assertThat(serve.out()).contains("Note: simulated time, " + costs + "\n");
+        for (Outcome study : List.of(
+                bench("sweep", SIMULATED, with(SMALL_LOAD, "--vary=seed=1,2", "--report", page)),
+                bench("ab", SIMULATED, with(SMALL_LOAD, "--pairs=10", "--report", page)))) {
+            assertThat(study.out()).startsWith("Simulated time: " + costs + "\n");
+            assertThat(Path.of(page)).content().contains("<strong>Simulated time</strong>, " + costs);
+        }
+    }
+
+    @Test
+    void simulated_time_without_a_model_has_room_for_the_default_lengths() {
+        Outcome outcome = bench("serve", List.of("--backend=sim", "--step-costs=step:1"), "--num-prompts=3");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out())
+                .containsPattern("Total input tokens: +3072\n")
+                .containsPattern("Total generated tokens: +384\n");
+    }
+
+    @Test
+    void default_lengths_are_what_the_context_of_an_engine_in_this_process_holds() throws IOException {
+        String[] flags = {"--device=sim", "--num-prompts=3", "--ignore-eos", "--json", directory + "/run.json"};
+        Outcome outcome = bench("serve", List.of(), flags);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out())
+                .containsPattern("Total input tokens: +" + 3 * 384 + "\n")
+                .containsPattern("Total generated tokens: +" + 3 * 128 + "\n");
+        assertThat(outcome.err()).contains("requests of 384 and 128 tokens", "the context of 512 tokens");
+        JsonNode own = SimBench.read(directory.resolve("run.json")).get("roseinfer");
+        assertThat(own.get("command").valueStream().map(JsonNode::asString))
+                .contains("--random-input-len=384", "--random-output-len=128");
+        assertThat(own.get("settings").get("random_input_len").intValue()).isEqualTo(384);
+        assertThat(own.get("settings").get("backend").asString()).isEqualTo("engine");
+        Outcome shorter = bench("serve", List.of(), with(flags, "--random-output-len=500"));
+        assertThat(shorter.code()).as(shorter.err()).isZero();
+        assertThat(shorter.out()).containsPattern("Total input tokens: +" + 3 * 12 + "\n");
+    }
+
+    @Test
+    void a_maximum_of_requests_in_flight_that_is_given_is_kept() throws IOException {
+        Path file = directory.resolve("run.json");
+        Outcome outcome = bench(
+                "serve", ENGINE, with(SMALL, "--max-inflight-requests=1", "--max-failed=1", "--json", file.toString()));
+        assertThat(outcome.out()).containsPattern("Failed requests: +[1-9]");
+        assertThat(SimBench.read(file)
+                        .get("roseinfer")
+                        .get("settings")
+                        .get("max_inflight_requests")
+                        .intValue())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void requests_that_end_at_the_context_are_called_so_and_not_the_server_s_counts_wrong() {
+        Outcome outcome = bench(
+                "serve",
+                List.of("--backend=sim", "--model=builtin:tiny", "--step-costs=step:1"),
+                "--num-prompts=40",
+                "--random-input-len=300",
+                "--random-output-len=200",
+                "--random-range-ratio=0.5");
+        assertThat(outcome.code()).isEqualTo(8);
+        assertThat(outcome.err())
+                .containsPattern("[1-9][0-9]* of 40 requests ended at the model's context of 512 tokens: request")
+                .doesNotContain("counts are wrong");
+    }
+
+    @Test
+    void simulated_time_has_costs_of_one_model_and_another_needs_its_own() {
+        Outcome shipped = bench("serve", List.of("--backend=sim"), "--num-prompts=30", "--request-rate=20");
+        assertThat(shipped.code()).as(shipped.err()).isZero();
+        assertThat(shipped.out())
+                .contains(
+                        "Note: simulated time, costs: NVIDIA H200, qwen3-0.6b in bf16, not this machine\n",
+                        "Valid: yes");
+        Outcome other = bench("serve", List.of("--backend=sim"), "--model=random:gpt2");
+        assertThat(other.code()).isEqualTo(2);
+        assertThat(other.err())
+                .contains("--backend sim has step costs of random:qwen3-0.6b alone", "--step-costs")
+                .hasLineCount(1);
     }
 }

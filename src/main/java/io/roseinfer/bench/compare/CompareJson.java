@@ -3,10 +3,12 @@ package io.roseinfer.bench.compare;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -167,6 +169,16 @@ public final class CompareJson {
     public static Command command(JsonNode document) {
         JsonNode own = document.path("roseinfer");
         return new Command(texts(own.path("command")), texts(own.path("shared")));
+    }
+
+    /** The lines above a text's table that say where simulated times come from; empty of measurements. */
+    public static String simulated(Collection<JsonNode> environments) {
+        return environments.stream()
+                .map(machine -> machine.path("simulated").asString(""))
+                .filter(costs -> !costs.isEmpty())
+                .distinct()
+                .map(costs -> "Simulated time: " + costs + "\n")
+                .collect(Collectors.joining());
     }
 
     /** What the runs of a document were measured on. */

@@ -4,7 +4,10 @@ import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
 
 /**
  * Whether a run's numbers count.
@@ -30,16 +33,35 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
      * @param ignoresEos whether every completion must be as long as was asked for
      * @param hasEngine whether the engine is in the client's process
      * @param floor what the client alone came to, if that was measured
+     * @param contextLength tokens at which every completion ends, if that is known
      */
     public record Rules(
             double mostLagMillis,
             double mostFailed,
             boolean ignoresEos,
             boolean hasEngine,
-            Optional<ClientFloor> floor) {}
+            Optional<ClientFloor> floor,
+            OptionalInt contextLength) {
+        /** Rules for a context that is not known. */
+        public Rules(
+                double mostLagMillis,
+                double mostFailed,
+                boolean ignoresEos,
+                boolean hasEngine,
+                Optional<ClientFloor> floor) {
+            this(mostLagMillis, mostFailed, ignoresEos, hasEngine, floor, OptionalInt.empty());
+        }
+    }
 
     public boolean isValid() {
         return reasons.isEmpty();
+    }
+
+    /** The same with more notes, which come first. */
+    public Verdict with(List<String> more) {
+        List<String> all = new ArrayList<>(more);
+        all.addAll(notes);
+        return new Verdict(reasons, remedies, all);
     }
 
     /**
@@ -65,7 +87,18 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
             reasons.add(reason);
             remedies.addAll(lateness.remedies(run, rules.hasEngine(), rules.floor()));
         });
-        List<String> wrong = completed.stream()
+        Map<Boolean, List<CallResult>> byContext = completed.stream()
+                .collect(Collectors.partitioningBy(
+                        call -> rules.ignoresEos() && endsAtContext(call, rules.contextLength())));
+        List<CallResult> full = byContext.getOrDefault(true, List.of());
+        if (!full.isEmpty()) {
+            CallResult first = full.getFirst();
+            reasons.add(full.size() + " of " + completed.size() + " requests ended at the model's context of "
+                    + rules.contextLength().orElse(0) + " tokens: request " + first.id() + " has a prompt of "
+                    + first.inputTokens() + " tokens and asked for " + first.askedTokens()
+                    + "; ask for fewer, or take a model with a longer context");
+        }
+        List<String> wrong = byContext.getOrDefault(false, List.of()).stream()
                 .flatMap(call -> UsageCheck.contradiction(call, rules.ignoresEos()).stream())
                 .toList();
         if (!wrong.isEmpty()) {
@@ -74,6 +107,12 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         }
         notes(run, completed, notes);
         return new Verdict(reasons, remedies, notes);
+    }
+
+    private static boolean endsAtContext(CallResult call, OptionalInt contextLength) {
+        return contextLength.isPresent()
+                && call.tokens() < call.askedTokens()
+                && call.inputTokens() + call.tokens() >= contextLength.getAsInt();
     }
 
     private static void notes(LoadResult run, List<CallResult> completed, List<String> notes) {

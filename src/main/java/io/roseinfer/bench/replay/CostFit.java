@@ -48,7 +48,13 @@ public final class CostFit {
                 shape -> octaves(shape.tokens()),
                 sample -> sample.shape().rows(),
                 sample -> sample.shape().attended());
-        return new CostTable(decode.curve(), decode.second(), prefill.curve(), prefill.first(), prefill.second());
+        return new CostTable(
+                decode.curve(),
+                decode.second(),
+                prefill.curve(),
+                prefill.first(),
+                prefill.second(),
+                StepRange.of(samples.stream().map(Sample::shape).toList()));
     }
 
     private static long octaves(int tokens) {

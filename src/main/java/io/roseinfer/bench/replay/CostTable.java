@@ -16,9 +16,15 @@ import io.roseinfer.base.Check;
  * @param prefill by tokens of all rows
  * @param prefillPerRow for every row, of which each has at most one sample
  * @param prefillPerAttended for every position that a token attends to
+ * @param range the steps that were measured; costs of others are extrapolated
  */
 public record CostTable(
-        Curve decode, double decodePerAttended, Curve prefill, double prefillPerRow, double prefillPerAttended) {
+        Curve decode,
+        double decodePerAttended,
+        Curve prefill,
+        double prefillPerRow,
+        double prefillPerAttended,
+        StepRange range) {
     public CostTable {
         Check.that(
                 decodePerAttended >= 0 && prefillPerRow >= 0 && prefillPerAttended >= 0,
@@ -28,7 +34,7 @@ public record CostTable(
     /** A table of straight lines: so much for a step, for a token and for a position that one attends to. */
     public static CostTable linear(double stepNanos, double tokenNanos, double attendedNanos) {
         Curve line = Curve.line(stepNanos, tokenNanos);
-        return new CostTable(line, attendedNanos, line, 0, attendedNanos);
+        return new CostTable(line, attendedNanos, line, 0, attendedNanos, StepRange.ALL);
     }
 
     /** The length of a step. */
@@ -45,6 +51,7 @@ public record CostTable(
                 decodePerAttended * factor,
                 prefill.times(factor),
                 prefillPerRow * factor,
-                prefillPerAttended * factor);
+                prefillPerAttended * factor,
+                range);
     }
 }

@@ -92,11 +92,16 @@ public record Prediction(List<Row> rows) {
         return Percentiles.of(sorted, percentile);
     }
 
-    /** The table, every line ended by a newline; the last two columns only if settings were changed. */
-    public String text() {
+    /**
+     * The table, every line ended by a newline; the last two columns only if settings were changed.
+     *
+     * @param settingsKnown whether the replay has the recorded engine's settings
+     */
+    public String text(boolean settingsKnown) {
+        String replayed = settingsKnown ? "as it was" : "replayed";
         boolean changed = rows.stream().anyMatch(row -> row.changedMillis().isPresent());
         Formatter out = new Formatter(Locale.ROOT);
-        out.format("%-10s %12s %12s %10s", "ms", "recorded", "as it was", "error");
+        out.format("%-10s %12s %12s %10s", "ms", "recorded", replayed, "error");
         out.format("%s\n", changed ? String.format(Locale.ROOT, " %12s %10s", "changed", "change") : "");
         for (Row row : rows) {
             out.format(
@@ -110,9 +115,13 @@ public record Prediction(List<Row> rows) {
                             " %12.3f %10s", millis, percent(row.change().orElse(0))));
             out.format("\n");
         }
-        out.format("error: as it was, replayed with the recorded settings, against recorded\n");
+        out.format(
+                settingsKnown
+                        ? "error: as it was, replayed with the recorded settings, against recorded\n"
+                        : "error: replayed against recorded; the server's settings are not known, so the replay has the engine flags"
+                                + " given here and defaults for the others\n");
         if (changed) {
-            out.format("change: changed against as it was, both replayed\n");
+            out.format("change: changed against %s, both replayed\n", replayed);
         }
         return out.toString();
     }

@@ -12,6 +12,7 @@ import tools.jackson.databind.node.ObjectNode;
  * name                         the recorded run's file
  * command[]                    the arguments of the command that recorded it
  * valid, reasons[]             whether the recorded run counts, and why not
+ * settings_known               false of a run over HTTP: it was replayed with the flags given and defaults
  * changes[]                    the settings that were changed, as arguments; empty if none was
  * rows[]                       {metric, percentile, recorded_ms, replayed_ms, changed_ms}: recorded, replayed with the recorded
  *                              settings, and with the changes (left out if there are none)
@@ -24,12 +25,15 @@ public final class PredictionJson {
      * The block.
      *
      * @param changes arguments that replaced recorded ones
+     * @param settingsKnown whether the replay has the recorded engine's settings
      */
-    public static ObjectNode of(RecordedRun recorded, Prediction prediction, List<String> changes) {
+    public static ObjectNode of(
+            RecordedRun recorded, Prediction prediction, List<String> changes, boolean settingsKnown) {
         ObjectNode node = StrictJson.mapper().createObjectNode().put("name", recorded.name());
         words(node.putArray("command"), recorded.command());
         node.put("valid", recorded.verdict().isValid());
         words(node.putArray("reasons"), recorded.verdict().reasons());
+        node.put("settings_known", settingsKnown);
         words(node.putArray("changes"), changes);
         ArrayNode rows = node.putArray("rows");
         for (Prediction.Row row : prediction.rows()) {

@@ -6,6 +6,7 @@ import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.bench.join.Attribution;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.Prompt;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A run that {@code bench serve --json} has written, as far as it can be run again.
@@ -101,10 +103,41 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
                     + " has no engine's steps, so it does not say what a step costs; record a run with bench serve --backend"
                     + " engine --json FILE, name such a file with --step-costs, or replay it with --backend http");
         }
+        requireOneEngine();
+        requireAllSteps();
         List<CostFit.Sample> samples = samples();
         CostTable costs = CostFit.fit(samples);
         HostTimes host = host();
         return new StepTimes(costs, pace(samples, costs, host.turnNanos()), host);
+    }
+
+    /**
+     * Refuses a run of several engines: simulated time has one.
+     *
+     * @throws BadInput if its requests or steps were those of more than one
+     */
+    public void requireOneEngine() {
+        Stream<Long> ofSteps = result.steps().stream().map(step -> step.get(Fact.ENGINE));
+        Stream<Long> ofCalls = result.calls().stream()
+                .flatMap(call -> call.server().stream())
+                .map(stamps -> (long) stamps.served().engine());
+        long engines = Stream.concat(ofSteps, ofCalls).distinct().count();
+        if (engines > 1) {
+            throw new BadInput(name + " was recorded on " + engines
+                    + " engines, and simulated time has one; record a run of one engine, without --replicas and with one"
+                    + " --device");
+        }
+    }
+
+    /** Refuses a run whose steps are not all known: its pace would be that of another part of the run. */
+    private void requireAllSteps() {
+        List<StepRecord> steps = result.steps();
+        boolean hasGap = IntStream.range(1, steps.size())
+                .anyMatch(i -> steps.get(i).get(Fact.STEP) != steps.get(i - 1).get(Fact.STEP) + 1);
+        if (hasGap || !Attribution.of(result).hasAllSteps()) {
+            throw new BadInput(name + " lacks steps of the run: the engine keeps the last ones only, " + steps.size()
+                    + " here; record a shorter run");
+        }
     }
 
     /** The pace of every step, and of the turns between those that followed one another. */
@@ -153,7 +186,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
     }
 
     /** The steps with their lengths: to the end of each, from its beginning or from the end of the one before where they overlap. */
-    private List<CostFit.Sample> samples() {
+    List<CostFit.Sample> samples() {
         List<CostFit.Sample> samples = new ArrayList<>();
         long before = Long.MIN_VALUE;
         for (StepRecord step : result.steps()) {
@@ -164,7 +197,7 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
         return samples;
     }
 
-    private HostTimes host() {
+    HostTimes host() {
         List<StepRecord> steps = result.steps();
         List<Long> turns = new ArrayList<>();
         for (int i = 1; i < steps.size(); i++) {

@@ -48,10 +48,12 @@ public final class JsonParts {
         environment
                 .vectorBits()
                 .ifPresentOrElse(bits -> node.put("vector_bits", bits), () -> node.putNull("vector_bits"));
-        return node.put("gpu", environment.gpu().orElse(null))
+        node.put("gpu", environment.gpu().orElse(null))
                 .put("driver", environment.driver().orElse(null))
                 .put("commit", environment.commit().orElse(null))
                 .put("warm_up_ns", environment.warmUpNanos());
+        environment.simulated().ifPresent(costs -> node.put("simulated", costs));
+        return node;
     }
 
     /** {@code {count, p50, p95, p99, mean, max}}, null where nothing was measured. */

@@ -22,6 +22,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -109,6 +110,8 @@ public final class BenchAbCommand implements Command {
         ServeCommandLine base = ServeCommandLine.parse("bench ab", shared);
         ServeCommandLine first = base.with("--a", arm(a));
         ServeCommandLine second = base.with("--b", arm(b));
+        BackendFlags.requireEffect("--a", arm(a), first);
+        BackendFlags.requireEffect("--b", arm(b), second);
         requireSameLoad(first, second);
         if (isOneServer(first, second)) {
             terminal.note(
@@ -154,6 +157,7 @@ public final class BenchAbCommand implements Command {
             ServeCommandLine first, ServeCommandLine second, Results results, Terminal terminal) {
         try (SystemUnderTest one = SystemUnderTest.open(first, terminal);
                 SystemUnderTest other = SystemUnderTest.open(second, terminal)) {
+            fitLengths(first, one, second, other);
             results.environments.add(JsonParts.machine(one.environment()));
             results.environments.add(JsonParts.machine(other.environment()));
             Set<String> told = new HashSet<>();
@@ -170,11 +174,26 @@ public final class BenchAbCommand implements Command {
         }
     }
 
+    /** Gives both arms lengths that the smaller context of an engine in this process holds. */
+    private static void fitLengths(
+            ServeCommandLine first, SystemUnderTest one, ServeCommandLine second, SystemUnderTest other) {
+        Stream.of(one, other)
+                .filter(system -> !(system instanceof ServerUnderTest))
+                .flatMapToInt(system -> system.contextLength().stream())
+                .min()
+                .ifPresent(context -> {
+                    Optional<String> unusedFirst = first.flags().fitLengths(first.command(), context);
+                    Optional<String> unusedSecond = second.flags().fitLengths(second.command(), context);
+                });
+        requireSameLoad(first, second);
+    }
+
     /** Reports what was measured, even if too many runs were invalid. */
     private int report(Results results, Comparison.Pairs measured, Terminal terminal) {
         Comparison comparison = Comparison.of(measured.all());
         results.write(measured);
         pages.write("ab", () -> results.document(measured));
+        terminal.print(CompareJson.simulated(results.environments));
         terminal.print(ComparisonReport.text(comparison, results.arms(measured)));
         if (measured.all().size() < pairs) {
             terminal.note("the comparison is invalid: " + measured.all().size() + " of " + pairs
@@ -241,7 +260,10 @@ public final class BenchAbCommand implements Command {
         return seed -> {
             ServeFlags.Load load = line.flags().load(line.command(), seed);
             LoadResult result = system.run(line.flags(), load.offered());
-            Verdict verdict = line.flags().verdict(result, Optional.empty());
+            system.notes(result).stream()
+                    .filter(note -> told.add(note.replaceAll("[0-9.]+", "")))
+                    .forEach(terminal::note);
+            Verdict verdict = line.flags().verdict(result, system, Optional.empty());
             verdict.reasons().forEach(reason -> terminal.note("a run is invalid: " + reason));
             verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
             return verdict.isValid()

@@ -55,9 +55,6 @@ public final class BenchReplayCommand implements Command {
             "--stall-timeout-s",
             "--reader-threads");
 
-    /** What says how the recorded run's own machine was used, and nothing of a run on simulated time. */
-    private static final Set<String> OF_HOST = Set.of("--threads");
-
     private static final List<Double> PERCENTILES = List.of(50.0, 90.0, 99.0);
 
     @Parameters(
@@ -88,6 +85,7 @@ public final class BenchReplayCommand implements Command {
         if (!GivenFlags.has(command, "--backend")) {
             given.add("--backend=sim");
         }
+        BackendFlags.requireSimulated(ServeCommandLine.parse("bench replay", given));
         Set<String> ofPlace = ofPlace(recorded);
         List<String> changes = ServeCommandLine.without(ofPlace, given);
         ServeCommandLine asItWas = line(recorded, ServeCommandLine.only(ofPlace, given));
@@ -100,24 +98,37 @@ public final class BenchReplayCommand implements Command {
         MeasuredRun last = other.orElse(same);
         Prediction prediction = Prediction.of(recorded.result(), same.result(), other.map(MeasuredRun::result));
         ObjectNode document = last.json(PERCENTILES);
-        document.withObject("roseinfer").set("replay_of", PredictionJson.of(recorded, prediction, changes));
+        boolean settingsKnown = !isOverHttp(recorded);
+        document.withObject("roseinfer")
+                .set("replay_of", PredictionJson.of(recorded, prediction, changes, settingsKnown));
         file.ifPresent(to -> to.write(document));
         pages.write("replay", () -> document);
-        terminal.print(text(recorded, last, changes) + prediction.text());
-        if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && isOverHttp(recorded)) {
+        terminal.print(text(recorded, last, changes) + prediction.text(settingsKnown));
+        if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && !settingsKnown) {
             terminal.note(
                     "the recorded run was over HTTP: what its delivery takes is drawn for each request, and how it bunches tokens is not"
                             + " simulated, so gaps between tokens are the engine's");
         }
-        boolean valid = judge("the replay as it was", same, terminal);
+        List<String> left = BackendFlags.notReplayed(asItWas);
+        if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && !left.isEmpty()) {
+            terminal.note(
+                    "the recorded run had " + String.join(", ", left) + ", which simulated time does not simulate");
+        }
+        boolean valid = judge(settingsKnown ? "the replay as it was" : "the replay", same, terminal);
         valid &= other.map(run -> judge("the replay with the change", run, terminal))
                 .orElse(true);
         return valid ? 0 : INVALID;
     }
 
-    /** {@link #OF_PLACE}, and the costs of a step where the recorded run does not have them. */
+    /**
+     * {@link #OF_PLACE}, the costs of a step if the recorded run does not have them, and the flags of an engine if its settings are not known:
+     * then they say what it was.
+     */
     private static Set<String> ofPlace(RecordedRun recorded) {
         Set<String> flags = new HashSet<>(OF_PLACE);
+        if (isOverHttp(recorded)) {
+            flags.addAll(BackendFlags.ofEngine());
+        }
         if (recorded.result().steps().isEmpty()) {
             flags.add("--step-costs");
         }
@@ -133,6 +144,7 @@ public final class BenchReplayCommand implements Command {
         StringBuilder out = new StringBuilder("=== replay of " + recorded.name() + ", "
                 + last.result().calls().size() + " requests, on "
                 + Choices.word(last.line().flags().endpoint().backend()) + " ===\n");
+        last.system().environment().simulated().ifPresent(costs -> out.append("Simulated time: " + costs + "\n"));
         if (!recorded.verdict().isValid()) {
             out.append("The recorded run is invalid, so its figures do not count, nor errors against them: "
                     + String.join("; ", recorded.verdict().reasons()) + "\n");
@@ -148,6 +160,7 @@ public final class BenchReplayCommand implements Command {
         Verdict verdict = run.verdict();
         verdict.reasons().forEach(reason -> terminal.note(which + " does not count: " + reason));
         verdict.remedies().forEach(remedy -> terminal.note("to do: " + remedy));
+        run.system().notes(run.result()).forEach(note -> terminal.note("of " + which + ": " + note));
         return verdict.isValid();
     }
 
@@ -163,6 +176,9 @@ public final class BenchReplayCommand implements Command {
             boolean simulated = flags.endpoint().backend() == EndpointFlags.Kind.SIM;
             ServeFlags.Load made = flags.load(line.command(), flags.seed());
             OfferedLoad load = recorded.again(made.offered(), simulated);
+            if (simulated) {
+                recorded.requireOneEngine();
+            }
             try (SystemUnderTest system =
                     simulated ? simulation(line, hasCosts) : SystemUnderTest.open(line, terminal)) {
                 return new MeasuredRun(line, system, system.run(flags, load), made.counts(), floor);
@@ -182,11 +198,6 @@ public final class BenchReplayCommand implements Command {
                     recorded.name() + " does not say by which command it was made; record one with bench serve --json");
         }
         List<String> flags = before.subList(2, before.size());
-        ServeCommandLine replayed =
-                ServeCommandLine.parse(recorded.name(), flags).with("bench replay", changes);
-        return replayed.flags().endpoint().backend() == EndpointFlags.Kind.SIM
-                ? ServeCommandLine.parse(recorded.name(), ServeCommandLine.without(OF_HOST, flags))
-                        .with("bench replay", changes)
-                : replayed;
+        return ServeCommandLine.parse(recorded.name(), flags).with("bench replay", changes);
     }
 }

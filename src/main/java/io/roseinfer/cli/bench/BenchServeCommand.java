@@ -41,13 +41,14 @@ public final class BenchServeCommand implements Command {
         Optional<ResultFile> file = results.file(flags.arrivals().requestRate());
         pages.check(file.stream().toList());
         Map<String, Double> unusedBounds = flags.objective().goodput();
-        ServeFlags.Load load = flags.load(command, flags.seed());
-        if (!load.changes().isEmpty()) {
-            terminal.note(load.changes());
+        ServeFlags.Load asked = flags.load(command, flags.seed());
+        if (!asked.changes().isEmpty()) {
+            terminal.note(asked.changes());
         }
         ServeCommandLine line = new ServeCommandLine(Arguments.of(command), command, flags);
         Optional<ClientFloor> floor = MeasuredRun.floor(flags, terminal);
         try (SystemUnderTest system = SystemUnderTest.open(line, terminal)) {
+            ServeFlags.Load load = flags.fittedLengths().isEmpty() ? asked : flags.load(command, flags.seed());
             AtomicInteger code = new AtomicInteger();
             Thread running = Thread.currentThread();
             StopSignals.Handled handled = StopSignals.handle(signal -> {

@@ -2,11 +2,11 @@ package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.compare.CompareJson;
 import io.roseinfer.bench.compare.RateSearch;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
-import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.Ranges;
@@ -135,6 +135,7 @@ public final class BenchSweepCommand implements Command {
     /** Reports the points so far. */
     private void report(SweepFile file, Terminal terminal) {
         pages.write("sweep", file::document);
+        terminal.print(CompareJson.simulated(CompareJson.environments(file.document())));
         terminal.print(SweepReport.text(file.sweep(), flags.objective().goodput()));
     }
 
@@ -173,16 +174,7 @@ public final class BenchSweepCommand implements Command {
 
     private static ServeCommandLine line(ServeCommandLine base, Map<String, String> setting) {
         ServeCommandLine line = base.with("--vary", SweepPlan.arguments(setting));
-        if (line.flags().endpoint().backend() == EndpointFlags.Kind.HTTP) {
-            setting.keySet().stream()
-                    .filter(flag -> ServerUnderTest.ENGINE_ONLY.contains(flag.replace('-', '_')))
-                    .findFirst()
-                    .ifPresent(flag -> {
-                        throw new BadInput("--vary " + flag
-                                + " is a flag of an engine in this process; the server at --base-url does not hear of it, so"
-                                + " add --backend engine");
-                    });
-        }
+        BackendFlags.requireEffect("--vary", SweepPlan.arguments(setting), line);
         return line;
     }
 }

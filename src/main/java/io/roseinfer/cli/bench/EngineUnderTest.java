@@ -36,7 +36,8 @@ final class EngineUnderTest implements SystemUnderTest {
         this.loaded = loaded;
         this.terminal = terminal;
         ModelFlags.Features features = flags.model().features(loaded, terminal);
-        this.settings = new SettingsInForce(loaded, options).all(line.command(), flags.model(), features);
+        this.settings = BackendFlags.inForce(
+                new SettingsInForce(loaded, options).all(line.command(), flags.model(), features), line);
         this.environment = Machine.here().environment(loaded, terminal);
     }
 
@@ -44,14 +45,25 @@ final class EngineUnderTest implements SystemUnderTest {
         EngineOptions options = line.flags().engineOptions(terminal).withStepHistory(STEPS);
         LoadedModel loaded = line.flags().model().load(options, terminal);
         loaded.warmUp(terminal.clock());
+        line.flags().fitLengths(line.command(), loaded.spec().contextLength()).ifPresent(terminal::note);
         return new EngineUnderTest(line, options, loaded, terminal);
     }
 
+    /** A warm-up has an engine of its own, so that the run finds no state of its policies. */
     @Override
     public LoadResult offer(ServeFlags ofRun, OfferedLoad offered) {
-        try (Engine engine = loaded.serve(options, terminal.clock());
+        OfferedLoad warmUp = ofRun.warmUp(offered);
+        if (!warmUp.requests().isEmpty()) {
+            LoadResult unused = run("warmup", ofRun, warmUp);
+        }
+        return run("run", ofRun, offered);
+    }
+
+    private LoadResult run(String what, ServeFlags ofRun, OfferedLoad offered) {
+        EngineOptions ofEngine = flags.withNewPolicies(options);
+        try (Engine engine = loaded.serve(ofEngine, flags.model().routing(), terminal.clock());
                 EngineTarget target = new EngineTarget(engine, ofRun.endpoint().ask(), terminal.clock())) {
-            LoadResult result = ServerUnderTest.offer(target, ofRun, offered, terminal);
+            LoadResult result = ServerUnderTest.run(what, target, ofRun, offered, terminal);
             requireAlive(engine);
             return result;
         }

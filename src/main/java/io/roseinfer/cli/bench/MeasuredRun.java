@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -39,13 +40,15 @@ record MeasuredRun(
     }
 
     Verdict verdict() {
-        return line.flags().verdict(result, floor);
+        Stream<String> simulated = system.environment().simulated().stream().map(costs -> "simulated time, " + costs);
+        return line.flags().verdict(result, system, floor).with(simulated.toList());
     }
 
     /** The results file. */
     ObjectNode json(List<Double> percentiles) {
         List<String> command = new ArrayList<>(List.of("bench", "serve"));
         command.addAll(line.arguments());
+        command.addAll(line.flags().fittedLengths());
         ServeJson.About about = new ServeJson.About(
                 head(),
                 command,

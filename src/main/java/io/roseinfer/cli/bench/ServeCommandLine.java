@@ -7,12 +7,14 @@ import io.roseinfer.cli.flags.ServeResultFlags;
 import io.roseinfer.cli.usage.UsageMessage;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /**
  * Arguments of {@code bench serve}, and what they mean.
@@ -75,7 +77,7 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, ServeFlags 
         return line;
     }
 
-    /** The arguments without some flags that have exactly one value each, written as {@code --flag value} or {@code --flag=value}. */
+    /** The arguments without some flags that have at most one value each, written as {@code --flag value} or {@code --flag=value}. */
     static List<String> without(Set<String> flags, List<String> arguments) {
         return Split.of(flags, arguments).others();
     }
@@ -85,14 +87,19 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, ServeFlags 
         return Split.of(flags, arguments).named();
     }
 
-    /** Arguments that are some flags, which have exactly one value each, or such a value; and the others. */
+    /** Arguments that are some flags or their values, at most one for each; and the others. */
     private record Split(List<String> named, List<String> others) {
         static Split of(Set<String> flags, List<String> arguments) {
             Split split = new Split(new ArrayList<>(), new ArrayList<>());
             for (int i = 0; i < arguments.size(); i++) {
                 String argument = arguments.get(i);
-                boolean valueFollows = flags.contains(argument);
-                boolean isNamed = valueFollows || flags.contains(argument.replaceFirst("=.*", ""));
+                Optional<OptionSpec> known = BackendFlags.named(argument);
+                boolean isNamed = flags.contains(argument.replaceFirst("=.*", ""))
+                        || known.filter(option -> flags.contains(option.names()[0]))
+                                .isPresent();
+                boolean valueFollows = isNamed
+                        && !argument.contains("=")
+                        && known.map(option -> option.arity().max() > 0).orElse(true);
                 (isNamed ? split.named : split.others).add(argument);
                 if (valueFollows && i + 1 < arguments.size()) {
                     split.named.add(arguments.get(++i));

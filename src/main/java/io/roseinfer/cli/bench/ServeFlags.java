@@ -146,11 +146,31 @@ final class ServeFlags {
         return Duration.ofSeconds(stallSeconds);
     }
 
-    /** The options of an engine that refuses nobody for being too many. */
+    /** The options of an engine, which takes all requests of the run unless --max-inflight-requests says otherwise. */
     EngineOptions engineOptions(Terminal terminal) {
-        return delivery.addTo(scheduler.engineOptions(seed, terminal))
+        return delivery.addTo(scheduler
+                .engineOptions(seed, terminal)
                 .withMaxInflightRequests(
-                        Math.max(EngineOptions.defaults().maxInflightRequests(), numPrompts + warmupRequests));
+                        Math.max(EngineOptions.defaults().maxInflightRequests(), numPrompts + warmupRequests)));
+    }
+
+    /** The options with policies that have served no run yet, so that a run finds no state of another. */
+    EngineOptions withNewPolicies(EngineOptions options) {
+        return options.withScheduler(scheduler.scheduler());
+    }
+
+    /**
+     * Shortens the default lengths of random requests to what a context holds.
+     *
+     * @return what was done; empty if the lengths were given or fit
+     */
+    Optional<String> fitLengths(CommandSpec command, int contextLength) {
+        return dataset.fitLengths(command, contextLength);
+    }
+
+    /** The arguments that ask for the lengths in force; empty if they are the command line's own or the defaults. */
+    List<String> fittedLengths() {
+        return dataset.fittedLengths();
     }
 
     /** The load of a seed. */
@@ -175,24 +195,26 @@ final class ServeFlags {
      *
      * @param floor what the client alone came to, if that was measured
      */
-    Verdict verdict(LoadResult result, Optional<ClientFloor> floor) {
-        return verdict(result, floor, objective.mostFailed());
+    Verdict verdict(LoadResult result, SystemUnderTest system, Optional<ClientFloor> floor) {
+        return verdict(result, system, floor, objective.mostFailed());
     }
 
     /** What the flags make of a point of a sweep: a server that refuses what is too much for it has told where its limit is. */
-    Verdict verdictOfPoint(LoadResult result) {
-        return verdict(result, Optional.empty(), 1);
+    Verdict verdictOfPoint(LoadResult result, SystemUnderTest system) {
+        return verdict(result, system, Optional.empty(), 1);
     }
 
-    private Verdict verdict(LoadResult result, Optional<ClientFloor> floor, double mostFailed) {
+    private Verdict verdict(LoadResult result, SystemUnderTest system, Optional<ClientFloor> floor, double mostFailed) {
         EndpointFlags.Kind backend = endpoint.backend();
         return Verdict.of(
-                result,
-                new Verdict.Rules(
-                        objective.mostLagMillis(),
-                        mostFailed,
-                        endpoint.ask().ignoreEos() || backend == EndpointFlags.Kind.SIM,
-                        backend == EndpointFlags.Kind.ENGINE,
-                        floor));
+                        result,
+                        new Verdict.Rules(
+                                objective.mostLagMillis(),
+                                mostFailed,
+                                endpoint.ask().ignoreEos() || backend == EndpointFlags.Kind.SIM,
+                                backend == EndpointFlags.Kind.ENGINE,
+                                floor,
+                                system.contextLength()))
+                .with(system.notes(result));
     }
 }

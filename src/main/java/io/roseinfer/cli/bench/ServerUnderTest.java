@@ -21,43 +21,11 @@ import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import me.tongfei.progressbar.ProgressBar;
 import org.jspecify.annotations.Nullable;
 
 /** A server, over HTTP. */
 final class ServerUnderTest implements SystemUnderTest {
-    /** Flags of an engine in this process, which say nothing about a server elsewhere. */
-    static final Set<String> ENGINE_ONLY = Set.of(
-            "device",
-            "dtype",
-            "threads",
-            "max_model_len",
-            "offline",
-            "paged_attn",
-            "cuda_graph",
-            "nvtx",
-            "batch_invariant",
-            "memory_plan",
-            "max_inflight_requests",
-            "stream_interval",
-            "tokenize_workers",
-            "max_batch_size",
-            "prefill_max_batch_size",
-            "prefill_max_tokens",
-            "prefill_admission_policy",
-            "prefill_admission_lookahead",
-            "prefill_force_fifo_every",
-            "decode_first",
-            "max_active_requests",
-            "no_prefix_cache",
-            "chunked_prefill",
-            "kv_blocks",
-            "block_size",
-            "step_costs",
-            "step_cost_scale",
-            "step_noise");
-
     private final Optional<NullServer> ours;
     private final Endpoint asked;
     private Optional<HttpTarget> target = Optional.empty();
@@ -77,27 +45,23 @@ final class ServerUnderTest implements SystemUnderTest {
         this.contextLength = contextLength;
         this.ours = ours;
         this.model = asked.model();
-        this.settings = SettingsInForce.flags(line.command());
-        settings.keySet().removeAll(ENGINE_ONLY);
-        settings.put("endpoint_type", Choices.word(flags.endpoint().endpointType()));
+        this.settings = BackendFlags.inForce(SettingsInForce.flags(line.command()), line);
+        settings.replace("base_url", flags.endpoint().baseUrl());
+        settings.replace("endpoint_type", Choices.word(flags.endpoint().endpointType()));
         this.environment = Machine.here().environment(terminal);
         this.asked = asked;
         this.terminal = terminal;
     }
 
-    /** Offers a warm-up and a load to a target. */
-    static LoadResult offer(Target target, ServeFlags flags, OfferedLoad offered, Terminal terminal) {
+    /** Offers a load to a target. */
+    static LoadResult run(String what, Target target, ServeFlags flags, OfferedLoad offered, Terminal terminal) {
         LoadRun run = new LoadRun(
                 target,
                 flags.maxConcurrency().orElse(LoadRun.UNBOUNDED),
                 flags.patience(),
                 terminal.clock(),
                 Pacer.precise(terminal.clock()));
-        OfferedLoad warmUp = flags.warmUp(offered);
-        if (!warmUp.requests().isEmpty()) {
-            LoadResult unused = watched(run, "warmup", warmUp, terminal);
-        }
-        return watched(run, "run", offered, terminal);
+        return watched(run, what, offered, terminal);
     }
 
     /** A run with a bar of the requests that have ended, where somebody watches. */
@@ -116,13 +80,6 @@ final class ServerUnderTest implements SystemUnderTest {
         EndpointFlags endpoint = line.flags().endpoint();
         Optional<String> key = Optional.ofNullable(terminal.environment().get("OPENAI_API_KEY"));
         URI base = Endpoint.uri(endpoint.baseUrl());
-        for (String setting : ENGINE_ONLY) {
-            GivenFlags.tellWithoutEffect(
-                    line.command(),
-                    "--" + setting.replace('_', '-'),
-                    "it is for an engine in this process (--backend engine), and this one is the server's",
-                    terminal);
-        }
         // Who names the model has a server that may answer no other question.
         Endpoint.ServedModel model = GivenFlags.has(line.command(), "--model")
                 ? new Endpoint.ServedModel(line.flags().model().model(), OptionalInt.empty())
@@ -159,7 +116,11 @@ final class ServerUnderTest implements SystemUnderTest {
             target = Optional.of(
                     new HttpTarget(accepted, flags.readers(), terminal.clock(), "bench-" + Long.toHexString(run)));
         }
-        return offer(target.get(), flags, offered, terminal);
+        OfferedLoad warmUp = flags.warmUp(offered);
+        if (!warmUp.requests().isEmpty()) {
+            LoadResult unused = run("warmup", target.get(), flags, warmUp, terminal);
+        }
+        return run("run", target.get(), flags, offered, terminal);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.LoadedModel;
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.SplitMix64;
@@ -8,15 +9,18 @@ import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.LoadRun;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.replay.RecordedRun;
+import io.roseinfer.bench.replay.ShippedCosts;
 import io.roseinfer.bench.replay.SimulatedServer;
-import io.roseinfer.bench.replay.StepTimes;
+import io.roseinfer.bench.replay.StepCosts;
 import io.roseinfer.bench.report.Environment;
+import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.model.ModelSpec;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -27,59 +31,58 @@ final class SimulationUnderTest implements SystemUnderTest {
     private final ServeFlags flags;
     private final EngineOptions options;
     private final ModelSpec spec;
-    private final Optional<RecordedRun> recorded;
+    private final StepCosts costs;
     private final Map<String, @Nullable Object> settings;
     private final Environment environment;
     private long runs;
 
     private SimulationUnderTest(
-            ServeCommandLine line,
-            EngineOptions options,
-            LoadedModel loaded,
-            Optional<RecordedRun> recorded,
-            Terminal terminal) {
+            ServeCommandLine line, EngineOptions options, LoadedModel loaded, StepCosts costs, Terminal terminal) {
         this.flags = line.flags();
         this.options = options;
         this.spec = loaded.spec();
-        this.recorded = recorded;
-        this.settings = new SettingsInForce(loaded, options)
-                .all(line.command(), flags.model(), flags.model().features(loaded, terminal));
-        this.environment = Machine.here().environment(loaded, terminal);
+        this.costs = costs;
+        ModelFlags.Features features = new ModelFlags.Features(true, false, false, true, KvPrecision.AUTO);
+        this.settings = BackendFlags.inForce(
+                new SettingsInForce(loaded, options).all(line.command(), flags.model(), features), line);
+        this.environment = Machine.simulated(costs.source(), terminal);
     }
 
     static SimulationUnderTest load(ServeCommandLine line, Terminal terminal) {
         return load(line, line.flags().simulation().recorded(), terminal);
     }
 
-    /** As flags say, with the step costs of a run where they name none. */
+    /** As flags say, with the step costs of a run if they name none. */
     static SimulationUnderTest load(ServeCommandLine line, Optional<RecordedRun> recorded, Terminal terminal) {
         ServeFlags flags = line.flags();
-        StepTimes unused = flags.simulation().times(recorded, flags.seed());
+        flags.model().simulate(line.command(), ShippedCosts.model());
+        StepCosts costs = flags.simulation().costs(recorded, flags.model().model());
+        var unused = flags.simulation().times(costs, flags.seed());
         EngineOptions asked = flags.engineOptions(terminal);
-        int blocks = asked.kvBlocks() > 0
-                ? asked.kvBlocks()
-                : recorded.map(RecordedRun::kvBlocks).orElse(0);
-        EngineOptions options = asked.withKvBlocks(blocks);
-        flags.model().simulate();
+        EngineOptions options = asked.withKvBlocks(asked.kvBlocks() > 0 ? asked.kvBlocks() : costs.kvBlocks());
         try (LoadedModel loaded = flags.model().load(options, terminal)) {
-            return new SimulationUnderTest(line, options, loaded, recorded, terminal);
+            flags.fitLengths(line.command(), loaded.spec().contextLength()).ifPresent(terminal::note);
+            return new SimulationUnderTest(line, options, loaded, costs, terminal);
         }
     }
 
-    /** Every run draws anew. A warm-up would warm nothing. */
+    /** Every run draws again and has policies that have served none. A warm-up would warm nothing. */
     @Override
     public LoadResult offer(ServeFlags ofRun, OfferedLoad offered) {
         long seed = SplitMix64.at(flags.seed(), runs++);
-        SimOptions sim = SimOptions.defaults()
-                .withReadBack(false)
-                .withMaxInFlight(recorded.map(RecordedRun::inFlight).orElse(1));
+        SimOptions sim = SimOptions.defaults().withReadBack(false).withMaxInFlight(costs.inFlight());
         return new SimulatedServer(
                         () -> new SimRunner(spec, EngineLimits.runnerLimits(options, spec), sim),
-                        options.scheduler(),
-                        flags.simulation().times(recorded, seed),
+                        flags.withNewPolicies(options).scheduler(),
+                        flags.simulation().times(costs, seed),
                         ofRun.maxConcurrency().orElse(LoadRun.UNBOUNDED),
                         seed)
                 .run(offered);
+    }
+
+    @Override
+    public List<String> notes(LoadResult result) {
+        return costs.extrapolation(result).stream().toList();
     }
 
     @Override

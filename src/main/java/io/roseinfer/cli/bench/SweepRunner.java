@@ -55,11 +55,12 @@ final class SweepRunner implements AutoCloseable {
             system = Optional.of(SystemUnderTest.open(line, terminal));
             setting = wanted;
         }
+        system.get().fitLengths(line);
         ServeFlags.Load load = line.flags().load(line.command(), line.flags().seed());
         // Not run: a point without room for its prompts is one that does not count, and the others are measured all the
         // same.
         LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags));
-        Verdict verdict = line.flags().verdictOfPoint(result);
+        Verdict verdict = line.flags().verdictOfPoint(result, system.get());
         verdict.remedies().stream().filter(told::add).forEach(remedy -> terminal.note("to do: " + remedy));
         verdict.notes().stream()
                 .map(note -> "of the point " + flags + ": " + note)

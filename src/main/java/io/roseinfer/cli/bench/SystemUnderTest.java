@@ -6,7 +6,9 @@ import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.terminal.Terminal;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +17,7 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
 
     /** Makes ready what flags name. */
     static SystemUnderTest open(ServeCommandLine line, Terminal terminal) {
+        BackendFlags.check(line, terminal);
         return switch (line.flags().endpoint().backend()) {
             case HTTP -> ServerUnderTest.elsewhere(line, terminal);
             case NULL -> ServerUnderTest.onlyWriting(line, terminal);
@@ -35,6 +38,20 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
 
     /** As {@link #run}, without a look at the prompts. */
     LoadResult offer(ServeFlags flags, OfferedLoad load);
+
+    /** Shortens the default lengths of a command line's requests to what the context of an engine in this process holds. */
+    default void fitLengths(ServeCommandLine line) {
+        if (!(this instanceof ServerUnderTest)) {
+            contextLength().ifPresent(length -> {
+                Optional<String> unused = line.flags().fitLengths(line.command(), length);
+            });
+        }
+    }
+
+    /** What a reader should know of a run on this system beside its verdict. */
+    default List<String> notes(LoadResult result) {
+        return List.of();
+    }
 
     /** Tokens of a prompt and its completion together; empty if nobody knows. */
     OptionalInt contextLength();

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntFunction;
 import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** What requests ask for: made up, or read from a file. */
@@ -57,6 +58,9 @@ public final class DatasetFlags {
         }
     }
 
+    private static final int INPUT_LENGTH = 1024;
+    private static final int OUTPUT_LENGTH = 128;
+
     @Option(
             names = {"--dataset", "--dataset-name"},
             paramLabel = "<KIND>",
@@ -80,16 +84,20 @@ public final class DatasetFlags {
             names = "--random-input-len",
             paramLabel = "<N>",
             converter = Ranges.PromptLength.class,
-            description = "Mean tokens of a random prompt.")
-    private int inputLength = 1024;
+            description =
+                    "Mean tokens of a random prompt (default: 1024, or what the context holds of an engine in this process).",
+            showDefaultValue = Visibility.NEVER)
+    private int inputLength = INPUT_LENGTH;
 
     @Option(
             names = {"--random-output-len", "--output-len"},
             paramLabel = "<N>",
             converter = Ranges.Positive.class,
             description =
-                    "Mean tokens that a random request asks for, and those of a request in a file that does not say.")
-    private int outputLength = 128;
+                    "Mean tokens that a random request asks for, and those of a request in a file that does not say (default: 128,"
+                            + " or what the context holds of an engine in this process).",
+            showDefaultValue = Visibility.NEVER)
+    private int outputLength = OUTPUT_LENGTH;
 
     @Option(
             names = "--random-range-ratio",
@@ -120,6 +128,44 @@ public final class DatasetFlags {
                     "Clip a trace's requests to prompts and completions of N tokens together; how many were is told.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Integer> clipTo = Optional.empty();
+
+    private boolean isFitted;
+
+    /**
+     * Shortens the default lengths of random requests to what a context holds, prompt and completion together. Lengths that were given
+     * stay.
+     *
+     * @return what was done; empty if nothing was
+     */
+    public Optional<String> fitLengths(CommandSpec command, int contextLength) {
+        boolean inputGiven = GivenFlags.has(command, "--random-input-len");
+        boolean outputGiven = GivenFlags.has(command, "--random-output-len");
+        if (dataset != Dataset.RANDOM || (inputGiven && outputGiven)) {
+            return Optional.empty();
+        }
+        // Lengths of a range are rounded.
+        int room = (int) ((contextLength - prefixLength) / (1 + rangeRatio)) - (rangeRatio > 0 ? 1 : 0);
+        int output = outputGiven ? outputLength : Math.min(OUTPUT_LENGTH, inputGiven ? room - inputLength : room / 2);
+        int input = inputGiven ? inputLength : Math.min(INPUT_LENGTH, room - output);
+        if (input < 1 || output < 1) {
+            return Optional.empty();
+        }
+        inputLength = input;
+        outputLength = output;
+        isFitted = (!inputGiven && input < INPUT_LENGTH) || (!outputGiven && output < OUTPUT_LENGTH);
+        return isFitted
+                ? Optional.of("requests of " + input + " and " + output
+                        + " tokens (prompt and completion), since the context of " + contextLength
+                        + " tokens does not hold the defaults, " + INPUT_LENGTH + " and " + OUTPUT_LENGTH)
+                : Optional.empty();
+    }
+
+    /** The lengths that {@link #fitLengths} chose, as arguments. */
+    public List<String> fittedLengths() {
+        return isFitted
+                ? List.of("--random-input-len=" + inputLength, "--random-output-len=" + outputLength)
+                : List.of();
+    }
 
     public Dataset dataset() {
         return dataset;

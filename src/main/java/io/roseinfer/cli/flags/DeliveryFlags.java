@@ -1,6 +1,8 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.engine.EngineOptions;
+import java.util.Optional;
+import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** How requests get into an engine and their tokens out of it. */
@@ -9,8 +11,12 @@ public final class DeliveryFlags {
             names = "--max-inflight-requests",
             paramLabel = "<N>",
             converter = Ranges.Positive.class,
-            description = "Most requests accepted and not ended; more are rejected.")
-    private int maxInflightRequests = EngineOptions.defaults().maxInflightRequests();
+            description = {
+                "Maximum in-flight requests; further ones are rejected",
+                "(default: 65536, and as many as a benchmark sends)."
+            },
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Integer> maxInflightRequests = Optional.empty();
 
     @Option(
             names = "--stream-interval",
@@ -34,9 +40,9 @@ public final class DeliveryFlags {
         return streamInterval;
     }
 
-    /** The options with these flags in force. */
+    /** The options with these flags in force; without a maximum of requests in flight, that of the options stays. */
     public EngineOptions addTo(EngineOptions options) {
-        return options.withMaxInflightRequests(maxInflightRequests)
+        return options.withMaxInflightRequests(maxInflightRequests.orElse(options.maxInflightRequests()))
                 .withStreamInterval(streamInterval)
                 .withTokenizeWorkers(tokenizeWorkers);
     }

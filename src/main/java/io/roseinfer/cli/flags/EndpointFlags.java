@@ -1,6 +1,8 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.bench.http.Endpoint;
+import java.util.Optional;
+import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 
@@ -52,22 +54,25 @@ public final class EndpointFlags {
     @Option(
             names = "--backend",
             paramLabel = "<http|engine|null|sim>",
-            defaultValue = "http",
             converter = BackendName.class,
             description = {
                 "http is the server at --base-url (vllm and openai mean the same, openai-chat that and --endpoint-type chat);",
                 "engine is one in this process, without HTTP, of --model and the flags below it;",
                 "null is a server in this process that only writes: what is measured then is the client;",
-                "sim is the engine's scheduler on simulated time, whose steps take what --step-costs says."
-            })
-    private Backend backend = new Backend(Kind.HTTP, false);
+                "sim is the engine's scheduler on simulated time, whose steps take what --step-costs says",
+                "(default: http with --base-url, else engine)."
+            },
+            showDefaultValue = Visibility.NEVER)
+    private Optional<Backend> backend = Optional.empty();
 
     @Option(
             names = "--base-url",
             paramLabel = "<URL>",
             description =
-                    "The server, as http://HOST:PORT. The environment's OPENAI_API_KEY, if it is set, is the key that it is shown.")
-    private String baseUrl = "http://127.0.0.1:8000";
+                    "The server, as http://HOST:PORT (default: http://127.0.0.1:8000). The environment's OPENAI_API_KEY, if it is set, is the"
+                            + " key that it is shown.",
+            showDefaultValue = Visibility.NEVER)
+    private Optional<String> baseUrl = Optional.empty();
 
     @Option(
             names = "--endpoint-type",
@@ -106,15 +111,15 @@ public final class EndpointFlags {
     private boolean serverStamps = true;
 
     public Kind backend() {
-        return backend.kind();
+        return backend.map(Backend::kind).orElse(baseUrl.isPresent() ? Kind.HTTP : Kind.ENGINE);
     }
 
     public String baseUrl() {
-        return baseUrl;
+        return baseUrl.orElse("http://127.0.0.1:8000");
     }
 
     public Endpoint.Kind endpointType() {
-        return backend.chat() ? Endpoint.Kind.CHAT : endpointType;
+        return backend.map(Backend::chat).orElse(false) ? Endpoint.Kind.CHAT : endpointType;
     }
 
     /** What every request asks for. */

@@ -12,6 +12,7 @@ import io.roseinfer.cli.terminal.Downloads;
 import io.roseinfer.cli.terminal.MemoryTable;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.Families;
 import io.roseinfer.observe.Observers;
@@ -22,6 +23,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** Which model, on which device. The one class that talks to the composition root. */
@@ -135,9 +137,11 @@ public final class ModelFlags {
         device = Optional.of(value);
     }
 
-    /** Takes the simulated device, whatever the flags say. */
-    public void simulate() {
+    /** Takes the simulated device whatever the flags say, one engine on it, and a model if none is given. */
+    public void simulate(CommandSpec command, String defaultModel) {
         device = Optional.of(new Choices.Place(Device.SIM, List.of()));
+        replicas = new ReplicaFlags();
+        model = GivenFlags.has(command, "--model") ? model : defaultModel;
     }
 
     /** Whether the device is the simulated one. */
@@ -201,6 +205,11 @@ public final class ModelFlags {
                 .withOffline(offline)
                 .withEnvironment(terminal.environment())
                 .withCuda(cuda());
+    }
+
+    /** A routing policy that has served no run yet. */
+    public RoutingPolicy routing() {
+        return replicas.policy();
     }
 
     private Settings.Cuda cuda() {

@@ -39,7 +39,12 @@ final class ReplicaFlags {
             throw new BadInput("--replicas is " + count + " and --device names " + gpus.size()
                     + " GPUs; leave one of the two out");
         }
-        return new Placement(device, threads, count, gpus.size() > 1 ? gpus : List.of(), RoutingChoice.policy(routing));
+        return new Placement(device, threads, count, gpus.size() > 1 ? gpus : List.of(), policy());
+    }
+
+    /** A routing policy that has served no run yet. */
+    RoutingPolicy policy() {
+        return RoutingChoice.policy(routing);
     }
 
     /** A routing policy as the flag spells it: one of ours by name, or anybody's by class name. */

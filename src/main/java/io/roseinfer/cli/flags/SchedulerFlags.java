@@ -145,7 +145,8 @@ public final class SchedulerFlags {
         return admissionPolicy;
     }
 
-    private SchedulerOptions scheduler() {
+    /** The options, with policies that have served no run yet. */
+    public SchedulerOptions scheduler() {
         SchedulerOptions.Builder builder = SchedulerOptions.builder()
                 .maxBatchSize(maxBatchSize)
                 .decodeFirst(decodeFirst)

@@ -29,6 +29,7 @@ public final class SettingsInForce {
         Map<String, @Nullable Object> settings = FlagValues.of(command);
         settings.put("device", Choices.word(Settings.Device.SIM));
         settings.put("prefill_max_batch_size", engine.scheduler().prefillMaxBatchSize());
+        settings.replace("max_inflight_requests", engine.maxInflightRequests());
         settings.keySet()
                 .removeAll(List.of(
                         "backend", "dtype", "kv_blocks", "kv_cache_dtype", "max_model_len", "model", "threads"));
@@ -49,6 +50,7 @@ public final class SettingsInForce {
         settings.put("batch_invariant", features.batchInvariant());
         settings.put("block_size", loaded.runner().kv().blockSize());
         settings.put("kv_blocks", loaded.runner().kv().blocks());
+        settings.replace("max_inflight_requests", engine.maxInflightRequests());
         if (settings.containsKey("prefill_max_batch_size")) {
             settings.put("prefill_max_batch_size", engine.scheduler().prefillMaxBatchSize());
         }

@@ -3,15 +3,17 @@ package io.roseinfer.cli.flags;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.replay.CostTable;
-import io.roseinfer.bench.replay.HostTimes;
 import io.roseinfer.bench.replay.Pace;
 import io.roseinfer.bench.replay.RecordedRun;
+import io.roseinfer.bench.replay.ShippedCosts;
+import io.roseinfer.bench.replay.StepCosts;
 import io.roseinfer.bench.replay.StepTimes;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongFunction;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
@@ -24,7 +26,8 @@ public final class SimulationFlags {
             paramLabel = "<FILE|LINEAR>",
             description = {
                 "On --backend sim: the file of a run of --backend engine, whose steps say what a step costs; or "
-                        + LINEAR + ", for a step, a token, and a position that one attends to."
+                        + LINEAR + ", for a step, a token, and a position that one attends to",
+                "(default: those recorded on one GPU for one model, which results name)."
             },
             showDefaultValue = Visibility.NEVER)
     private Optional<String> stepCosts = Optional.empty();
@@ -57,31 +60,48 @@ public final class SimulationFlags {
     }
 
     /**
-     * What takes how long.
+     * Where the times come from.
      *
-     * @param recorded the run of {@code --step-costs}, or another one where the flag was left out
-     * @param seed of what is drawn
+     * @param recorded the run of {@code --step-costs}, or another one if the flag was left out
+     * @param model whose steps they are
+     * @throws BadInput if there are none for that model
      */
-    public StepTimes times(Optional<RecordedRun> recorded, long seed) {
-        if (recorded.isEmpty() && stepCosts.isEmpty()) {
-            throw new BadInput("--backend sim needs --step-costs: the file that bench serve --backend engine --json has"
-                    + " written, or numbers, as in step:2,token:0.1");
+    public StepCosts costs(Optional<RecordedRun> recorded, String model) {
+        if (recorded.isPresent()) {
+            return StepCosts.of(recorded.get());
         }
-        StepTimes times = recorded.map(RecordedRun::times)
-                .orElseGet(() -> new StepTimes(linear(stepCosts.orElse("")), Pace.EVEN, HostTimes.NONE));
-        CostTable costs = scale == 1 ? times.costs() : times.costs().times(scale);
-        return new StepTimes(costs, pace(recorded, times.pace(), seed), times.host());
+        if (stepCosts.isPresent()) {
+            return StepCosts.linear(stepCosts.get(), linear(stepCosts.get()));
+        }
+        if (!ShippedCosts.isOf(model)) {
+            throw new BadInput("--backend sim has step costs of " + ShippedCosts.model() + " alone, and --model is "
+                    + Quoted.value(model)
+                    + "; name the file that bench serve --backend engine --json has written for it with"
+                    + " --step-costs, or give numbers, as in --step-costs step:2,token:0.1");
+        }
+        return ShippedCosts.load();
     }
 
-    private Pace pace(Optional<RecordedRun> recorded, Pace held, long seed) {
+    /**
+     * What takes how long in one run.
+     *
+     * @param seed of what is drawn
+     */
+    public StepTimes times(StepCosts costs, long seed) {
+        StepTimes times = costs.times();
+        return new StepTimes(scale == 1 ? times.costs() : times.costs().times(scale), pace(costs, seed), times.host());
+    }
+
+    private Pace pace(StepCosts costs, long seed) {
         if (noise.isEmpty()) {
-            return held;
+            return costs.times().pace();
         }
         String word = noise.get();
         if (word.equals("held") || word.equals("drawn")) {
-            RecordedRun run = recorded.orElseThrow(() -> new BadInput(
-                    "--step-noise " + word + " needs a recorded run; name one with --step-costs, or give a number"));
-            return word.equals("held") ? held : run.drawnPace(seed);
+            LongFunction<Pace> drawn = costs.drawn()
+                    .orElseThrow(() -> new BadInput("--step-noise " + word
+                            + " needs a recorded run; name one with --step-costs, or give a number"));
+            return word.equals("held") ? costs.times().pace() : drawn.apply(seed);
         }
         double sigma = number("--step-noise", word, "held, drawn or a number, as in 0.02");
         return sigma == 0 ? Pace.EVEN : Pace.logNormal(sigma, seed);

@@ -42,15 +42,17 @@ public final class Machine {
         return environment(Optional.empty(), 0, terminal);
     }
 
+    /** The environment of runs on simulated time. */
+    public static Environment simulated(String costs, Terminal terminal) {
+        return Environment.simulated(jdk(), commit(terminal), costs);
+    }
+
+    private static Optional<String> commit(Terminal terminal) {
+        return Optional.ofNullable(terminal.properties().get("roseinfer.commit"));
+    }
+
     private Environment environment(Optional<String> gpu, long warmUpNanos, Terminal terminal) {
-        return new Environment(
-                jdk(),
-                Optional.of(cpu()),
-                vectorBits(),
-                gpu,
-                driver(),
-                Optional.ofNullable(terminal.properties().get("roseinfer.commit")),
-                warmUpNanos);
+        return new Environment(jdk(), Optional.of(cpu()), vectorBits(), gpu, driver(), commit(terminal), warmUpNanos);
     }
 
     public static String jdk() {

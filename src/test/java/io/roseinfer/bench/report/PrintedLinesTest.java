@@ -149,9 +149,11 @@ class PrintedLinesTest {
     void every_column_of_a_replay_is_defined_and_every_key_is_in_its_file() {
         Prediction prediction = Prediction.of(RUN, RUN, Optional.of(RUN));
         Map<String, List<String>> defined = defined("## Runs again", "## Files");
-        String headings = prediction.text().lines().findFirst().orElseThrow();
+        String headings = prediction.text(true).lines().findFirst().orElseThrow();
         assertThat(without(defined.keySet(), headings.replaceFirst("^ms", ""))).isBlank();
         assertThat(headings).contains(defined.keySet());
-        requireKeys(defined, PredictionJson.of(SimulatedRuns.recorded(RUN), prediction, List.of("--max-batch-size=1")));
+        requireKeys(
+                defined,
+                PredictionJson.of(SimulatedRuns.recorded(RUN), prediction, List.of("--max-batch-size=1"), true));
     }
 }

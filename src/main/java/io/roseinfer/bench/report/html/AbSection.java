@@ -51,7 +51,8 @@ final class AbSection {
         StringBuilder out = new StringBuilder(
                 "<h2>" + (name.equals("ab") ? "A and B" : "A and B: " + Markup.text(name)) + "</h2>\n");
         out.append("<section class=\"verdict " + (undecided ? "warn" : worse ? "bad" : "good")
-                + "\"><strong>"
+                + "\">"
+                + ResultDocument.simulated(own) + "<strong>"
                 + Markup.text(metric.replace('_', ' ')) + "</strong> " + verdict(decides, worse) + " "
                 + own.path("discarded").asInt(0) + " pairs were discarded.</section>\n");
         out.append("<div class=\"charts\">\n")

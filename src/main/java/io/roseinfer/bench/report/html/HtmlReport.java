@@ -197,7 +197,8 @@ public final class HtmlReport {
                 run.requests().size() + " requests" + (run.failed() > 0 ? ", " + run.failed() + " more failed" : "");
         boolean bad = run.verdict().isPresent() && !run.verdict().get().valid();
         out.append("<section class=\"verdict " + (bad ? "bad" : "good") + "\"><strong>" + Markup.text(run.name())
-                + "</strong>: " + requests + ". ");
+                + "</strong>: " + requests + ". "
+                + ResultDocument.simulated(run.about().get("simulated")));
         run.verdict()
                 .ifPresentOrElse(
                         judged -> {

@@ -14,6 +14,7 @@ final class ReplaySection {
             return "";
         }
         boolean changed = !of.path("changes").isEmpty();
+        boolean known = of.path("settings_known").asBoolean(true);
         StringBuilder out = new StringBuilder("<h2>" + Markup.text(name) + " against "
                 + Markup.text(of.path("name").asString("")) + "</h2>\n");
         if (!of.path("valid").asBoolean(true)) {
@@ -26,18 +27,19 @@ final class ReplaySection {
             out.append("<dl><dt>Changed</dt><dd><code>" + Markup.text(words(of.path("changes"), " "))
                     + "</code></dd></dl>\n");
         }
-        out.append(
-                "<div class=\"scroll\"><table><thead><tr><th>ms</th><th>recorded</th><th>as it was</th><th>error</th>"
-                        + (changed ? "<th>changed</th><th>change</th>" : "") + "</tr></thead><tbody>");
+        out.append("<div class=\"scroll\"><table><thead><tr><th>ms</th><th>recorded</th><th>"
+                + (known ? "as it was" : "replayed") + "</th><th>error</th>"
+                + (changed ? "<th>changed</th><th>change</th>" : "") + "</tr></thead><tbody>");
         for (JsonNode row : of.path("rows")) {
             row(out, row);
         }
-        out.append(
-                "</tbody></table></div>\n<p>As it was: replayed with the recorded settings; its error is against what was"
-                        + " recorded.");
-        return out.append(changed ? " The change is against the replay as it was." : "")
-                .append("</p>\n")
-                .toString();
+        out.append("</tbody></table></div>\n<p>"
+                        + (known
+                                ? "As it was: replayed with the recorded settings; its error is against what was recorded."
+                                : "The server's settings are not known: the replay has the engine flags that were given and defaults for"
+                                        + " the others; its error is against what was recorded."))
+                .append(changed ? " The change is against that replay." : "");
+        return out.append("</p>\n").toString();
     }
 
     private static void row(StringBuilder out, JsonNode row) {

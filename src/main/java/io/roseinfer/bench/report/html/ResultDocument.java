@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** Reads what {@code bench serve} and {@code bench streaming} write. */
@@ -182,6 +183,22 @@ final class ResultDocument {
                         .map(JsonNode::asString)
                         .collect(Collectors.joining(", ")))
                 .collect(Collectors.joining("; "));
+    }
+
+    /** What a verdict says first of runs on simulated time; empty of measurements. */
+    static String simulated(JsonNode own) {
+        return own.path("environments")
+                .valueStream()
+                .map(machine -> machine.path("simulated").asString(""))
+                .filter(costs -> !costs.isEmpty())
+                .distinct()
+                .map(ResultDocument::simulated)
+                .collect(Collectors.joining());
+    }
+
+    /** The same by the costs of one run's environment, if it has any. */
+    static String simulated(@Nullable String costs) {
+        return costs == null ? "" : "<strong>Simulated time</strong>, " + Markup.text(costs) + ". ";
     }
 
     /** Adds the machine and the settings. */

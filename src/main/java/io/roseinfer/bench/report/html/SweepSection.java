@@ -41,6 +41,7 @@ final class SweepSection {
         StringBuilder out = new StringBuilder("<h2>" + Markup.text(title()) + "</h2>\n");
         out.append("<section class=\"verdict " + (sweep.invalid().isEmpty() ? "good" : "warn") + "\">");
         String objective = objective();
+        out.append(ResultDocument.simulated(document.path("roseinfer")));
         out.append(objective.isEmpty() ? "" : Markup.text("Good: " + objective + ". ") + "<br/>");
         if (sweep.variesRate()) {
             sweep.bySettings()

@@ -1,0 +1,62 @@
+package io.roseinfer.bench.replay;
+
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.metrics.StepRecord;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.LongFunction;
+
+/**
+ * What simulated time takes its times from.
+ *
+ * @param source in words, for results
+ * @param times of an even pace, or of the recorded one
+ * @param drawn the recorded pace drawn by chance, by seed; empty of costs without a recorded run
+ * @param inFlight steps in flight at a time
+ * @param kvBlocks blocks of the recorded pool, or 0 if that is not known
+ */
+public record StepCosts(
+        String source, StepTimes times, Optional<LongFunction<Pace>> drawn, int inFlight, int kvBlocks) {
+    /** Costs of a straight line. */
+    public static StepCosts linear(String text, CostTable costs) {
+        return new StepCosts(
+                "step costs " + text, new StepTimes(costs, Pace.EVEN, HostTimes.NONE), Optional.empty(), 1, 0);
+    }
+
+    /**
+     * Costs of a recorded run's steps.
+     *
+     * @throws io.roseinfer.base.RoseException.BadInput if it has none that can be used
+     */
+    public static StepCosts of(RecordedRun run) {
+        return new StepCosts(
+                "step costs of " + run.name(),
+                run.times(),
+                Optional.of(run::drawnPace),
+                run.inFlight(),
+                run.kvBlocks());
+    }
+
+    /** A note if steps of a simulated run were larger or smaller than any that was measured. */
+    public Optional<String> extrapolation(LoadResult run) {
+        StepRange range = times.costs().range();
+        double all = 0;
+        double outside = 0;
+        for (StepRecord step : run.steps()) {
+            double nanos = times.costs().nanos(StepShape.of(step));
+            all += nanos;
+            outside += range.contains(StepShape.of(step)) ? 0 : nanos;
+        }
+        return outside == 0
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT,
+                        "%.1f %% of the simulated time is in steps outside of the recorded range (decode of %d to %d rows, other steps of"
+                                + " %d to %d tokens); their costs are extrapolated",
+                        100 * outside / all,
+                        range.minDecodeRows(),
+                        range.maxDecodeRows(),
+                        range.minTokens(),
+                        range.maxTokens()));
+    }
+}

@@ -1,0 +1,82 @@
+package io.roseinfer.bench.replay;
+
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.report.ResultFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Makes the resource of {@link ShippedCosts} of recorded runs:
+ *
+ * <pre>
+ * RecordCosts COSTS.json RUN.json...
+ * </pre>
+ *
+ * <p>The runs are of {@code bench serve --backend engine --json} with one model on one GPU: steps of 1 to 256 rows, prompts of 16 to 8,192
+ * tokens, one run that cuts prompts and one that does not.
+ */
+public final class RecordCosts {
+    private RecordCosts() {}
+
+    public static void main(String... files) throws IOException {
+        List<Path> paths = Arrays.stream(files).skip(1).map(Path::of).toList();
+        List<RecordedRun> runs = paths.stream().map(RecordedRun::read).toList();
+        JsonNode own = ResultFile.read(paths.getFirst()).path("roseinfer");
+        ObjectNode root = StrictJson.mapper().createObjectNode();
+        for (String fact : List.of("gpu", "driver", "jdk", "commit")) {
+            root.set(fact, own.path("environment").path(fact));
+        }
+        root.set("model", own.path("settings").path("model"));
+        root.set("dtype", own.path("settings").path("dtype"));
+        ArrayNode commands = root.putArray("commands");
+        runs.forEach(run ->
+                commands.add("roseinfer " + String.join(" ", run.command()).replaceFirst(" --json .*", "")));
+        root.setAll(costs(runs));
+        Files.writeString(Path.of(files[0]), root.toPrettyString() + "\n");
+    }
+
+    static ObjectNode costs(List<RecordedRun> runs) {
+        List<CostFit.Sample> samples = new ArrayList<>();
+        runs.forEach(run -> samples.addAll(run.samples()));
+        CostTable table = CostFit.fit(samples);
+        HostTimes host = runs.getFirst().host();
+        ObjectNode root = StrictJson.mapper().createObjectNode();
+        root.put("in_flight", runs.getFirst().inFlight());
+        root.put("kv_blocks", runs.getFirst().kvBlocks());
+        curve(root.putObject("decode"), "rows", table.decode());
+        root.put("decode_per_attended", table.decodePerAttended());
+        curve(root.putObject("other"), "tokens", table.prefill());
+        root.put("other_per_row", table.prefillPerRow());
+        root.put("other_per_attended", table.prefillPerAttended());
+        root.putObject("range")
+                .put("min_decode_rows", table.range().minDecodeRows())
+                .put("max_decode_rows", table.range().maxDecodeRows())
+                .put("min_tokens", table.range().minTokens())
+                .put("max_tokens", table.range().maxTokens());
+        root.put("turn", host.turnNanos());
+        root.put("wake", host.wakeNanos());
+        root.put("arriving", median(host.arriving()));
+        root.put("first", median(host.first()));
+        root.put("later", median(host.later()));
+        return root;
+    }
+
+    private static void curve(ObjectNode node, String name, Curve curve) {
+        ArrayNode places = node.putArray(name);
+        curve.x().forEach(x -> places.add(Math.round(x)));
+        ArrayNode nanos = node.putArray("nanos");
+        curve.y().forEach(y -> nanos.add(Math.round(y)));
+    }
+
+    private static long median(List<Long> values) {
+        return Math.round(
+                Curve.median(values.stream().mapToDouble(Long::doubleValue).toArray()));
+    }
+}

@@ -1,0 +1,56 @@
+package io.roseinfer.bench.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.scheduler.SchedulerOptions;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.node.ObjectNode;
+
+class ShippedCostsTest {
+    private static LoadResult run(boolean chunked) {
+        HostTimes host = new HostTimes(10, 200, List.of(3_000L), List.of(40_000L), List.of(70_000L));
+        return SimulatedRuns.server(
+                        new StepTimes(SimulatedRuns.costs(), Pace.EVEN, host),
+                        SchedulerOptions.builder().maxBatchSize(8).chunkedPrefill(chunked),
+                        Integer.MAX_VALUE,
+                        2,
+                        0)
+                .run(SimulatedRuns.load(300, 60, 5));
+    }
+
+    @Test
+    void costs_made_of_recorded_runs_are_those_the_runs_had() {
+        List<RecordedRun> runs = List.of(SimulatedRuns.recorded(run(false)), SimulatedRuns.recorded(run(true)));
+        ObjectNode made = RecordCosts.costs(runs);
+        made.put("gpu", "A GPU").put("model", "random:shape").put("dtype", "bf16");
+        StepCosts costs = ShippedCosts.of(made);
+        assertThat(costs.source()).isEqualTo("costs: A GPU, shape in bf16, not this machine");
+        assertThat(costs.inFlight()).isEqualTo(2);
+        assertThat(costs.times().host().later()).containsExactly(70_000L);
+        for (RecordedRun run : runs) {
+            for (StepRecord step : run.result().steps()) {
+                StepShape shape = StepShape.of(step);
+                double truth = SimulatedRuns.costs().nanos(shape);
+                assertThat(costs.times().costs().nanos(shape)).as("%s", shape).isCloseTo(truth, within(0.03 * truth));
+                assertThat(costs.times().costs().range().contains(shape)).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void what_is_shipped_names_its_model_and_covers_what_it_says() {
+        assertThat(ShippedCosts.isOf(ShippedCosts.model())).isTrue();
+        assertThat(ShippedCosts.isOf("builtin:tiny")).isFalse();
+        StepCosts costs = ShippedCosts.load();
+        StepRange range = costs.times().costs().range();
+        assertThat(costs.source()).startsWith("costs: NVIDIA ").endsWith(", not this machine");
+        assertThat(costs.kvBlocks()).isPositive();
+        assertThat(range.maxDecodeRows()).isEqualTo(256);
+        assertThat(range.maxTokens()).isGreaterThanOrEqualTo(8192);
+        assertThat(costs.times().costs().nanos(new StepShape(1, 1, 0, 100))).isBetween(1e5, 1e7);
+    }
+}
