@@ -453,6 +453,11 @@ public final class Engine implements AutoCloseable {
         return closed;
     }
 
+    /** Returns the maximum number of requests in flight. */
+    public int maxInflightRequests() {
+        return manager.maxInflightRequests();
+    }
+
     /** The most tokens that a request can come to, prompt and completion: what the model's context takes, and the KV pool holds. */
     public int longest() {
         return EngineLimits.longest(spec(), kv);

@@ -123,6 +123,10 @@ final class SchedulerManager implements AutoCloseable {
         hasCut = true;
     }
 
+    int maxInflightRequests() {
+        return maxInflightRequests;
+    }
+
     /**
      * Counts a request in.
      *

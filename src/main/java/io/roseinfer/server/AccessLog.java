@@ -64,6 +64,7 @@ public final class AccessLog {
                 .ifPresent(served -> entry.put("prompt_tokens", served.promptTokens())
                         .put("completion_tokens", served.completionTokens())
                         .put("finish_reason", served.finishReason()));
+        exchange.error().ifPresent(error -> entry.put("error", error));
         return entry;
     }
 

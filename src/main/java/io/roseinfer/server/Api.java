@@ -10,51 +10,147 @@ import io.roseinfer.server.http.HttpHandler;
 import io.roseinfer.server.http.Reply;
 import io.roseinfer.server.http.ResponseWriter;
 import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
-/** Finds who answers a call, and answers errors itself. */
+/** Finds the endpoint of a request, and answers errors itself. What its headers decide is answered without a thread of the request. */
 final class Api implements HttpHandler {
-    /** A path's method and who answers there. {@code open} ones need no key. */
-    record Route(String method, boolean open, Endpoint endpoint) {}
-
-    /** What is logged of a client that has left; no answer ever has it. */
-    static final int CLIENT_GONE = 499;
-
-    private final Map<String, Route> routes;
-    private final Optional<ApiKey> key;
-    private final Door door;
-    private final Clock clock;
-    private final Consumer<Exchange> done;
+    /** What is at a path. */
+    sealed interface Route {
+        /** Returns the methods that are answered there, as the header {@code Allow} lists them. */
+        String methods();
+    }
 
     /**
-     * The routes behind one door.
+     * State of the server, for GET and HEAD.
      *
-     * @param done is told of each call once it is over
+     * @param open whether it is shown without a key
+     * @param quick whether it is made at once on the connection's thread; if not, the executor for state makes it
      */
-    Api(Map<String, Route> routes, Optional<ApiKey> key, Door door, Clock clock, Consumer<Exchange> done) {
+    record State(boolean open, boolean quick, StateEndpoint endpoint) implements Route {
+        @Override
+        public String methods() {
+            return "GET, HEAD";
+        }
+    }
+
+    /** Work on a body, for POST. */
+    record Work(Endpoint endpoint) implements Route {
+        @Override
+        public String methods() {
+            return "POST";
+        }
+    }
+
+    /** The status logged for a client that has left; no response has it. */
+    static final int CLIENT_GONE = 499;
+
+    private static final System.Logger LOGGER = System.getLogger("io.roseinfer.server");
+
+    private final Routes routes;
+    private final Optional<ApiKey> key;
+    private final Door door;
+    private final Executor state;
+    private final Clock clock;
+    private final InstantSource time;
+    private final Consumer<Exchange> done;
+
+    /** The endpoints by path; {@code models} answers below {@code /v1/models/}. */
+    record Routes(Map<String, Route> exact, Route models) {
+        static final String MODELS = "/v1/models/";
+
+        Optional<Route> find(String path) {
+            Route route = exact.get(path);
+            return Optional.ofNullable(route == null && path.startsWith(MODELS) ? models : route);
+        }
+
+        /** Returns the name of a path in metrics. What a client makes up is no label: there would be no end of them. */
+        String label(String path) {
+            return exact.containsKey(path) ? path : path.startsWith(MODELS) ? MODELS + "{id}" : "none";
+        }
+    }
+
+    /**
+     * The routes of one server.
+     *
+     * @param state makes what takes longer than a connection's thread may
+     * @param time what answers are dated by
+     * @param done is given each request once it is answered
+     */
+    Api(
+            Routes routes,
+            Optional<ApiKey> key,
+            Door door,
+            Executor state,
+            Clock clock,
+            InstantSource time,
+            Consumer<Exchange> done) {
         this.routes = routes;
         this.key = key;
         this.door = door;
+        this.state = state;
         this.clock = clock;
+        this.time = time;
         this.done = done;
     }
 
+    private Exchange exchange(HttpCall call) {
+        return new Exchange(call, clock.nanos(), time.instant());
+    }
+
     @Override
-    public Reply refusal(int status, String message) {
-        return new Reply(
-                status,
-                Map.of("Content-Type", "application/json", "X-Request-Id", Exchange.newId()),
-                ApiError.of(status, "BadRequestError", message).body());
+    public Reply refusal(HttpCall head, int status, String message) {
+        ApiError error = status == 503
+                ? ApiError.unavailable(message).withHeader("Retry-After", "1")
+                : ApiError.of(status, "BadRequestError", message);
+        return answered(exchange(head), error);
+    }
+
+    @Override
+    public Optional<Supplier<CompletionStage<Reply>>> atHead(HttpCall head) {
+        Route route;
+        try {
+            route = route(head);
+        } catch (ApiError refused) {
+            return Optional.of(() -> CompletableFuture.completedStage(answered(exchange(head), refused)));
+        }
+        return switch (route) {
+            case Work work -> Optional.empty();
+            case State at ->
+                Optional.of(() -> CompletableFuture.supplyAsync(
+                        () -> answer(head, at.endpoint()), at.quick() ? Runnable::run : state));
+        };
+    }
+
+    private Reply answered(Exchange exchange, ApiError error) {
+        Reply reply = exchange.error(error);
+        done.accept(exchange);
+        return reply;
+    }
+
+    private Reply answer(HttpCall head, StateEndpoint endpoint) {
+        Exchange exchange = exchange(head);
+        try {
+            Reply reply = endpoint.answer(exchange);
+            done.accept(exchange);
+            return reply;
+        } catch (RuntimeException | StackOverflowError | OutOfMemoryError failure) {
+            return answered(exchange, error(failure));
+        }
     }
 
     @Override
     public void handle(HttpCall call, ResponseWriter response) {
-        Exchange exchange = new Exchange(call, response, clock.nanos());
+        Exchange exchange = exchange(call);
         door.enter();
         try {
-            answer(exchange);
+            work(exchange, response);
         } catch (ClientGone gone) {
             exchange.gone(CLIENT_GONE);
             response.abort();
@@ -64,41 +160,63 @@ final class Api implements HttpHandler {
         }
     }
 
-    private void answer(Exchange exchange) {
+    private void work(Exchange exchange, ResponseWriter response) {
         try {
-            route(exchange).endpoint().answer(exchange);
-        } catch (ApiError error) {
-            exchange.fail(error);
+            if (route(exchange.call()) instanceof Work work) {
+                work.endpoint().answer(exchange, response);
+            }
         } catch (ClientGone gone) {
             throw gone;
-        } catch (RoseException failure) {
-            if (failure instanceof EngineStopped stopped) {
-                door.engineStopped(stopped);
-            }
-            exchange.fail(ApiError.of(failure));
-        } catch (RuntimeException | StackOverflowError | OutOfMemoryError bug) {
-            exchange.fail(ApiError.of(
-                    500, "InternalServerError", "unexpected " + bug.getClass().getSimpleName()));
+        } catch (RuntimeException | StackOverflowError | OutOfMemoryError failure) {
+            exchange.fail(error(failure), response);
         }
     }
 
-    private Route route(Exchange exchange) {
-        HttpCall call = exchange.call();
-        Route route = routes.get(call.path());
-        if (key.isPresent() && (route == null || !route.open())) {
+    /** Returns what a client is told of a failure. One that is not expected is logged with its stack trace, which no client sees. */
+    private ApiError error(Throwable failure) {
+        return switch (failure) {
+            case ApiError error -> error;
+            case EngineStopped stopped -> {
+                door.engineStopped(stopped);
+                yield ApiError.of(stopped);
+            }
+            case RoseException known -> ApiError.of(known);
+            default -> {
+                LOGGER.log(System.Logger.Level.ERROR, "unexpected failure of a request", failure);
+                yield ApiError.of(
+                        500,
+                        "InternalServerError",
+                        "unexpected " + failure.getClass().getSimpleName());
+            }
+        };
+    }
+
+    private Route route(HttpCall call) {
+        Optional<Route> found = routes.find(call.path());
+        boolean open =
+                found.filter(route -> route instanceof State at && at.open()).isPresent();
+        if (key.isPresent() && !open) {
             requireKey(key.get(), call);
         }
-        if (route == null) {
-            throw ApiError.of(404, "NotFoundError", "there is nothing at " + Quoted.value(call.path()));
-        }
-        if (!route.method().equals(call.method())) {
+        Route route = found.orElseThrow(
+                () -> ApiError.of(404, "NotFoundError", "there is nothing at " + Quoted.value(call.path())));
+        if (!isAllowed(route, call.method())) {
             throw ApiError.of(
                             405,
                             "MethodNotAllowedError",
-                            call.path() + " takes " + route.method() + ", not " + Quoted.value(call.method()))
-                    .withHeader("Allow", route.method());
+                            Quoted.value(call.path()) + " takes " + route.methods() + ", not "
+                                    + Quoted.value(call.method()))
+                    .withHeader("Allow", route.methods());
         }
         return route;
+    }
+
+    /** Returns whether a route answers a method. */
+    static boolean isAllowed(Route route, String method) {
+        return switch (route) {
+            case State at -> method.equals("GET") || method.equals("HEAD");
+            case Work work -> method.equals("POST");
+        };
     }
 
     private static void requireKey(ApiKey key, HttpCall call) {

@@ -1,5 +1,6 @@
 package io.roseinfer.server;
 
+import io.roseinfer.base.RoseException;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.TokenStream;
@@ -11,11 +12,13 @@ import io.roseinfer.server.api.Timings;
 import io.roseinfer.server.http.BodySource;
 import io.roseinfer.server.http.ByteSink;
 import io.roseinfer.server.http.Pump;
+import io.roseinfer.server.http.ResponseWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -29,6 +32,7 @@ final class CompletionEvents implements BodySource {
     private static final byte[] END = "\n\n".getBytes(StandardCharsets.US_ASCII);
 
     private final Exchange exchange;
+    private final ResponseWriter response;
     private final CompletionCall call;
     private final CompletionJson json;
     private final ServerMetrics metrics;
@@ -38,8 +42,14 @@ final class CompletionEvents implements BodySource {
     private String reason = "";
 
     CompletionEvents(
-            Exchange exchange, CompletionCall call, CompletionJson json, ServerMetrics metrics, CallStamps stamps) {
+            Exchange exchange,
+            ResponseWriter response,
+            CompletionCall call,
+            CompletionJson json,
+            ServerMetrics metrics,
+            CallStamps stamps) {
         this.exchange = exchange;
+        this.response = response;
         this.call = call;
         this.json = json;
         this.metrics = metrics;
@@ -51,7 +61,7 @@ final class CompletionEvents implements BodySource {
         for (TokenStream stream : streams.all()) {
             choices.add(new Choice(choices.size(), stream));
         }
-        Pump pump = exchange.response().pump(this);
+        Pump pump = response.pump(this);
         for (Choice choice : choices) {
             choice.stream.onDelivery(pump::ready);
         }
@@ -59,10 +69,27 @@ final class CompletionEvents implements BodySource {
             pump.await();
         } finally {
             exchange.served(new Exchange.Served(call.promptTokens(), generated, reason));
-            choices.forEach(choice -> choice.completion.ifPresent(metrics::completed));
+            observe(streams);
         }
-        exchange.response().write(tail().getBytes(StandardCharsets.UTF_8));
-        exchange.response().end();
+        response.write(tail().getBytes(StandardCharsets.UTF_8));
+        response.end();
+    }
+
+    /** Counts every request of the call once, those too that the client did not wait for. */
+    private void observe(OpenStreams streams) {
+        streams.close();
+        List<Completion> ended = new ArrayList<>();
+        for (Choice choice : choices) {
+            try {
+                ended.add(choice.completion.orElseGet(choice.stream::completion));
+            } catch (RoseException | CancellationException failed) {
+                // A request that failed has no completion.
+            }
+        }
+        ended.forEach(metrics::completed);
+        if (ended.size() == choices.size()) {
+            metrics.answered(ended);
+        }
     }
 
     /** What stands behind the last token: counts and stamps, if they are wanted. */
@@ -72,7 +99,7 @@ final class CompletionEvents implements BodySource {
         List<ObjectNode> events = new ArrayList<>();
         if (call.output().usage()) {
             ObjectNode usage = json.envelope();
-            CompletionJson.usage(usage, call.promptTokens(), generated);
+            CompletionJson.usage(usage, call, completions);
             if (call.choices() == 1) {
                 Timings.add(usage, completions.getFirst());
             }
@@ -105,8 +132,8 @@ final class CompletionEvents implements BodySource {
     }
 
     private void append(ByteSink bytes, ObjectNode event) {
-        if (!exchange.response().hasBegun()) {
-            exchange.beginEvents();
+        if (!response.hasBegun()) {
+            exchange.beginEvents(response);
         }
         bytes.put(BEGIN);
         bytes.put(event.toString().getBytes(StandardCharsets.UTF_8));
@@ -159,7 +186,6 @@ final class CompletionEvents implements BodySource {
             stamped.tokenRead();
             tokens++;
             generated++;
-            metrics.generated(1);
             batch.add(token);
             boolean last = stream.isExhausted() && isServed();
             if (last || tokens == 1 || batch.size() >= call.output().interval()) {

@@ -14,6 +14,9 @@ import io.roseinfer.server.api.CompletionJson;
 import io.roseinfer.server.api.CompletionReader;
 import io.roseinfer.server.api.Fields;
 import io.roseinfer.server.api.Timings;
+import io.roseinfer.server.http.Reply;
+import io.roseinfer.server.http.RequestBody;
+import io.roseinfer.server.http.ResponseWriter;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,38 +30,64 @@ final class Completions implements Endpoint {
     private final InstantSource time;
     private final Door door;
     private final ServerMetrics metrics;
+    private final PromptWorkers workers;
 
     Completions(
-            Engine engine, CompletionReader reader, Clock clock, InstantSource time, Door door, ServerMetrics metrics) {
+            Engine engine,
+            CompletionReader reader,
+            Clock clock,
+            InstantSource time,
+            Door door,
+            ServerMetrics metrics,
+            PromptWorkers workers) {
         this.engine = engine;
         this.reader = reader;
         this.clock = clock;
         this.time = time;
         this.door = door;
         this.metrics = metrics;
+        this.workers = workers;
     }
 
     @Override
-    public void answer(Exchange exchange) {
+    public void answer(Exchange exchange, ResponseWriter response) {
         door.requireOpen();
         CallStamps stamps = new CallStamps(exchange, clock);
-        Fields fields = Fields.parse(exchange.call().body());
-        stamps.parsed();
-        fields.string("request_id").ifPresent(exchange::name);
-        CompletionCall call = reader.read(fields, exchange.call());
-        stamps.tokenized();
+        RequestBody body = exchange.call().body();
+        CompletionCall call = workers.call(response, body.size(), () -> read(exchange, body, stamps));
+        body.release();
+        requireRoom(call);
         tellAside(exchange, call);
         metrics.asked(call.request().maxNewTokens(), call.n());
         try (OpenStreams streams = new OpenStreams()) {
-            exchange.response().whenGone(streams::close);
+            response.whenGone(streams::close);
             submit(exchange, call, streams);
             CompletionJson json =
                     reader.json(exchange.requestId(), time.instant().getEpochSecond(), call.output());
             if (call.output().stream()) {
-                new CompletionEvents(exchange, call, json, metrics, stamps).stream(streams);
+                new CompletionEvents(exchange, response, call, json, metrics, stamps).stream(streams);
             } else {
-                sendWhole(exchange, call, json, stamps, streams.all());
+                response.send(whole(exchange, call, json, stamps, streams.all()));
             }
+        }
+    }
+
+    private CompletionCall read(Exchange exchange, RequestBody body, CallStamps stamps) {
+        Fields fields = Fields.parse(body.take());
+        stamps.parsed();
+        fields.string("request_id").ifPresent(exchange::name);
+        CompletionCall call = reader.read(fields, exchange.call());
+        stamps.tokenized();
+        return call;
+    }
+
+    /** Refuses a call that an idle server would have no room for: trying again would not help. */
+    private void requireRoom(CompletionCall call) {
+        if (call.choices() > engine.maxInflightRequests()) {
+            throw ApiError.badField(
+                    call.n() > 1 ? "n" : "prompt",
+                    "the call asks for " + call.choices() + " completions; this server has at most "
+                            + engine.maxInflightRequests() + " requests in flight");
         }
     }
 
@@ -92,7 +121,7 @@ final class Completions implements Endpoint {
                 exchange.startNanos());
     }
 
-    private void sendWhole(
+    private Reply whole(
             Exchange exchange, CompletionCall call, CompletionJson json, CallStamps stamps, List<TokenStream> streams) {
         int tokens = 0;
         String reason = "";
@@ -102,7 +131,6 @@ final class Completions implements Endpoint {
             completions.add(completion);
             CallStamps.Choice unused = stamps.addChoice();
             metrics.completed(completion);
-            metrics.generated(completion.tokens().size());
             requireServed(completion);
             tokens += completion.tokens().size();
             reason = CompletionJson.finishReason(completion.finishReason());
@@ -115,7 +143,8 @@ final class Completions implements Endpoint {
             stamps.addTo(answer, completions);
         }
         exchange.served(new Exchange.Served(call.promptTokens(), tokens, reason));
-        exchange.send(answer);
+        metrics.answered(completions);
+        return exchange.reply(answer);
     }
 
     /** Refuses to pass off as a completion what the server itself has ended. */

@@ -8,6 +8,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.http.HttpCall;
+import io.roseinfer.server.http.Reply;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -33,9 +34,9 @@ final class DebugEndpoints {
     }
 
     /** {@code GET /debug/clock}: the clock of stamps, and the time of day at the same moment. */
-    void clock(Exchange exchange) {
+    Reply clock(Exchange exchange) {
         Instant now = time.instant();
-        exchange.send(StrictJson.mapper()
+        return exchange.reply(StrictJson.mapper()
                 .createObjectNode()
                 .put("boot_id", MachineClock.bootId().orElse(null))
                 .put("monotonic_ns", clock.nanos())
@@ -45,7 +46,7 @@ final class DebugEndpoints {
     }
 
     /** {@code GET /debug/steps}: the records of an engine's steps from one number on, oldest first, as far as it still has them. */
-    void steps(Exchange exchange) {
+    Reply steps(Exchange exchange) {
         Map<String, Long> query = query(exchange.call());
         long from = query.getOrDefault("from", 0L);
         long limit = query.getOrDefault("limit", (long) STEPS);
@@ -69,7 +70,7 @@ final class DebugEndpoints {
                 node.put(fact.key(), step.get(fact));
             }
         }
-        exchange.send(list);
+        return exchange.reply(list);
     }
 
     private static Map<String, Long> query(HttpCall call) {

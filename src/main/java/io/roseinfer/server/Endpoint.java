@@ -1,13 +1,14 @@
 package io.roseinfer.server;
 
 import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.http.ResponseWriter;
 
-/** What answers at one path. */
+/** What works on the bodies that are posted to one path. */
 interface Endpoint {
     /**
      * Answers one call.
      *
      * @throws ApiError if the answer is an error
      */
-    void answer(Exchange exchange);
+    void answer(Exchange exchange, ResponseWriter response);
 }

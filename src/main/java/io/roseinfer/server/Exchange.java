@@ -5,37 +5,46 @@ import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.Reply;
 import io.roseinfer.server.http.ResponseWriter;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import tools.jackson.databind.JsonNode;
 
-/** A call and its answer, with the headers that every answer has and with what the log will say of it. */
+/** A request and its response, with the headers that every response has and with what the log will say of it. */
 final class Exchange {
     private static final int MOST_ID_CHARS = 128;
     private static final String JSON = "application/json";
 
+    /** As RFC 9110 has dates. */
+    private static final DateTimeFormatter DATE = DateTimeFormatter.ofPattern(
+                    "EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ENGLISH)
+            .withZone(ZoneOffset.UTC);
+
     private final HttpCall call;
-    private final ResponseWriter response;
     private final boolean isNamed;
     private String requestId;
     private final long startNanos;
     private final Map<String, String> headers = new LinkedHashMap<>();
     private int status;
     private Optional<Served> served = Optional.empty();
+    private Optional<String> error = Optional.empty();
 
     /** What the engine did for a call. */
     record Served(int promptTokens, int completionTokens, String finishReason) {}
 
-    Exchange(HttpCall call, ResponseWriter response, long startNanos) {
+    Exchange(HttpCall call, long startNanos, Instant time) {
         this.call = call;
-        this.response = response;
         this.startNanos = startNanos;
         Optional<String> name = call.header("x-request-id").filter(Exchange::isUsable);
         this.isNamed = name.isPresent();
         this.requestId = name.orElseGet(Exchange::newId);
         headers.put("X-Request-Id", requestId);
+        headers.put("Date", DATE.format(time));
     }
 
     /** An id for a call whose client has sent none. */
@@ -91,46 +100,57 @@ final class Exchange {
         headers.put(name, value);
     }
 
-    ResponseWriter response() {
-        return response;
+    /** Returns the message of the error that was answered, if one was. */
+    Optional<String> error() {
+        return error;
     }
 
-    void send(JsonNode body) {
-        send(200, JSON, body.toString().getBytes(StandardCharsets.UTF_8));
+    /** Makes the whole response. */
+    Reply reply(JsonNode body) {
+        return reply(200, JSON, body.toString().getBytes(StandardCharsets.UTF_8));
     }
 
-    void send(int code, String contentType, byte[] body) {
+    /** Makes the whole response. */
+    Reply reply(int code, String contentType, byte[] body) {
         status = code;
         header("Content-Type", contentType);
-        response.send(new Reply(code, headers, body));
+        return new Reply(code, headers, body);
     }
 
-    void send(ApiError error) {
-        error.headers().forEach(this::header);
-        send(error.status(), JSON, error.body());
+    /** Makes the response to what has failed. */
+    Reply error(ApiError failure) {
+        error = Optional.of(failure.message());
+        failure.headers().forEach(this::header);
+        return reply(failure.status(), JSON, failure.body());
     }
 
-    /** Begins a stream of events. The headers keep proxies from collecting them. */
-    void beginEvents() {
+    /** Begins a response whose length is not known. */
+    void begin(ResponseWriter response, String contentType) {
         status = 200;
-        header("Content-Type", "text/event-stream; charset=utf-8");
-        header("Cache-Control", "no-cache");
-        header("X-Accel-Buffering", "no");
+        header("Content-Type", contentType);
         response.begin(200, headers);
     }
 
-    /** Answers an error: as the whole answer, or as the last event of one that has begun, which no {@code [DONE]} follows. */
-    void fail(ApiError error) {
+    /** Begins a stream of events. The headers keep proxies from collecting them. */
+    void beginEvents(ResponseWriter response) {
+        header("Cache-Control", "no-cache");
+        header("X-Accel-Buffering", "no");
+        begin(response, "text/event-stream; charset=utf-8");
+    }
+
+    /** Answers an error: as the whole response, or as the last event of a stream that has begun, which no {@code [DONE]} follows. */
+    void fail(ApiError failure, ResponseWriter response) {
         if (!response.hasBegun()) {
-            send(error);
+            response.send(error(failure));
         } else {
-            status = error.status();
-            response.write(("data: " + error.json() + "\n\n").getBytes(StandardCharsets.UTF_8));
+            status = failure.status();
+            error = Optional.of(failure.message());
+            response.write(("data: " + failure.json() + "\n\n").getBytes(StandardCharsets.UTF_8));
             response.end();
         }
     }
 
-    /** The client has left; nobody reads this status but the log. */
+    /** The client has left; only the log has this status. */
     void gone(int code) {
         status = code;
     }

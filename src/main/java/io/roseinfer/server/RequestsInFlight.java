@@ -5,9 +5,12 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.server.http.Reply;
 import java.util.Comparator;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -24,6 +27,9 @@ final class RequestsInFlight implements RequestObserver {
 
     /** Whether requests have been part of a step. By the request itself, so that the engine's thread allocates nothing here. */
     private final ConcurrentMap<ObservedRequest, Boolean> running = new ConcurrentHashMap<>();
+
+    private final LongAdder endedTokens = new LongAdder();
+    private final AtomicLong highest = new AtomicLong();
 
     @Override
     public void accepted(ObservedRequest request) {
@@ -42,18 +48,29 @@ final class RequestsInFlight implements RequestObserver {
 
     @Override
     public void ended(ObservedRequest request, FinishReason reason) {
+        // In this order: a reader that looks at both in the other one counts no token twice.
         running.remove(request);
+        endedTokens.add(request.generatedTokens());
+    }
+
+    /** Returns the tokens generated so far, of requests in flight too. It never falls. */
+    long generatedTokens() {
+        long ended = endedTokens.sum();
+        long live = running.keySet().stream()
+                .mapToLong(ObservedRequest::generatedTokens)
+                .sum();
+        return highest.accumulateAndGet(ended + live, Math::max);
     }
 
     /** {@code GET /debug/requests}: the requests, oldest first. The counts of one that is being computed may be a step behind. */
-    void list(Exchange exchange, Clock clock) {
+    Reply list(Exchange exchange, Clock clock) {
         ObjectNode list = StrictJson.mapper().createObjectNode().put("object", "list");
         ArrayNode data = list.putArray("data");
         long nowNanos = clock.nanos();
         running.entrySet().stream()
                 .sorted(Comparator.comparingLong(entry -> entry.getKey().id()))
                 .forEach(entry -> describe(data.addObject(), entry.getKey(), entry.getValue(), nowNanos));
-        exchange.send(list);
+        return exchange.reply(list);
     }
 
     private static void describe(ObjectNode node, ObservedRequest request, boolean isRunning, long nowNanos) {

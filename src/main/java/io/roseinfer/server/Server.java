@@ -4,6 +4,9 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.server.Api.Route;
+import io.roseinfer.server.Api.Routes;
+import io.roseinfer.server.Api.State;
+import io.roseinfer.server.Api.Work;
 import io.roseinfer.server.api.ChatPrompts;
 import io.roseinfer.server.api.ChatReader;
 import io.roseinfer.server.api.CompletionReader;
@@ -12,26 +15,47 @@ import io.roseinfer.server.http.HttpServer;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 /** Serves one engine over HTTP, as OpenAI's API has it. Closing the server does not close the engine. */
 public final class Server implements AutoCloseable {
     /** What a client is told when the engine ends its stream takes no longer to write. */
     private static final Duration FAREWELL = Duration.ofSeconds(1);
 
-    private static final String GET = "GET";
-    private static final String POST = "POST";
-
     private final Engine engine;
     private final Door door;
     private final HttpServer http;
+    private final Threads threads;
 
-    private Server(Engine engine, Door door, HttpServer http) {
+    /** The threads of what connections and virtual threads must not do: work on bodies, and the state that takes longer to tell. */
+    private record Threads(PromptWorkers prompts, ExecutorService state) {
+        static Threads start(ServerOptions options) {
+            int prompts = PromptWorkers.count(
+                    Runtime.getRuntime().availableProcessors(),
+                    Runtime.getRuntime().maxMemory(),
+                    options.http().bodyBytes());
+            return new Threads(
+                    new PromptWorkers(prompts),
+                    Executors.newSingleThreadExecutor(
+                            Thread.ofPlatform().name("roseinfer-state").daemon().factory()));
+        }
+
+        void stop() {
+            prompts.close();
+            List<Runnable> unused = state.shutdownNow();
+        }
+    }
+
+    private Server(Engine engine, Door door, HttpServer http, Threads threads) {
         this.engine = engine;
         this.door = door;
         this.http = http;
+        this.threads = threads;
     }
 
     /**
@@ -50,55 +74,72 @@ public final class Server implements AutoCloseable {
             InstantSource time) {
         Objects.requireNonNull(engine, "engine");
         Door door = new Door();
-        Map<String, Route> routes = routes(engine, options, metrics, door, clock, time);
-        Api api = new Api(routes, options.apiKey(), door, clock, exchange -> {
-            count(exchange, routes, metrics);
-            log.done(exchange);
-        });
-        HttpServer http = HttpServer.start(options.host(), options.port(), options.http(), clock, api);
-        metrics.attach(engine, http::connections);
-        return new Server(engine, door, http);
+        Threads threads = Threads.start(options);
+        boolean listens = false;
+        try {
+            Routes routes = routes(engine, options, metrics, door, clock, time, threads.prompts());
+            Api api = new Api(routes, options.apiKey(), door, threads.state(), clock, time, exchange -> {
+                count(exchange, routes, metrics);
+                log.done(exchange);
+            });
+            HttpServer http = HttpServer.start(options.host(), options.port(), options.http(), clock, api);
+            listens = true;
+            metrics.attach(engine, http::connections);
+            return new Server(engine, door, http, threads);
+        } finally {
+            if (!listens) {
+                threads.stop();
+            }
+        }
     }
 
     /** What a client makes up, a path or a method, is no label: there would be no end of them. */
-    private static void count(Exchange exchange, Map<String, Route> routes, ServerMetrics metrics) {
+    private static void count(Exchange exchange, Routes routes, ServerMetrics metrics) {
         HttpCall call = exchange.call();
-        Route route = routes.get(call.path());
-        String method = route != null && route.method().equals(call.method()) ? call.method() : "other";
-        metrics.called(route == null ? "none" : call.path(), method, exchange.status());
+        boolean known = routes.find(call.path())
+                .filter(route -> Api.isAllowed(route, call.method()))
+                .isPresent();
+        metrics.called(routes.label(call.path()), known ? call.method() : "other", exchange.status());
     }
 
-    private static Map<String, Route> routes(
-            Engine engine, ServerOptions options, ServerMetrics metrics, Door door, Clock clock, InstantSource time) {
+    private static Routes routes(
+            Engine engine,
+            ServerOptions options,
+            ServerMetrics metrics,
+            Door door,
+            Clock clock,
+            InstantSource time,
+            PromptWorkers workers) {
         StateEndpoints state =
                 new StateEndpoints(options, engine.spec(), door, time.instant().getEpochSecond());
         ChatPrompts chat = new ChatPrompts(options.model().chat(), engine.tokenizer(), time);
-        TokenEndpoints tokens = new TokenEndpoints(options.modelName(), engine.spec(), engine.tokenizer(), chat);
+        TokenEndpoints tokens = new TokenEndpoints(options, engine.spec(), engine.tokenizer(), chat, workers);
         CompletionReader reader =
                 new CompletionReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout());
         ChatReader chatReader = new ChatReader(
                 options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout(), engine.longest(), chat);
         DebugEndpoints debug = new DebugEndpoints(engine, clock, time);
-        return Map.ofEntries(
+        Map<String, Route> exact = Map.ofEntries(
                 Map.entry(
                         "/v1/completions",
-                        new Route(POST, false, new Completions(engine, reader, clock, time, door, metrics))),
+                        new Work(new Completions(engine, reader, clock, time, door, metrics, workers))),
                 Map.entry(
                         "/v1/chat/completions",
-                        new Route(POST, false, new Completions(engine, chatReader, clock, time, door, metrics))),
-                Map.entry("/v1/models", new Route(GET, false, state::models)),
-                Map.entry("/tokenize", new Route(POST, false, tokens::tokenize)),
-                Map.entry("/detokenize", new Route(POST, false, tokens::detokenize)),
-                Map.entry("/version", new Route(GET, false, state::version)),
-                Map.entry("/metrics", new Route(GET, false, metrics::scrape)),
+                        new Work(new Completions(engine, chatReader, clock, time, door, metrics, workers))),
+                Map.entry("/tokenize", new Work(tokens::tokenize)),
+                Map.entry("/detokenize", new Work(tokens::detokenize)),
+                Map.entry("/v1/models", new State(false, true, state::models)),
+                Map.entry("/version", new State(false, true, state::version)),
+                Map.entry("/metrics", new State(false, false, metrics::scrape)),
                 Map.entry(
                         "/debug/requests",
-                        new Route(GET, false, exchange -> metrics.inFlight().list(exchange, clock))),
-                Map.entry("/debug/clock", new Route(GET, false, debug::clock)),
-                Map.entry("/debug/steps", new Route(GET, false, debug::steps)),
-                Map.entry("/health", new Route(GET, true, state::health)),
-                Map.entry("/ping", new Route(GET, true, state::ping)),
-                Map.entry("/", new Route(GET, true, state::page)));
+                        new State(false, false, exchange -> metrics.inFlight().list(exchange, clock))),
+                Map.entry("/debug/clock", new State(false, true, debug::clock)),
+                Map.entry("/debug/steps", new State(false, false, debug::steps)),
+                Map.entry("/health", new State(true, true, state::health)),
+                Map.entry("/ping", new State(true, true, state::ping)),
+                Map.entry("/", new State(true, true, state::page)));
+        return new Routes(exact, new State(false, true, state::model));
     }
 
     /** Where it listens. */
@@ -135,6 +176,8 @@ public final class Server implements AutoCloseable {
     @Override
     public void close() {
         door.close();
+        threads.prompts().close();
         http.close();
+        threads.stop();
     }
 }

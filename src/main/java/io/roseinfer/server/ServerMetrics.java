@@ -17,6 +17,7 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.api.CompletionJson;
+import io.roseinfer.server.http.Reply;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -31,7 +32,8 @@ import java.util.stream.IntStream;
 
 /**
  * The numbers of {@code /metrics}, under vLLM's names, with finer buckets below a millisecond. Times of requests are noted when they
- * have ended, on the threads that answer; the engine's thread notes one number a step. Ours alone begin with {@code roseinfer:}.
+ * have ended, in whatever way, on the threads that answer; the engine's thread notes one number a step. Names that vLLM does not have
+ * begin with {@code roseinfer:}.
  */
 public final class ServerMetrics {
     /** From 100 µs to 2560 s; the edges of vLLM are among them. */
@@ -60,11 +62,11 @@ public final class ServerMetrics {
     private final String model;
     private final int replicas;
     private final RequestsInFlight inFlight = new RequestsInFlight();
-    private final LongAdder generated = new LongAdder();
     private final LongAdder disconnected = new LongAdder();
     private final DistributionDataPoint[] stepTokens;
     private final DistributionDataPoint promptTokens;
     private final DistributionDataPoint completionTokens;
+    private final DistributionDataPoint mostTokens;
     private final DistributionDataPoint maxTokens;
     private final DistributionDataPoint choices;
     private final DistributionDataPoint ttft;
@@ -92,6 +94,8 @@ public final class ServerMetrics {
                 .toArray(DistributionDataPoint[]::new);
         promptTokens = histogram("vllm:request_prompt_tokens", "Tokens of a prompt.", TOKENS);
         completionTokens = histogram("vllm:request_generation_tokens", "Tokens generated for a request.", TOKENS);
+        mostTokens = histogram(
+                "vllm:request_max_num_generation_tokens", "Tokens of the longest completion of a call.", TOKENS);
         maxTokens = histogram("vllm:request_params_max_tokens", "The field max_tokens of a call.", TOKENS);
         choices = histogram("vllm:request_params_n", "The field n of a call.", CHOICES);
         ttft = seconds("vllm:time_to_first_token_seconds", "From the submission to the first token.");
@@ -174,7 +178,7 @@ public final class ServerMetrics {
                 engine,
                 stats -> stats.requests().promptTokens());
         replicaCounter("vllm:prefix_cache_hits", "Prompt tokens found there.", engine, EngineStats::cachedTokens);
-        counter("vllm:generation_tokens", "Tokens generated.", engine, stats -> generated.sum());
+        counter("vllm:generation_tokens", "Tokens generated.", engine, stats -> inFlight.generatedTokens());
         counter(
                 "vllm:http_requests_client_disconnected",
                 "Clients that left early.",
@@ -307,9 +311,12 @@ public final class ServerMetrics {
         choices.observe(n);
     }
 
-    /** Tokens have been read from a stream. */
-    void generated(int tokens) {
-        generated.add(tokens);
+    /** All requests of a call have ended. */
+    void answered(List<Completion> all) {
+        mostTokens.observe(all.stream()
+                .mapToInt(completion -> completion.tokens().size())
+                .max()
+                .orElse(0));
     }
 
     /** A request has ended. */
@@ -349,7 +356,7 @@ public final class ServerMetrics {
     }
 
     /** {@code GET /metrics}. */
-    void scrape(Exchange exchange) {
+    Reply scrape(Exchange exchange) {
         PrometheusTextFormatWriter writer = PrometheusTextFormatWriter.create();
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         try {
@@ -357,6 +364,6 @@ public final class ServerMetrics {
         } catch (IOException e) {
             throw new UncheckedIOException("memory is written to without fail", e);
         }
-        exchange.send(200, writer.getContentType(), text.toByteArray());
+        return exchange.reply(200, writer.getContentType(), text.toByteArray());
     }
 }

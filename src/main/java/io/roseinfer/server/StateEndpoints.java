@@ -2,10 +2,15 @@ package io.roseinfer.server;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.server.Api.Routes;
 import io.roseinfer.server.Door.State;
+import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.http.Reply;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -30,24 +35,24 @@ final class StateEndpoints {
     }
 
     /** Whether to send requests here: 503 while the server drains and once the engine is dead. */
-    void health(Exchange exchange) {
+    Reply health(Exchange exchange) {
         door.requireOpen();
-        exchange.send(200, "text/plain", new byte[0]);
+        return exchange.reply(200, "text/plain", new byte[0]);
     }
 
     /** Whether the process is worth keeping: 503 only once the engine is dead. */
-    void ping(Exchange exchange) {
+    Reply ping(Exchange exchange) {
         if (door.state() == State.DEAD) {
             door.requireOpen();
         }
-        exchange.send(200, "text/plain", new byte[0]);
+        return exchange.reply(200, "text/plain", new byte[0]);
     }
 
     /** The page for people. What it may load is itself alone. */
-    void page(Exchange exchange) {
+    Reply page(Exchange exchange) {
         exchange.header("Content-Security-Policy", PAGE_POLICY);
         exchange.header("X-Content-Type-Options", "nosniff");
-        exchange.send(200, "text/html; charset=utf-8", PAGE);
+        return exchange.reply(200, "text/html; charset=utf-8", PAGE);
     }
 
     private static byte[] readPage() {
@@ -58,20 +63,43 @@ final class StateEndpoints {
         }
     }
 
-    void version(Exchange exchange) {
-        exchange.send(StrictJson.mapper().createObjectNode().put("version", options.version()));
+    Reply version(Exchange exchange) {
+        return exchange.reply(StrictJson.mapper().createObjectNode().put("version", options.version()));
     }
 
-    void models(Exchange exchange) {
-        ObjectNode list = StrictJson.mapper().createObjectNode();
-        ObjectNode card = list.put("object", "list").putArray("data").addObject();
-        card.put("id", options.modelName())
+    Reply models(Exchange exchange) {
+        ObjectNode list = StrictJson.mapper().createObjectNode().put("object", "list");
+        list.putArray("data").add(card());
+        return exchange.reply(list);
+    }
+
+    /** The card of the one model, whose name the rest of the path is. */
+    Reply model(Exchange exchange) {
+        String name = decoded(exchange.call().path().substring(Routes.MODELS.length()));
+        if (!name.equals(options.modelName())) {
+            throw ApiError.notServed(name, options.modelName());
+        }
+        return exchange.reply(card());
+    }
+
+    /** Returns a part of a path without its percent signs, if they are well formed. */
+    private static String decoded(String part) {
+        try {
+            return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException malformed) {
+            return part;
+        }
+    }
+
+    private ObjectNode card() {
+        return StrictJson.mapper()
+                .createObjectNode()
+                .put("id", options.modelName())
                 .put("object", "model")
                 .put("created", startedSeconds)
                 .put("owned_by", "roseinfer")
                 .put("root", options.modelName())
                 .putNull("parent")
                 .put("max_model_len", spec.contextLength());
-        exchange.send(list);
     }
 }

@@ -4,50 +4,64 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.api.ChatPrompts;
-import io.roseinfer.server.api.CompletionJson;
 import io.roseinfer.server.api.CompletionReader;
 import io.roseinfer.server.api.Fields;
+import io.roseinfer.server.http.BodySource;
+import io.roseinfer.server.http.ByteSink;
+import io.roseinfer.server.http.Pump;
+import io.roseinfer.server.http.ResponseWriter;
 import io.roseinfer.tokenizer.Tokenizer;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /** {@code POST /tokenize} and {@code POST /detokenize}, which clients count prompts with. */
 final class TokenEndpoints {
     private final String modelName;
+    private final int mostTextBytes;
     private final ModelSpec spec;
     private final Optional<Tokenizer> tokenizer;
     private final ChatPrompts chat;
+    private final PromptWorkers workers;
 
-    TokenEndpoints(String modelName, ModelSpec spec, Optional<Tokenizer> tokenizer, ChatPrompts chat) {
-        this.modelName = modelName;
+    TokenEndpoints(
+            ServerOptions options,
+            ModelSpec spec,
+            Optional<Tokenizer> tokenizer,
+            ChatPrompts chat,
+            PromptWorkers workers) {
+        this.modelName = options.modelName();
+        this.mostTextBytes = options.http().bodyBytes();
         this.spec = spec;
         this.tokenizer = tokenizer;
         this.chat = chat;
+        this.workers = workers;
     }
 
     private Tokenizer tokenizer() {
         return tokenizer.orElseThrow(() -> ApiError.badRequest("the model has no tokenizer"));
     }
 
-    /** Counts as a completion would, with the tokens that the tokenizer puts around a text unless {@code add_special_tokens} is false. */
-    void tokenize(Exchange exchange) {
-        Fields fields = Fields.parse(exchange.call().body());
+    /**
+     * Counts as a completion would, with the tokens that the tokenizer puts around a text unless {@code add_special_tokens} is false.
+     * The ids go to the client as it reads them, without a copy as JSON.
+     */
+    void tokenize(Exchange exchange, ResponseWriter response) {
+        Answer answer = workers.call(
+                response,
+                exchange.call().body().size(),
+                () -> read(Fields.parse(exchange.call().body().take())));
+        exchange.begin(response, "application/json");
+        Pump pump = response.pump(answer);
+        pump.ready();
+        pump.await();
+        response.end();
+    }
+
+    private Answer read(Fields fields) {
         CompletionReader.requireModel(fields, modelName);
         int[] ids = fields.find("messages").isPresent() ? chat.read(fields) : ids(fields);
-        ObjectNode answer = StrictJson.mapper().createObjectNode();
-        answer.put("count", ids.length).put("max_model_len", spec.contextLength());
-        CompletionJson.ids(answer, "tokens", ids);
-        if (fields.flag("return_token_strs")) {
-            ArrayNode texts = answer.putArray("token_strs");
-            for (int id : ids) {
-                texts.add(tokenizer().decode(new int[] {id}));
-            }
-        } else {
-            answer.putNull("token_strs");
-        }
-        exchange.send(answer);
+        return new Answer(ids, fields.flag("return_token_strs"));
     }
 
     private int[] ids(Fields fields) {
@@ -59,13 +73,66 @@ final class TokenEndpoints {
                 () -> around ? tokenizer().encodePrompt(prompt) : tokenizer().encode(prompt));
     }
 
-    void detokenize(Exchange exchange) {
-        Fields fields = Fields.parse(exchange.call().body());
+    /** The answer to {@code /tokenize}: {@code count}, {@code max_model_len}, {@code tokens} and {@code token_strs}. */
+    private final class Answer implements BodySource {
+        private static final byte[] NOTHING = {};
+        private static final byte[] COMMA = {','};
+
+        private final int[] ids;
+        private final boolean strings;
+        private boolean begun;
+        private int listed;
+        private int spelt;
+
+        Answer(int[] ids, boolean strings) {
+            this.ids = ids;
+            this.strings = strings;
+        }
+
+        @Override
+        public boolean fill(ByteSink bytes) {
+            if (!begun) {
+                begun = true;
+                put(bytes, "{\"count\":" + ids.length + ",\"max_model_len\":" + spec.contextLength() + ",\"tokens\":[");
+            }
+            while (listed < ids.length && bytes.size() < ByteSink.PIECE_BYTES) {
+                bytes.put(listed == 0 ? NOTHING : COMMA);
+                bytes.putNumber(ids[listed++]);
+            }
+            while (strings && listed == ids.length && spelt < ids.length && bytes.size() < ByteSink.PIECE_BYTES) {
+                put(bytes, spelt == 0 ? "],\"token_strs\":[\"" : "\",\"");
+                bytes.putJson(tokenizer().decode(new int[] {ids[spelt++]}));
+            }
+            if (bytes.size() >= ByteSink.PIECE_BYTES) {
+                return false;
+            }
+            put(bytes, !strings ? "],\"token_strs\":null}" : ids.length == 0 ? "],\"token_strs\":[]}" : "\"]}");
+            return true;
+        }
+
+        private void put(ByteSink bytes, String text) {
+            bytes.put(text.getBytes(StandardCharsets.US_ASCII));
+        }
+
+        @Override
+        public void written() {}
+    }
+
+    void detokenize(Exchange exchange, ResponseWriter response) {
+        String text = workers.call(
+                response,
+                exchange.call().body().size(),
+                () -> text(Fields.parse(exchange.call().body().take())));
+        response.send(exchange.reply(StrictJson.mapper().createObjectNode().put("prompt", text)));
+    }
+
+    private String text(Fields fields) {
         CompletionReader.requireModel(fields, modelName);
         JsonNode tokens = fields.find("tokens")
                 .filter(JsonNode::isArray)
                 .orElseThrow(() -> ApiError.badField("tokens", "tokens must be a list of token ids"));
         int[] ids = Fields.ids("tokens", tokens);
+        long bytes = 0;
         for (int id : ids) {
             if (id >= tokenizer().vocabularySize()) {
                 throw ApiError.badField(
@@ -73,8 +140,14 @@ final class TokenEndpoints {
                         "tokens has id " + id + "; ids of this tokenizer are 0 to "
                                 + (tokenizer().vocabularySize() - 1));
             }
+            bytes += tokenizer().bytes(id).length;
         }
-        exchange.send(
-                StrictJson.mapper().createObjectNode().put("prompt", tokenizer().decode(ids)));
+        if (bytes > mostTextBytes) {
+            throw ApiError.badField(
+                    "tokens",
+                    "the text of tokens has " + bytes + " bytes; at most " + mostTextBytes
+                            + " are answered, so ask for it in parts");
+        }
+        return tokenizer().decode(ids);
     }
 }

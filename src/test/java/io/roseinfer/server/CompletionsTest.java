@@ -83,7 +83,7 @@ class CompletionsTest {
         int prompt = TestServer.WORDS.encode("Once").length;
         assertThat(root.get("usage").toString())
                 .isEqualTo("{\"prompt_tokens\":" + prompt + ",\"completion_tokens\":3,\"total_tokens\":" + (prompt + 3)
-                        + "}");
+                        + ",\"prompt_tokens_details\":{\"cached_tokens\":0}}");
     }
 
     /** Tokens of the simulated model are random ones of the vocabulary, so their texts are full of characters cut in parts. */

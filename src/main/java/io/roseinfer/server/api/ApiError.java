@@ -1,5 +1,6 @@
 package io.roseinfer.server.api;
 
+import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.StrictJson;
 import java.nio.charset.StandardCharsets;
@@ -39,8 +40,13 @@ public final class ApiError extends RuntimeException {
     }
 
     /** 404: a model that is not served. */
-    public static ApiError noModel(String message) {
+    private static ApiError noModel(String message) {
         return new ApiError(404, "NotFoundError", message, Optional.of("model"), Map.of());
+    }
+
+    /** 404: a model whose name is not that of the one that is served. */
+    public static ApiError notServed(String asked, String served) {
+        return noModel("the model " + Quoted.name(asked) + " is not served here; " + Quoted.name(served) + " is");
     }
 
     /** 429: as many requests are in flight as there may be. */
@@ -77,7 +83,7 @@ public final class ApiError extends RuntimeException {
         return status;
     }
 
-    String message() {
+    public String message() {
         String message = getMessage();
         return message == null ? type : message;
     }

@@ -49,13 +49,11 @@ public sealed class CompletionJson permits ChatJson {
      */
     public final ObjectNode whole(CompletionCall call, List<Completion> completions) {
         ObjectNode answer = envelope();
-        int tokens = 0;
         for (int index = 0; index < completions.size(); index++) {
             Completion completion = completions.get(index);
-            tokens += completion.tokens().size();
             addChoice(answer, index, call.prompts().get(index / call.n()), completion, call);
         }
-        usage(answer, call.promptTokens(), tokens);
+        usage(answer, call, completions);
         return answer;
     }
 
@@ -166,6 +164,21 @@ public sealed class CompletionJson permits ChatJson {
 
     static double finite(float logprob) {
         return Float.isFinite(logprob) ? logprob : LEAST_LOGPROB;
+    }
+
+    /**
+     * Adds the counts of a call whose completions have ended. A prompt counts once, whatever {@code n} is, and so do its tokens that
+     * were cached: those that the first completion found.
+     */
+    public static void usage(ObjectNode envelope, CompletionCall call, List<Completion> completions) {
+        int tokens = 0;
+        int cached = 0;
+        for (int index = 0; index < completions.size(); index++) {
+            tokens += completions.get(index).tokens().size();
+            cached += index % call.n() == 0 ? completions.get(index).cachedTokens() : 0;
+        }
+        usage(envelope, call.promptTokens(), tokens);
+        ((ObjectNode) envelope.get("usage")).putObject("prompt_tokens_details").put("cached_tokens", cached);
     }
 
     public static void usage(ObjectNode envelope, int promptTokens, int completionTokens) {

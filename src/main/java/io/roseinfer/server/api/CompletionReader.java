@@ -115,8 +115,7 @@ public sealed class CompletionReader permits ChatReader {
     public static void requireModel(Fields fields, String modelName) {
         String asked = fields.string("model").orElse("");
         if (!asked.isEmpty() && !asked.equals(modelName)) {
-            throw ApiError.noModel(
-                    "the model " + Quoted.name(asked) + " is not served here; " + Quoted.name(modelName) + " is");
+            throw ApiError.notServed(asked, modelName);
         }
     }
 

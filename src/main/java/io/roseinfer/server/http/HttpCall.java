@@ -14,7 +14,10 @@ import java.util.Optional;
  * @param arrival when it came
  */
 public record HttpCall(
-        String method, String path, String query, Map<String, String> headers, byte[] body, Arrival arrival) {
+        String method, String path, String query, Map<String, String> headers, RequestBody body, Arrival arrival) {
+    /** Stands for a request whose method and path could not be read. */
+    public static final HttpCall UNREADABLE =
+            new HttpCall("-", "-", "", Map.of(), new RequestBody(new BodyBudget(0), new byte[0]), new Arrival(0, 0, 0));
 
     /**
      * When the parts of a request came, in nanoseconds of the server's clock.

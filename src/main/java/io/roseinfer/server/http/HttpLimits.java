@@ -8,6 +8,7 @@ import java.util.Objects;
  * What one client may take of the server. All are bounds: beyond one the connection gets an error or is closed.
  *
  * @param bodyBytes largest request body; a larger one is answered 413
+ * @param heldBytes maximum bytes of all request bodies in memory; beyond it the answer is 503, for bodies above 64 KiB beyond half
  * @param headerBytes most bytes of a request's headers; more are answered 431
  * @param headers most headers of a request; more are answered 431
  * @param connections most connections at a time; one more is closed as it comes
@@ -18,6 +19,7 @@ import java.util.Objects;
  */
 public record HttpLimits(
         int bodyBytes,
+        long heldBytes,
         int headerBytes,
         int headers,
         int connections,
@@ -26,8 +28,14 @@ public record HttpLimits(
         Duration idleTimeout,
         Duration writeStall) {
 
+    private static final int BODY_BYTES = 4 << 20;
+
     public HttpLimits {
         requirePositive("the largest body", bodyBytes);
+        if (heldBytes < 2L * bodyBytes) {
+            throw new BadInput("the memory for bodies is " + heldBytes
+                    + " bytes; it must be at least twice the largest body, " + 2L * bodyBytes);
+        }
         requirePositive("the size of the headers", headerBytes);
         requirePositive("the number of headers", headers);
         requirePositive("the number of connections", connections);
@@ -49,10 +57,13 @@ public record HttpLimits(
         }
     }
 
-    /** 4 MiB of body, 16 KiB of headers, 100 of them; 4096 connections; 10 s for headers, 30 s for a body, 60 s idle, 9 s stalled. */
+    /**
+     * 4 MiB of body, a sixteenth of the heap for all bodies, 16 KiB of headers, 100 of them; 4096 connections; 10 s for headers, 30 s for a body, 60 s idle, 9 s stalled.
+     */
     public static HttpLimits defaults() {
         return new HttpLimits(
-                4 << 20,
+                BODY_BYTES,
+                Math.max(2L * BODY_BYTES, Runtime.getRuntime().maxMemory() / 16),
                 16 << 10,
                 100,
                 4096,
@@ -64,15 +75,20 @@ public record HttpLimits(
 
     public HttpLimits withConnections(int value) {
         return new HttpLimits(
-                bodyBytes, headerBytes, headers, value, headTimeout, bodyTimeout, idleTimeout, writeStall);
+                bodyBytes, heldBytes, headerBytes, headers, value, headTimeout, bodyTimeout, idleTimeout, writeStall);
     }
 
     public HttpLimits withTimeouts(Duration head, Duration body, Duration idle) {
-        return new HttpLimits(bodyBytes, headerBytes, headers, connections, head, body, idle, writeStall);
+        return new HttpLimits(bodyBytes, heldBytes, headerBytes, headers, connections, head, body, idle, writeStall);
     }
 
     public HttpLimits withWriteStall(Duration value) {
         return new HttpLimits(
-                bodyBytes, headerBytes, headers, connections, headTimeout, bodyTimeout, idleTimeout, value);
+                bodyBytes, heldBytes, headerBytes, headers, connections, headTimeout, bodyTimeout, idleTimeout, value);
+    }
+
+    public HttpLimits withHeldBytes(long value) {
+        return new HttpLimits(
+                bodyBytes, value, headerBytes, headers, connections, headTimeout, bodyTimeout, idleTimeout, writeStall);
     }
 }

@@ -58,10 +58,14 @@ public final class HttpServer implements AutoCloseable {
     private final Open open;
     private final Channel listening;
 
-    /** What is open: channels, connections on them, and calls that are being answered. */
-    private record Open(ChannelGroup channels, AtomicInteger connections, AtomicInteger calls) {
-        Open() {
-            this(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE), new AtomicInteger(), new AtomicInteger());
+    /** What is open: channels, connections on them, calls that are being answered, and the bodies in memory. */
+    private record Open(ChannelGroup channels, AtomicInteger connections, AtomicInteger calls, BodyBudget budget) {
+        Open(HttpLimits limits) {
+            this(
+                    new DefaultChannelGroup(GlobalEventExecutor.INSTANCE),
+                    new AtomicInteger(),
+                    new AtomicInteger(),
+                    new BodyBudget(limits.heldBytes()));
         }
     }
 
@@ -84,7 +88,7 @@ public final class HttpServer implements AutoCloseable {
         int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 1, MOST_THREADS);
         MultiThreadIoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(
                 threads, new DefaultThreadFactory("roseinfer-http", true), NioIoHandler.newFactory());
-        Open open = new Open();
+        Open open = new Open(limits);
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
@@ -148,12 +152,14 @@ public final class HttpServer implements AutoCloseable {
                 boolean unused = open.channels().add(channel);
                 PumpQueue queue = queues.computeIfAbsent(channel.eventLoop(), PumpQueue::new);
                 Connection connection = new Connection(
-                        handler, limits, clock, queue, open.calls(), open.connections()::decrementAndGet);
-                channel.pipeline()
-                        .addLast(
-                                new RequestDecoder(limits, connection::bytesArrived),
-                                new HttpResponseEncoder(),
-                                connection);
+                        handler,
+                        limits,
+                        clock,
+                        queue,
+                        open.budget(),
+                        open.calls(),
+                        open.connections()::decrementAndGet);
+                channel.pipeline().addLast(connection.decoder(), new HttpResponseEncoder(), connection);
             }
         };
     }
@@ -166,6 +172,11 @@ public final class HttpServer implements AutoCloseable {
     /** Connections that are open now. Of one that has closed, who was answering has been told before it is not counted any more. */
     public int connections() {
         return open.connections().get();
+    }
+
+    /** Returns the bytes of request bodies that are in memory. */
+    long reservedBytes() {
+        return open.budget().reserved();
     }
 
     /** Closes every connection and stops listening; calls have up to a second to notice. Any number of times. */

@@ -3,17 +3,14 @@ package io.roseinfer.server.http;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.util.concurrent.ScheduledFuture;
+import io.roseinfer.server.http.ResponseWriter.ClientGone;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pump on a Netty channel. It asks its source only while the channel has room, so that what waits to be sent is bounded; a client
- * that leaves it without room for too long is cut. Bytes go to the socket behind the encoder's back, as chunks that are made here.
+ * A pump on a Netty channel. It asks its source only while the channel has room, so that what waits to be sent is bounded. Bytes go to the socket behind the encoder's back, as chunks that are made here.
  */
 @SuppressWarnings(
         "FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
@@ -29,10 +26,9 @@ final class NettyPump implements Pump {
     private final BodySource source;
     private final PumpQueue queue;
     private final boolean chunked;
-    private final Duration stall;
+    private final ClientGone gone;
     private final AtomicBoolean queued = new AtomicBoolean();
     private final CountDownLatch over = new CountDownLatch(1);
-    private @Nullable ScheduledFuture<?> deadline;
     private boolean ended;
     private volatile @Nullable Throwable failure;
 
@@ -45,15 +41,15 @@ final class NettyPump implements Pump {
      *
      * @param encoder what bytes are written past
      * @param chunked whether they go out as chunks
-     * @param stall how long the client may leave no room
+     * @param gone what is thrown to the waiting thread if the connection is closed
      */
-    NettyPump(ChannelHandlerContext encoder, BodySource source, PumpQueue queue, boolean chunked, Duration stall) {
+    NettyPump(ChannelHandlerContext encoder, BodySource source, PumpQueue queue, boolean chunked, ClientGone gone) {
         this.channel = encoder.channel();
         this.socket = encoder;
         this.source = source;
         this.queue = queue;
         this.chunked = chunked;
-        this.stall = stall;
+        this.gone = gone;
     }
 
     @Override
@@ -72,27 +68,14 @@ final class NettyPump implements Pump {
 
     /** On the channel's thread: there is room again, or none any more. */
     void roomChanged() {
-        if (ended) {
-            return;
-        }
-        if (channel.isWritable()) {
-            disarm();
+        if (!ended && channel.isWritable()) {
             ready();
-        } else if (deadline == null) {
-            deadline = channel.eventLoop().schedule(() -> channel.close(), stall.toMillis(), TimeUnit.MILLISECONDS);
-        }
-    }
-
-    private void disarm() {
-        if (deadline != null) {
-            deadline.cancel(false);
-            deadline = null;
         }
     }
 
     /** On the channel's thread: it is closed. */
     void connectionClosed() {
-        end(new ResponseWriter.ClientGone("the client has left, or has read nothing for " + stall));
+        end(gone);
     }
 
     private void run() {
@@ -138,7 +121,6 @@ final class NettyPump implements Pump {
     private void end(@Nullable Throwable why) {
         if (!ended) {
             ended = true;
-            disarm();
             failure = why;
             over.countDown();
         }
@@ -151,7 +133,7 @@ final class NettyPump implements Pump {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             channel.close();
-            throw new ResponseWriter.ClientGone("interrupted while writing to the client");
+            throw new ClientGone("interrupted while writing to the client");
         }
         switch (failure) {
             case null -> {}

@@ -14,7 +14,6 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,15 +23,18 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings(
         "FutureReturnValueIgnored") // a write or close that fails ends the connection, of which its handler hears
 final class NettyResponse implements ResponseWriter {
-    /** Pieces of a long answer: a client that reads slowly and steadily is not taken for one that has stalled. */
+    /** Pieces of a long response, so that what waits to be sent is bounded. */
     private static final int PIECE_BYTES = 32 << 10;
+
+    private static final byte[] NOTHING = {};
 
     private final ChannelHandlerContext encoder;
     private final Channel channel;
     private final PumpQueue queue;
     private final boolean keepAlive;
     private final boolean chunked;
-    private final Duration stall;
+    private final StallWatch stall;
+    private final boolean bodiless;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private @Nullable Runnable leave;
@@ -48,13 +50,22 @@ final class NettyResponse implements ResponseWriter {
      * @param queue of the channel's event loop
      * @param keepAlive whether the connection stays open behind it
      * @param chunked whether a client reads chunks, as from HTTP/1.1 on; without them the connection's end is the answer's
+     * @param bodiless whether the headers are all that is sent, as the answer to HEAD
+     * @param stall of the channel
      */
-    NettyResponse(ChannelHandlerContext encoder, PumpQueue queue, boolean keepAlive, boolean chunked, Duration stall) {
+    NettyResponse(
+            ChannelHandlerContext encoder,
+            PumpQueue queue,
+            boolean keepAlive,
+            boolean chunked,
+            boolean bodiless,
+            StallWatch stall) {
         this.encoder = encoder;
         this.channel = encoder.channel();
         this.queue = queue;
         this.keepAlive = keepAlive;
         this.chunked = chunked;
+        this.bodiless = bodiless;
         this.stall = stall;
     }
 
@@ -125,7 +136,7 @@ final class NettyResponse implements ResponseWriter {
         HttpResponse head = head(reply.status(), reply.headers());
         head.headers().set(HttpHeaderNames.CONTENT_LENGTH, reply.body().length);
         channel.write(head, channel.voidPromise());
-        byte[] body = reply.body();
+        byte[] body = bodiless ? NOTHING : reply.body();
         int at = 0;
         while (body.length - at > PIECE_BYTES) {
             ByteBuf piece = Unpooled.wrappedBuffer(body, at, PIECE_BYTES);
@@ -136,12 +147,17 @@ final class NettyResponse implements ResponseWriter {
         end(new DefaultLastHttpContent(Unpooled.wrappedBuffer(body, at, body.length - at)));
     }
 
-    /** Sends a short answer without waiting for anything. */
+    /** Sends a response on the channel's thread, without waiting for anything. */
     ChannelFuture sendAndForget(Reply reply) {
         HttpResponse head = head(reply.status(), reply.headers());
         head.headers().set(HttpHeaderNames.CONTENT_LENGTH, reply.body().length);
         channel.write(head, channel.voidPromise());
-        return channel.writeAndFlush(new DefaultLastHttpContent(Unpooled.wrappedBuffer(reply.body())));
+        ByteBuf body = bodiless ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(reply.body());
+        ChannelFuture written = channel.writeAndFlush(new DefaultLastHttpContent(body));
+        if (!written.isDone()) {
+            stall.start();
+        }
+        return written;
     }
 
     @Override
@@ -171,11 +187,11 @@ final class NettyResponse implements ResponseWriter {
 
     @Override
     public Pump pump(BodySource source) {
-        NettyPump made = new NettyPump(encoder, source, queue, chunked, stall);
+        NettyPump made = new NettyPump(encoder, source, queue, chunked, gone());
         lock.lock();
         try {
             if (gone) {
-                throw new ClientGone("the client has left");
+                throw gone();
             }
             pump = made;
         } finally {
@@ -192,9 +208,12 @@ final class NettyResponse implements ResponseWriter {
     private void end(LastHttpContent last) {
         ChannelFuture written = channel.writeAndFlush(last);
         written.addListener(ignored -> wake());
+        if (!written.isDone()) {
+            channel.eventLoop().execute(stall::start);
+        }
         await(written::isDone);
         if (!written.isSuccess()) {
-            throw new ClientGone("the client has left");
+            throw gone();
         }
         lock.lock();
         try {
@@ -211,23 +230,22 @@ final class NettyResponse implements ResponseWriter {
         }
     }
 
+    private ClientGone gone() {
+        return new ClientGone("the client has left, or has read nothing for " + stall.limit());
+    }
+
     private interface Test {
         boolean holds();
     }
 
     private void await(Test test) {
-        long leftNanos = stall.toNanos();
         lock.lock();
         try {
             while (!test.holds()) {
                 if (gone) {
-                    throw new ClientGone("the client has left");
+                    throw gone();
                 }
-                if (leftNanos <= 0) {
-                    channel.close();
-                    throw new ClientGone("the client has read nothing for " + stall);
-                }
-                leftNanos = changed.awaitNanos(leftNanos);
+                changed.await();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,15 +1,19 @@
 package io.roseinfer.server.http;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpRequestDecoder;
+import java.util.List;
 
-/** Netty's decoder, with two lengths for one body refused, and with word of every arrival of bytes. */
+/** Netty's decoder, which refuses two lengths for one body, reports every arrival of bytes, and can be paused between messages. */
 final class RequestDecoder extends HttpRequestDecoder {
     private static final int LINE_BYTES = 8192;
 
     private final Runnable bytesArrived;
+    private boolean paused;
 
     RequestDecoder(HttpLimits limits, Runnable bytesArrived) {
         super(new HttpDecoderConfig()
@@ -23,6 +27,27 @@ final class RequestDecoder extends HttpRequestDecoder {
     public void channelRead(ChannelHandlerContext context, Object bytes) throws Exception {
         bytesArrived.run();
         super.channelRead(context, bytes);
+    }
+
+    /** Stops decoding: bytes that have been read stay bytes until {@link #resume}. */
+    void pause() {
+        paused = true;
+    }
+
+    /** Goes on with the bytes that were read before the pause. */
+    void resume(ChannelHandlerContext context) throws Exception {
+        paused = false;
+        if (actualReadableBytes() > 0) {
+            bytesArrived.run();
+            super.channelRead(context, Unpooled.EMPTY_BUFFER);
+        }
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext context, ByteBuf bytes, List<Object> out) throws Exception {
+        if (!paused) {
+            super.decode(context, bytes, out);
+        }
     }
 
     /** A proxy in front may believe the other length: what it takes for a body could hold another request. */

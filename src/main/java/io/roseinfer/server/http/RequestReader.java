@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
@@ -15,36 +14,52 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.server.http.HttpCall.Arrival;
-import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Puts the parts of requests together and refuses those that break a limit. The body's memory grows with what has come. */
+/**
+ * Puts the parts of requests together and refuses those that exceed a limit. The body of a request that its headers decide is thrown
+ * away; that of another is kept within the budget, in memory that grows with what has come.
+ */
 final class RequestReader {
     /** Something to answer, in its turn. */
     sealed interface Item {
-        /** A call, whether the connection stays open behind it, and whether its client reads chunks. */
+        /** A complete call, whether the connection stays open after it, and whether its client reads chunks. */
         record Call(HttpCall call, boolean keepAlive, boolean chunked) implements Item {}
 
-        /** Bytes that are no request of ours; nothing is read behind them. */
-        record Refused(int status, String message) implements Item {}
+        /** A request that its headers decide; its body, if it has one, may be still to come. */
+        record Brief(HttpCall head, Supplier<CompletionStage<Reply>> answer, boolean keepAlive, boolean chunked)
+                implements Item {}
+
+        /** Bytes that are no request, or exceed a limit; nothing is read after them. */
+        record Refused(HttpCall head, int status, String message) implements Item {}
     }
+
+    private static final byte[] NOTHING = {};
 
     private final HttpLimits limits;
     private final Clock clock;
+    private final HttpHandler handler;
+    private final BodyBudget budget;
     private long firstByteNanos;
-    private long headNanos;
-    private @Nullable HttpRequest head;
-    private ByteArrayOutputStream body = new ByteArrayOutputStream(0);
+    private @Nullable HttpRequest request;
+    private HttpCall head = HttpCall.UNREADABLE;
+    private boolean discards;
+    private byte[] body = NOTHING;
+    private int size;
 
-    RequestReader(HttpLimits limits, Clock clock) {
+    RequestReader(HttpLimits limits, Clock clock, HttpHandler handler, BodyBudget budget) {
         this.limits = limits;
         this.clock = clock;
+        this.handler = handler;
+        this.budget = budget;
     }
 
     /** Notes when the first bytes of the next request came. */
@@ -52,53 +67,84 @@ final class RequestReader {
         firstByteNanos = nanos;
     }
 
-    /** Whether a request's head has come and its body has not. */
+    /** Returns whether a request's headers have come and its body has not. */
     boolean isInBody() {
-        return head != null;
+        return request != null;
     }
 
-    /** Whether the client waits for a word before it sends the body. */
+    /** Returns whether the client waits for permission to send the body, and has it. */
     boolean expectsContinue() {
-        return head != null && HttpUtil.is100ContinueExpected(head);
+        return request != null && !discards && HttpUtil.is100ContinueExpected(request);
     }
 
-    /** Takes the next part in; the result is there once a request is whole, or cannot become one. */
+    /** Takes the next part; the result is present once a request is complete, is decided, or cannot become one. */
     Optional<Item> read(HttpObject part) {
         if (part.decoderResult().isFailure()) {
             return Optional.of(undecodable(part.decoderResult().cause()));
         }
-        if (part instanceof HttpRequest request) {
-            Optional<Item> refused = refusal(request);
-            if (refused.isPresent()) {
-                return refused;
-            }
-            head = request;
-            headNanos = clock.nanos();
-            body = new ByteArrayOutputStream(0);
+        if (part instanceof HttpRequest begun) {
+            return begin(begun).or(() -> part instanceof HttpContent content ? append(content) : Optional.empty());
         }
         return part instanceof HttpContent content ? append(content) : Optional.empty();
     }
 
-    private static Item undecodable(Throwable cause) {
+    /** Gives back what a request that never became complete has reserved. */
+    void close() {
+        if (size > 0) {
+            budget.release(size);
+        }
+        body = NOTHING;
+        size = 0;
+    }
+
+    private Item undecodable(Throwable cause) {
+        HttpCall known = request == null ? HttpCall.UNREADABLE : head;
         return switch (cause) {
-            case TooLongHttpLineException line -> new Item.Refused(414, "the request line is too long");
-            case TooLongHttpHeaderException headers -> new Item.Refused(431, "the headers are too long");
+            case TooLongHttpLineException line -> new Item.Refused(known, 414, "the request line is too long");
+            case TooLongHttpHeaderException headers -> new Item.Refused(known, 431, "the headers are too long");
             default -> {
                 String why = cause.getMessage();
-                yield new Item.Refused(400, "not an HTTP request" + (why == null ? "" : ": " + Quoted.value(why)));
+                yield new Item.Refused(
+                        known, 400, "not an HTTP request" + (why == null ? "" : ": " + Quoted.value(why)));
             }
         };
     }
 
-    private Optional<Item> refusal(HttpRequest request) {
-        HttpHeaders headers = request.headers();
+    private Optional<Item> begin(HttpRequest begun) {
+        head = head(begun, clock.nanos());
+        Optional<Item> refused = refusal(begun);
+        if (refused.isPresent()) {
+            return refused;
+        }
+        request = begun;
+        Optional<Item> decided = handler.atHead(head)
+                .map(answer ->
+                        new Item.Brief(head, answer, keepsAlive(begun) && isShortBody(begun), isChunkReader(begun)));
+        discards = decided.isPresent();
+        return decided.isEmpty() && HttpUtil.getContentLength(begun, 0L) > limits.bodyBytes() ? tooLarge() : decided;
+    }
+
+    /** Returns whether a body that nothing reads is surely coming, and bounded. */
+    private boolean isShortBody(HttpRequest begun) {
+        return !HttpUtil.isTransferEncodingChunked(begun)
+                && !HttpUtil.is100ContinueExpected(begun)
+                && HttpUtil.getContentLength(begun, 0L) <= limits.bodyBytes();
+    }
+
+    private static boolean isChunkReader(HttpRequest begun) {
+        return begun.protocolVersion().equals(HttpVersion.HTTP_1_1);
+    }
+
+    private static boolean keepsAlive(HttpRequest begun) {
+        return isChunkReader(begun) && HttpUtil.isKeepAlive(begun);
+    }
+
+    private Optional<Item> refusal(HttpRequest begun) {
+        HttpHeaders headers = begun.headers();
         if (headers.size() > limits.headers()) {
             return refused(431, headers.size() + " headers; at most " + limits.headers() + " are read");
         }
-        if (request.method().equals(HttpMethod.HEAD)) {
-            return refused(405, "HEAD is not answered; use GET");
-        }
-        HttpVersion version = request.protocolVersion();
+        HttpVersion version = begun.protocolVersion();
         if (!version.equals(HttpVersion.HTTP_1_1) && !version.equals(HttpVersion.HTTP_1_0)) {
             return refused(400, "HTTP/1.1 and HTTP/1.0 are spoken here");
         }
@@ -111,11 +157,11 @@ final class RequestReader {
                 && !(encodings.size() == 1 && encodings.getFirst().equalsIgnoreCase("chunked"))) {
             return refused(400, "the only Transfer-Encoding that is read is chunked");
         }
-        return HttpUtil.getContentLength(request, 0L) > limits.bodyBytes() ? tooLarge() : Optional.empty();
+        return Optional.empty();
     }
 
-    private static Optional<Item> refused(int status, String message) {
-        return Optional.of(new Item.Refused(status, message));
+    private Optional<Item> refused(int status, String message) {
+        return Optional.of(new Item.Refused(head, status, message));
     }
 
     private Optional<Item> tooLarge() {
@@ -123,33 +169,78 @@ final class RequestReader {
     }
 
     private Optional<Item> append(HttpContent content) {
-        ByteBuf bytes = content.content();
-        if (body.size() + bytes.readableBytes() > limits.bodyBytes()) {
-            return tooLarge();
+        if (!discards) {
+            ByteBuf bytes = content.content();
+            int more = bytes.readableBytes();
+            if (size + more > limits.bodyBytes()) {
+                return tooLarge();
+            }
+            if (more > 0 && !budget.tryReserve(more, size + more)) {
+                return refused(
+                        503,
+                        "the bodies of other requests take all the memory that there is for them; try again later");
+            }
+            reserve(more);
+            bytes.readBytes(body, size, more);
+            size += more;
         }
-        byte[] part = new byte[bytes.readableBytes()];
-        bytes.readBytes(part);
-        body.writeBytes(part);
-        return content instanceof LastHttpContent ? Optional.of(whole()) : Optional.empty();
+        if (!(content instanceof LastHttpContent)) {
+            return Optional.empty();
+        }
+        HttpRequest complete = request;
+        request = null;
+        return discards || complete == null ? Optional.empty() : Optional.of(whole(complete));
     }
 
-    private Item whole() {
-        HttpRequest request = Objects.requireNonNull(head);
-        head = null;
+    /** Makes room for more bytes, beyond the announced length only if the client sends more. */
+    private void reserve(int more) {
+        if (body.length - size < more) {
+            long announced = request == null ? 0 : HttpUtil.getContentLength(request, 0L);
+            long doubled = announced > 0 ? Math.min(2L * body.length, announced) : 2L * body.length;
+            body = Arrays.copyOf(body, (int) Math.max(doubled, size + more));
+        }
+    }
+
+    private static HttpCall head(HttpRequest request, long headNanos) {
         Map<String, String> headers = new HashMap<>();
         request.headers()
                 .forEach(header -> headers.putIfAbsent(header.getKey().toLowerCase(Locale.ROOT), header.getValue()));
-        String uri = request.uri();
-        int query = uri.indexOf('?');
-        HttpCall call = new HttpCall(
+        String target = origin(request.uri());
+        int query = target.indexOf('?');
+        return new HttpCall(
                 request.method().name(),
-                query < 0 ? uri : uri.substring(0, query),
-                query < 0 ? "" : uri.substring(query + 1),
+                query < 0 ? target : target.substring(0, query),
+                query < 0 ? "" : target.substring(query + 1),
                 headers,
-                body.toByteArray(),
-                new Arrival(firstByteNanos, headNanos, clock.nanos()));
-        body = new ByteArrayOutputStream(0);
-        boolean chunked = request.protocolVersion().equals(HttpVersion.HTTP_1_1);
-        return new Item.Call(call, chunked && HttpUtil.isKeepAlive(request), chunked);
+                HttpCall.UNREADABLE.body(),
+                new Arrival(headNanos, headNanos, headNanos));
+    }
+
+    /** Returns the path and query of a target that may name scheme and host, too. */
+    private static String origin(String target) {
+        if (!target.regionMatches(true, 0, "http://", 0, 7) && !target.regionMatches(true, 0, "https://", 0, 8)) {
+            return target;
+        }
+        int host = target.indexOf("//") + 2;
+        int end = host;
+        while (end < target.length() && "/?".indexOf(target.charAt(end)) < 0) {
+            end++;
+        }
+        String rest = target.substring(end);
+        return rest.startsWith("/") ? rest : "/" + rest;
+    }
+
+    private Item whole(HttpRequest complete) {
+        byte[] bytes = size == body.length ? body : Arrays.copyOf(body, size);
+        HttpCall call = new HttpCall(
+                head.method(),
+                head.path(),
+                head.query(),
+                head.headers(),
+                new RequestBody(budget, bytes),
+                new Arrival(firstByteNanos, head.arrival().headNanos(), clock.nanos()));
+        body = NOTHING;
+        size = 0;
+        return new Item.Call(call, keepsAlive(complete), isChunkReader(complete));
     }
 }

@@ -10,7 +10,7 @@ import java.util.Map;
 public interface ResponseWriter {
     /** The client has left, or was cut because it took nothing for too long. Nothing more can be told to it. */
     final class ClientGone extends RuntimeException {
-        ClientGone(String message) {
+        public ClientGone(String message) {
             super(message);
         }
     }

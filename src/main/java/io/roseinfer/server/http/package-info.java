@@ -1,8 +1,9 @@
 /**
  * HTTP/1.1 on sockets: requests in, whole or refused, answers out through a {@link io.roseinfer.server.http.ResponseWriter}.
  *
- * <p>Invariants: each call has a virtual thread of its own, and the answers of a connection come in the order of its requests; a
- * client that leaves is noticed without a write; whatever a client sends, or does not read, takes bounded memory and bounded time.
+ * <p>Invariants: a request that its headers decide is answered without its body and without a thread of its own; each other call has
+ * a virtual thread; the answers of a connection come in the order of its requests; a client that leaves is noticed without a write,
+ * unless it has sent more requests ahead than are read; whatever a client sends, or does not read, takes bounded memory and bounded time.
  *
  * <p>What comes bit by bit for hundreds of clients at once goes through a {@link io.roseinfer.server.http.Pump}: a virtual thread for
  * each, woken for each bit and then handing its bytes to the channel's thread, cost the maker of the bits 2.4 to 5 times as much and the

@@ -6,15 +6,21 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.server.http.RawClient.Answer;
 import io.roseinfer.server.http.ResponseWriter.ClientGone;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,7 +63,7 @@ class HttpServerTest {
                 }
                 default -> {}
             }
-            String text = call.path() + " " + call.body().length;
+            String text = call.path() + " " + call.body().size();
             response.send(new Reply(200, Map.of(), text.getBytes(StandardCharsets.UTF_8)));
         }
 
@@ -82,7 +88,20 @@ class HttpServerTest {
         }
 
         @Override
-        public Reply refusal(int status, String message) {
+        public Optional<Supplier<CompletionStage<Reply>>> atHead(HttpCall head) {
+            return switch (head.path()) {
+                case "/brief" -> Optional.of(() -> CompletableFuture.completedStage(text("brief")));
+                case "/later" -> Optional.of(() -> CompletableFuture.supplyAsync(() -> text("later")));
+                default -> Optional.empty();
+            };
+        }
+
+        private static Reply text(String body) {
+            return new Reply(200, Map.of(), body.getBytes(StandardCharsets.UTF_8));
+        }
+
+        @Override
+        public Reply refusal(HttpCall head, int status, String message) {
             return new Reply(status, Map.of(), message.getBytes(StandardCharsets.UTF_8));
         }
     }
@@ -122,6 +141,12 @@ class HttpServerTest {
 
     private void awaitNoConnection() {
         while (server.connections() > 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private void awaitNothingReserved() {
+        while (server.reservedBytes() > 0) {
             Thread.onSpinWait();
         }
     }
@@ -254,20 +279,148 @@ class HttpServerTest {
                 .containsExactly("/a 0", "/b 2", "a\nb\n", "/d 0");
     }
 
+    /** More than are held at a time, whose bytes come in one piece or in pieces that end anywhere. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void any_number_of_pipelined_requests_is_answered_in_order(long seed) throws Exception {
+        Random random = new Random(seed);
+        StringBuilder sent = new StringBuilder();
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            String body = "x".repeat(random.nextInt(200));
+            switch (random.nextInt(6)) {
+                case 0 -> {
+                    sent.append(RawClient.get("/brief?" + i));
+                    expected.add("brief");
+                }
+                case 1 -> {
+                    sent.append(RawClient.post("/brief", body));
+                    expected.add("brief");
+                }
+                case 2 -> {
+                    sent.append(RawClient.get("/later"));
+                    expected.add("later");
+                }
+                case 3 -> {
+                    sent.append("HEAD /brief HTTP/1.1\r\nHost: a\r\n\r\n");
+                    expected.add("");
+                }
+                case 4 -> {
+                    sent.append(RawClient.get("/chunks"));
+                    expected.add("a\nb\n");
+                }
+                default -> {
+                    sent.append(RawClient.post("/" + i, body));
+                    expected.add("/" + i + " " + body.length());
+                }
+            }
+        }
+        RawClient client = client();
+        Thread sender = Thread.ofVirtual().start(() -> send(client, sent.toString(), random));
+        for (int i = 0; i < expected.size(); i++) {
+            String what = expected.get(i);
+            String answered =
+                    what.isEmpty() ? client.head().body() : client.answer().body();
+            assertThat(answered).as("seed %d, request %d", seed, i).isEqualTo(what);
+        }
+        sender.join();
+        awaitNothingReserved();
+    }
+
+    private static void send(RawClient client, String bytes, Random random) {
+        int at = 0;
+        while (at < bytes.length()) {
+            int end = Math.min(bytes.length(), at + 1 + random.nextInt(random.nextInt(20) == 0 ? 40_000 : 100));
+            try {
+                client.send(bytes.substring(at, end));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            at = end;
+        }
+    }
+
     @Test
-    void a_client_that_floods_while_it_is_served_is_cut() throws Exception {
+    void a_client_that_sends_far_ahead_is_read_no_further_than_a_bound() throws Exception {
+        restart(HttpLimits.defaults().withHeldBytes(64 << 20));
         RawClient client = client();
         client.send(RawClient.get("/wait"));
-        try {
-            for (int i = 0; i < 100; i++) {
-                client.send(RawClient.get("/a"));
+        HttpCall unused = echo.calls.take();
+        AtomicInteger sent = new AtomicInteger();
+        Thread sender = Thread.ofVirtual().start(() -> {
+            try {
+                for (int i = 0; i < 64; i++) {
+                    client.send(RawClient.post("/a", "x".repeat(1 << 20)));
+                    sent.incrementAndGet();
+                }
+            } catch (IOException closed) {
+                throw new UncheckedIOException(closed);
             }
-        } catch (IOException cut) {
-            // As it should be.
+        });
+        while (server.reservedBytes() < 5 << 20) {
+            Thread.onSpinWait();
         }
-        assertThat(echo.left.get()).isTrue();
-        awaitNoConnection();
-        assertThat(echo.calls).extracting(HttpCall::path).containsExactly("/wait");
+        assertThat(sent.get()).isLessThan(64);
+        assertThat(server.reservedBytes()).isLessThan(8 << 20);
+        echo.open.countDown();
+        for (int i = 0; i < 65; i++) {
+            assertThat(client.answer().status()).isEqualTo(200);
+        }
+        sender.join();
+        awaitNothingReserved();
+    }
+
+    @Test
+    void a_body_that_the_headers_decide_is_not_kept_and_the_connection_goes_on() throws IOException {
+        RawClient client = client();
+        client.send("POST /brief HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n" + "x".repeat(2_000_000));
+        assertThat(client.answer().body()).isEqualTo("brief");
+        assertThat(server.reservedBytes()).isZero();
+        client.send("x".repeat(1_000_000));
+        assertThat(client.call(RawClient.get("/a")).body()).isEqualTo("/a 0");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Content-Length: 2\r\nExpect: 100-continue",
+                "Content-Length: 4194305",
+                "Transfer-Encoding: chunked",
+                "Connection: close"
+            })
+    void a_decided_request_with_a_body_of_doubtful_end_is_the_last(String header) throws IOException {
+        RawClient client = client();
+        Answer answer = client.call("POST /brief HTTP/1.1\r\nHost: a\r\n" + header + "\r\n\r\n");
+        assertThat(answer.body()).isEqualTo("brief");
+        assertThat(answer.header("connection")).contains("close");
+        client.send(RawClient.get("/a"));
+        assertThat(client.rest()).isEmpty();
+        assertThat(echo.calls).isEmpty();
+    }
+
+    /** Uploads that stand still reserve half of the memory for bodies at most: short requests are served all the while. */
+    @Test
+    void large_bodies_beyond_the_budget_are_refused_and_small_ones_served() throws IOException {
+        restart(HttpLimits.defaults().withHeldBytes(8 << 20));
+        String half = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n" + "x".repeat(1_900_000);
+        List<RawClient> uploads = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            uploads.add(client().send(half));
+        }
+        while (server.reservedBytes() < 2 * 1_900_000) {
+            Thread.onSpinWait();
+        }
+        assertThat(client().call(half).status()).isEqualTo(503);
+        assertThat(client().call(RawClient.post("/b", "x".repeat(1000))).body()).isEqualTo("/b 1000");
+        for (RawClient upload : uploads) {
+            assertThat(upload.call("x".repeat(100_000)).body()).isEqualTo("/a 2000000");
+        }
+        RawClient last = client().send(half);
+        while (server.reservedBytes() < 1_900_000) {
+            Thread.onSpinWait();
+        }
+        last.close();
+        awaitNothingReserved();
     }
 
     @Test
@@ -287,9 +440,24 @@ class HttpServerTest {
         assertThat(answer.body()).isEqualTo("a\nb\n");
     }
 
-    @Test
-    void head_is_refused() throws IOException {
-        assertThat(client().call("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n").status()).isEqualTo(405);
+    @ParameterizedTest
+    @ValueSource(strings = {"/brief", "/later", "/a"})
+    void head_is_answered_with_the_headers_of_get_alone(String path) throws IOException {
+        RawClient client = client();
+        Answer get = client.call(RawClient.get(path));
+        Answer head =
+                client.send("HEAD " + path + " HTTP/1.1\r\nHost: a\r\n\r\n").head();
+        assertThat(head.status()).isEqualTo(get.status());
+        assertThat(head.headers()).isEqualTo(get.headers());
+        assertThat(client.call(RawClient.get("/b")).body()).isEqualTo("/b 0");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://host/a?b=c", "HTTPS://host:1/a?b=c"})
+    void a_target_with_scheme_and_host_is_its_path(String target) throws IOException {
+        assertThat(client().call(RawClient.get(target)).body()).isEqualTo("/a 0");
+        assertThat(client().call(RawClient.get("http://host?b=c")).body()).isEqualTo("/ 0");
+        assertThat(echo.calls).extracting(HttpCall::query).containsOnly("b=c");
     }
 
     @ParameterizedTest

@@ -14,14 +14,17 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -53,7 +56,12 @@ class PumpTest {
             }
 
             @Override
-            public Reply refusal(int status, String message) {
+            public Optional<Supplier<CompletionStage<Reply>>> atHead(HttpCall head) {
+                return Optional.empty();
+            }
+
+            @Override
+            public Reply refusal(HttpCall head, int status, String message) {
                 return new Reply(status, Map.of(), message.getBytes(StandardCharsets.UTF_8));
             }
         });
@@ -208,7 +216,11 @@ class PumpTest {
                 public void written() {}
             };
             pumps.add(new NettyPump(
-                    channel.pipeline().context(HttpResponseEncoder.class), source, queue, true, Duration.ofSeconds(1)));
+                    channel.pipeline().context(HttpResponseEncoder.class),
+                    source,
+                    queue,
+                    true,
+                    new ClientGone("gone")));
         }
         try {
             pumps.get(0).ready();

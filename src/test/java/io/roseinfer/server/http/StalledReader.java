@@ -4,7 +4,10 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.server.http.ResponseWriter.ClientGone;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 
 /** What a client takes that asks for an endless stream and reads nothing: how long until it is cut, and how many bytes are kept for it. */
 final class StalledReader {
@@ -36,7 +39,12 @@ final class StalledReader {
             CountDownLatch cut = new CountDownLatch(1);
             HttpHandler handler = new HttpHandler() {
                 @Override
-                public Reply refusal(int status, String message) {
+                public Optional<Supplier<CompletionStage<Reply>>> atHead(HttpCall head) {
+                    return Optional.empty();
+                }
+
+                @Override
+                public Reply refusal(HttpCall head, int status, String message) {
                     return new Reply(status, Map.of(), new byte[0]);
                 }
 

@@ -1,0 +1,14 @@
+package io.roseinfer.server;
+
+import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.http.Reply;
+
+/** What answers for the server's state at one path. */
+interface StateEndpoint {
+    /**
+     * Makes the response, without waiting for anything.
+     *
+     * @throws ApiError if the response is an error
+     */
+    Reply answer(Exchange exchange);
+}

@@ -1,0 +1,68 @@
+package io.roseinfer.server.http;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOutboundBuffer;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Closes a channel whose client takes nothing of what is written to it for a time; taking any byte begins that time again. Used on the
+ * channel's thread.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // a timer of a channel that has closed finds nothing to do
+final class StallWatch {
+    /** Checks within the time: the more, the less later than it a stall is noticed. */
+    private static final int CHECKS = 8;
+
+    private final Channel channel;
+    private final Duration limit;
+    private boolean running;
+    private @Nullable Object message;
+    private long progress;
+    private int unchanged;
+
+    StallWatch(Channel channel, Duration limit) {
+        this.channel = channel;
+        this.limit = limit;
+    }
+
+    Duration limit() {
+        return limit;
+    }
+
+    /** Watches until the socket has been given all that is written. */
+    void start() {
+        if (!running) {
+            running = true;
+            message = null;
+            unchanged = 0;
+            schedule();
+        }
+    }
+
+    private void schedule() {
+        channel.eventLoop().schedule(this::check, Math.max(1, limit.toNanos() / CHECKS), TimeUnit.NANOSECONDS);
+    }
+
+    private void check() {
+        ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
+        if (out == null || out.isEmpty()) {
+            running = false;
+            message = null;
+            return;
+        }
+        if (out.current() == message && out.currentProgress() == progress) {
+            unchanged++;
+        } else {
+            message = out.current();
+            progress = out.currentProgress();
+            unchanged = 0;
+        }
+        if (unchanged == CHECKS) {
+            channel.close();
+        } else {
+            schedule();
+        }
+    }
+}
