@@ -69,6 +69,9 @@ final class ChatCommand implements io.roseinfer.cli.terminal.Command {
                     .withSeed(sampling.seed())
                     .withMaxNewTokens(
                             maxNewTokens.orElse(defaults.maxNewTokens().orElse(context)));
+            if (loaded.spec().name().equals("builtin:tiny")) {
+                terminal.note("builtin:tiny tells stories and answers nothing; --model builtin:chat converses");
+            }
             loaded.warmUp(terminal.clock());
             try (Engine engine = loaded.serve(options, terminal.clock())) {
                 new ChatSession(engine, prompts, first, terminal).run(system);

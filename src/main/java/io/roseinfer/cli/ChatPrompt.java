@@ -24,7 +24,7 @@ record ChatPrompt(ChatTemplate template, Tokenizer tokenizer, InstantSource time
                 .orElseThrow(
                         () -> new BadInput(
                                 "--model " + model.spec().name()
-                                        + " has no chat template that can be used, so it takes no conversations; roseinfer generate continues text"));
+                                        + " has no chat template that can be used, so it takes no conversations; roseinfer generate continues text, and --model builtin:chat converses"));
         return new ChatPrompt(template, TextPrompts.tokenizer(model), time);
     }
 

@@ -97,20 +97,53 @@ final class ChatSession {
 
     /** Answers a message. One that cannot be answered is told and forgotten. */
     private void answer(String text) {
+        ArrayNode before = messages.deepCopy();
         add("user", text);
         Completion completion;
         try {
-            Prompt.Tokens prompt = prompts.of(messages);
+            Prompt.Tokens prompt = fitting();
             GenerationRequest request =
                     first.withPrompt(prompt).withSeed(first.seed().orElse(0) + turns++);
             completion = generate(request);
         } catch (BadInput refused) {
-            messages.remove(messages.size() - 1);
+            messages = before;
             terminal.note(refused.getMessage());
             return;
         }
         add("assistant", completion.text().orElse(""));
         terminal.note(latency(completion));
+    }
+
+    /** Returns the prompt, after forgetting the oldest messages if there would be little room for an answer. */
+    private Prompt.Tokens fitting() {
+        int room = Math.min(first.maxNewTokens(), engine.longest() / 4);
+        int forgotten = 0;
+        Prompt.Tokens prompt = prompts.of(messages);
+        while (prompt.ids().length + room > engine.longest() && forgetOldest()) {
+            forgotten++;
+            prompt = prompts.of(messages);
+        }
+        if (forgotten > 0) {
+            terminal.note("the context is full, so the oldest of what was said is forgotten (messages with answers: "
+                    + forgotten + "); /reset forgets all");
+        }
+        return prompt;
+    }
+
+    /** Removes the oldest message and its answer, but neither the instruction nor the newest message. */
+    private boolean forgetOldest() {
+        int at = role(0).equals("system") ? 1 : 0;
+        if (messages.size() <= at + 1) {
+            return false;
+        }
+        do {
+            messages.remove(at);
+        } while (messages.size() > at + 1 && !role(at).equals("user"));
+        return true;
+    }
+
+    private String role(int index) {
+        return messages.get(index).path("role").asString("");
     }
 
     private Completion generate(GenerationRequest request) {

@@ -66,6 +66,20 @@ class ChatCommandTest {
     }
 
     @Test
+    void conversation_longer_than_the_context_goes_on_without_its_oldest_messages() {
+        String story = "Tell me a story about a cat, a dog, a bird, a fish, a tree and a house by the sea.\n";
+        Outcome outcome = chat("/system Be brief.\n" + story.repeat(60));
+        assertThat(outcome.err()).contains("the context is full", "/reset").doesNotContain("shorten the prompt");
+        assertThat(outcome.err().lines().filter(line -> line.contains("first token after")))
+                .hasSize(60);
+    }
+
+    @Test
+    void model_that_answers_nothing_names_the_one_that_does() {
+        assertThat(chat("Hello\n").err()).contains("--model builtin:chat converses");
+    }
+
+    @Test
     void a_message_too_long_is_told_and_forgotten() {
         Outcome outcome = chat("z".repeat(4000) + "\nHello\n");
         assertThat(outcome.err()).contains("roseinfer: ").doesNotContain("Exception");
