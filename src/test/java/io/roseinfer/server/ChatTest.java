@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,9 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Conversations: what becomes the prompt, and how the answer is told. */
@@ -36,6 +39,9 @@ class ChatTest {
             {%- for m in messages %}{{ eos_token ~ m.role ~ ': ' ~ m.content }}{% if m.tool_calls %}{{ m.tool_calls[0].function.arguments.x }}{% endif %}{% endfor %}
             {%- if tools %}{{ tools | tojson }}{% endif %}{{ mood }}
             {%- if add_generation_prompt %}{{ eos_token ~ 'assistant: ' }}{% endif %}""";
+
+    private static final String CHATML =
+            "{%% for m in messages %%}{{ '<|im_start|>' ~ m.role }}\n{{ %s }}<|im_end|>\n{%% endfor %%}";
 
     private static final ServerOptions OPTIONS = options(TEMPLATE);
     private static final String HELLO = "[{\"role\":\"user\",\"content\":\"Hello\"}]";
@@ -238,17 +244,102 @@ class ChatTest {
     }
 
     @Test
-    void tools_reach_a_template_that_uses_them() throws IOException {
-        ObjectNode body = body(HELLO).put("tool_choice", "auto");
+    void tools_that_may_not_be_called_reach_a_template_that_uses_them() throws IOException {
+        ObjectNode body = body(HELLO).put("tool_choice", "none");
         body.putArray("tools").addObject().put("type", "function").put("a", 1);
         assertThat(promptText(body)).contains("[{\"type\": \"function\", \"a\": 1}]");
+    }
+
+    /** Calls are not read out of answers, so a client must not wait for one. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"null", "\"auto\"", "\"required\"", "{\"type\":\"function\",\"function\":{\"name\":\"f\"}}"})
+    void tools_that_could_be_called_are_refused(String choice) throws IOException {
+        ObjectNode body = body(HELLO);
+        body.set("tool_choice", TestServer.json(choice));
+        body.putArray("tools").addObject().put("type", "function");
+        Answer answer = chat(body);
+        assertThat(answer.status()).isEqualTo(400);
+        JsonNode error = TestServer.json(answer).get("error");
+        assertThat(error.get("param").stringValue()).isEqualTo("tools");
+        assertThat(error.get("message").stringValue()).contains("tools are not supported", "tool_choice to none");
+    }
+
+    @Test
+    void fields_of_a_message_that_are_null_and_empty_calls_are_as_good_as_absent() throws IOException {
+        String message = "{\"role\":\"assistant\",\"content\":\"a\",\"tool_calls\":%s,\"refusal\":null,\"audio\":null}";
+        try (TestServer keys = new TestServer(
+                TestServer.engineOptions(),
+                SimOptions.defaults(),
+                options("{% for m in messages %}{% for key in m %}{{ key }},{% endfor %}{% endfor %}"))) {
+            for (String calls : List.of("null", "[]")) {
+                assertThat(rendered(keys, "[" + message.formatted(calls) + "]", ""))
+                        .isEqualTo("role,content,");
+            }
+        }
+    }
+
+    /** The text that a server makes of a conversation. */
+    private static String rendered(TestServer of, String messages, String fields) throws IOException {
+        JsonNode counted = TestServer.json(of.post("/tokenize", "{\"messages\":" + messages + fields + "}"));
+        assertThat(counted.has("tokens")).as(counted.toString()).isTrue();
+        return TestServer.WORDS.decode(
+                counted.get("tokens").valueStream().mapToInt(JsonNode::intValue).toArray());
+    }
+
+    /** Messages of the pieces that templates write around them, so that each occurs elsewhere in the prompt, too; also none. */
+    @Test
+    void continued_prompt_ends_with_the_last_message_whatever_it_is() throws IOException {
+        String front = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n";
+        long seed = 28;
+        Random random = new Random(seed);
+        List<String> pieces = List.of("<", "|", "im_end", "e", "i", "\n", " ", "assistant", "<|im_end|>", "end");
+        try (TestServer exact = new TestServer(
+                        TestServer.engineOptions(), SimOptions.defaults(), options(CHATML.formatted("m.content")));
+                TestServer trimming = new TestServer(
+                        TestServer.engineOptions(),
+                        SimOptions.defaults(),
+                        options(CHATML.formatted("m.content | trim")))) {
+            for (int round = 0; round < 60; round++) {
+                StringBuilder text = new StringBuilder();
+                for (int i = random.nextInt(4); i > 0; i--) {
+                    text.append(pieces.get(random.nextInt(pieces.size())));
+                }
+                ArrayNode messages = StrictJson.mapper().createArrayNode();
+                messages.addObject().put("role", "user").put("content", "Hi");
+                messages.addObject().put("role", "assistant").put("content", text.toString());
+                String fields = ",\"continue_final_message\":true";
+                assertThat(rendered(exact, messages.toString(), fields))
+                        .as("seed %d, round %d", seed, round)
+                        .isEqualTo(front + text);
+                assertThat(rendered(trimming, messages.toString(), fields).stripTrailing())
+                        .as("seed %d, round %d", seed, round)
+                        .isEqualTo((front + text.toString().strip()).stripTrailing());
+            }
+        }
+    }
+
+    @Test
+    void what_a_template_cannot_do_is_told_without_the_servers_paths() throws IOException {
+        ChatTemplate chat =
+                ChatTemplate.parse("{{ messages | length + 'a' }}", "/secret/chat_template.jinja", Map.of());
+        ServerOptions options = TestServer.options()
+                .withModel(ServedModel.named(TestServer.MODEL).withChat(Optional.of(chat)));
+        try (TestServer failing = new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options)) {
+            Answer answer = failing.post("/v1/chat/completions", body(HELLO).toString());
+            assertThat(answer.status()).isEqualTo(400);
+            assertThat(answer.body())
+                    .contains("the chat template cannot be carried out")
+                    .doesNotContain("secret");
+            assertThat(failing.log).noneMatch(line -> line.contains("secret"));
+        }
     }
 
     @Test
     void tools_are_refused_where_the_template_does_not_use_them() throws IOException {
         try (TestServer plain = new TestServer(
                 TestServer.engineOptions(), SimOptions.defaults(), options("{{ messages[0].content }}"))) {
-            ObjectNode body = body(HELLO);
+            ObjectNode body = body(HELLO).put("tool_choice", "none");
             body.putArray("tools").addObject().put("type", "function");
             Answer answer = plain.post("/v1/chat/completions", body.toString());
             assertThat(answer.status()).isEqualTo(400);
@@ -298,8 +389,7 @@ class ChatTest {
                 "{\"messages\":HELLO,\"logprobs\":2} § logprobs § true or false",
                 "{\"messages\":HELLO,\"logprobs\":true,\"top_logprobs\":21} § top_logprobs § 20",
                 "{\"messages\":HELLO,\"tool_choice\":\"auto\"} § tool_choice § tools",
-                "{\"messages\":HELLO,\"tools\":[{}],\"tool_choice\":\"required\"} § tool_choice § auto",
-                "{\"messages\":HELLO,\"tools\":[5]} § tools § objects",
+                "{\"messages\":HELLO,\"tools\":[5],\"tool_choice\":\"none\"} § tools § objects",
                 "{\"messages\":HELLO,\"max_completion_tokens\":0} § max_completion_tokens § 1",
                 "{\"messages\":HELLO,\"continue_final_message\":true,\"add_generation_prompt\":true} § continue_final_message § add_generation_prompt",
                 "{\"messages\":HELLO,\"echo\":true} § echo § not supported",

@@ -1,6 +1,7 @@
 package io.roseinfer.server.api;
 
 import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
@@ -21,6 +22,12 @@ import tools.jackson.databind.node.ObjectNode;
 /** A conversation's fields to the token ids of a prompt, by the model's chat template. */
 public final class ChatPrompts {
     private static final String MESSAGES = "messages";
+    private static final String CONTINUE = "continue_final_message";
+    private static final String TOOL_CALLS = "tool_calls";
+
+    /** What transformers puts after the message that is to be continued, to find its end in the prompt. */
+    private static final String MARK = "CONTINUE_FINAL_MESSAGE_TAG ";
+
     private static final String CONTENT = "content";
 
     private final Optional<ChatTemplate> template;
@@ -42,11 +49,13 @@ public final class ChatPrompts {
         Tokenizer words = tokenizer.orElseThrow(
                 () -> ApiError.badField(MESSAGES, "the model has no tokenizer, so a conversation cannot be read"));
         ArrayNode messages = messages(fields);
-        boolean continues = fields.flag("continue_final_message");
+        boolean continues = fields.flag(CONTINUE);
         boolean begins = fields.flag("add_generation_prompt", !continues);
         if (continues && begins) {
-            throw ApiError.badField(
-                    "continue_final_message", "continue_final_message cannot be had with add_generation_prompt");
+            throw ApiError.badField(CONTINUE, "continue_final_message cannot be combined with add_generation_prompt");
+        }
+        if (continues) {
+            mark(messages);
         }
         Conversation conversation = new Conversation(
                 messages,
@@ -54,9 +63,20 @@ public final class ChatPrompts {
                 begins,
                 variables(fields),
                 LocalDateTime.ofInstant(time.instant(), ZoneId.systemDefault()));
-        String prompt = Fields.checked(MESSAGES, () -> writer.render(conversation));
-        String text = continues ? continued(prompt, messages) : prompt;
+        String prompt = rendered(writer, conversation);
+        String text = continues ? continued(prompt) : prompt;
         return Fields.checked(MESSAGES, () -> words.encode(text));
+    }
+
+    /** Renders a conversation. What the template refuses is told without the name of the file that it comes from. */
+    private static String rendered(ChatTemplate writer, Conversation conversation) {
+        try {
+            return writer.render(conversation);
+        } catch (BadInput refused) {
+            String message = String.valueOf(refused.getMessage());
+            int at = message.indexOf(" cannot be carried out");
+            throw ApiError.badField(MESSAGES, at < 0 ? message : "the chat template" + message.substring(at));
+        }
     }
 
     private static Map<String, JsonNode> variables(Fields fields) {
@@ -70,17 +90,21 @@ public final class ChatPrompts {
         return variables;
     }
 
-    /** What a model may call is told to it; that it has called something is for the client to read in its text. */
+    /** Tools that the template is to show although none may be called; calls are not read out of answers. */
     private static Optional<JsonNode> tools(Fields fields, ChatTemplate template) {
         Optional<JsonNode> tools = fields.find("tools");
         Optional<String> choice = fields.find("tool_choice").map(node -> node.isString() ? node.stringValue() : "");
         boolean some = tools.filter(node -> !node.isArray() || !node.isEmpty()).isPresent();
-        if (choice.isPresent()
-                && !(choice.get().equals("none") || (some && choice.get().equals("auto")))) {
-            throw ApiError.badField("tool_choice", "tool_choice must be none, or auto where tools are given");
-        }
         if (!some) {
+            if (choice.isPresent() && !choice.get().equals("none")) {
+                throw ApiError.badField("tool_choice", "tool_choice must be none without tools");
+            }
             return Optional.empty();
+        }
+        if (!choice.equals(Optional.of("none"))) {
+            throw ApiError.badField(
+                    "tools",
+                    "tools are not supported: calls are not read out of answers; leave tools out, or set tool_choice to none");
         }
         if (!template.usesTools()) {
             throw ApiError.badField("tools", "the model's chat template does not use tools; leave tools out");
@@ -108,15 +132,18 @@ public final class ChatPrompts {
 
     private static ObjectNode message(JsonNode node, String where) {
         if (!(node instanceof ObjectNode message)) {
-            throw Fields.wrong(where, node, "an object with role and content");
+            throw ApiError.badField(where, where + " must be an object with role and content");
         }
         if (!message.path("role").isString()) {
             throw ApiError.badField(where + ".role", where + ".role must be a string");
         }
         ObjectNode checked = message.deepCopy();
+        checked.removeIf(JsonNode::isNull);
         checked.put(CONTENT, content(message.path(CONTENT), where + "." + CONTENT));
-        JsonNode calls = checked.path("tool_calls");
-        if (calls.isArray()) {
+        JsonNode calls = checked.path(TOOL_CALLS);
+        if (calls.isArray() && calls.isEmpty()) {
+            checked.remove(TOOL_CALLS);
+        } else if (calls.isArray()) {
             calls.forEach(ChatPrompts::readArguments);
         }
         return checked;
@@ -160,18 +187,20 @@ public final class ChatPrompts {
         }
     }
 
-    /** The prompt up to the end of the last message's text, as transformers cuts it. */
-    private static String continued(String prompt, ArrayNode messages) {
-        String last = messages.get(messages.size() - 1).path(CONTENT).stringValue();
-        int at = prompt.lastIndexOf(last.strip());
+    private static void mark(ArrayNode messages) {
+        ObjectNode last = (ObjectNode) messages.get(messages.size() - 1);
+        last.put(CONTENT, last.get(CONTENT).stringValue() + MARK);
+    }
+
+    /** Returns the prompt up to the end of the last message's text, as transformers does. */
+    private static String continued(String prompt) {
+        int at = prompt.lastIndexOf(MARK.strip());
         if (at < 0) {
             throw ApiError.badField(
-                    "continue_final_message",
-                    "the chat template does not write the last message as it is, so it cannot be continued");
+                    CONTINUE, "the chat template does not write the last message as it is, so it cannot be continued");
         }
-        String kept = last.stripLeading();
-        return prompt.substring(
-                0,
-                at + (prompt.startsWith(kept, at) ? kept.length() : last.strip().length()));
+        String kept = prompt.substring(0, at);
+        // A template that trims the mark's blank trims those of a message.
+        return prompt.startsWith(MARK, at) ? kept : kept.stripTrailing();
     }
 }
