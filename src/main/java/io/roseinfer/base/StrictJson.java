@@ -79,6 +79,9 @@ public final class StrictJson {
         String message = String.valueOf(wrong.getOriginalMessage());
         return message.startsWith("Trailing token ")
                 ? "it goes on behind its first value, and one document has one"
-                : message.replaceFirst("(?s) \\(start marker at .*", "");
+                : message.replaceFirst("(?s) \\(start marker at .*", "")
+                        .replaceFirst("^(Unrecognized token) '(?s).*'(: was expecting)", "$1$2")
+                        .replaceFirst(": enable `.*` to allow", " is not part of JSON")
+                        .replaceFirst(", from `.*`\\)", ")");
     }
 }

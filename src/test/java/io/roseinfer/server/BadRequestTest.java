@@ -307,4 +307,23 @@ class BadRequestTest {
             assertThat(fresh.log.getFirst()).doesNotContain("dark", "\n");
         }
     }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"prompt\":NaN}",
+                "{\"prompt\":[1,Infinity]}",
+                "{\"prompt\":\"a\",\"prompt\":\"b\"}",
+                "{\"prompt\":SECRETWORD}",
+                "{\"prompt\":\"SECRETWORD",
+                "{\"prompt\":\"a\",\"max_tokens\":1e400}",
+                "[[[[",
+                "NESTED"
+            })
+    void errors_and_log_lines_have_neither_the_librarys_words_nor_a_prompts(String body) throws IOException {
+        Answer answer = server.complete(body.replace("NESTED", "[".repeat(5000)));
+        String message = error(answer, 400).get("message").stringValue();
+        assertThat(message).doesNotContain("SECRETWORD", "Feature", "StreamRead", "`", "\\", "Infinity\"");
+        assertThat(server.log).noneMatch(line -> line.contains("SECRETWORD"));
+    }
 }

@@ -8,13 +8,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** Reads the body of {@code /v1/chat/completions}: as a completion, whose prompt is a conversation. */
 public final class ChatReader extends CompletionReader {
     /** Beside those of a completion; a conversation's tools are read where the conversation is. */
     private static final List<String> UNSUPPORTED = List.of(
-            "echo", "functions", "function_call", "documents", "chat_template", "audio", "prediction", "modalities");
+            "echo", "chat_template", "audio", "prediction", "modalities", "web_search_options", "add_special_tokens");
+
+    /** Fields that a conversation reads. */
+    private static final Set<String> TOOLS = Set.of("tools", "tool_choice");
 
     private final ServedModel model;
     private final int longest;
@@ -46,13 +50,18 @@ public final class ChatReader extends CompletionReader {
 
     @Override
     List<String> unsupported() {
-        return Stream.concat(super.unsupported().stream().filter(name -> !name.equals("tools")), UNSUPPORTED.stream())
+        return Stream.concat(super.unsupported().stream().filter(name -> !TOOLS.contains(name)), UNSUPPORTED.stream())
                 .toList();
     }
 
     @Override
     List<int[]> prompts(Fields fields, int n) {
         return List.of(prompts.read(fields));
+    }
+
+    @Override
+    List<String> alwaysTrue() {
+        return ALWAYS_TRUE;
     }
 
     @Override

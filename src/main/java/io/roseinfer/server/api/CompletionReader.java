@@ -13,9 +13,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /** Reads the body of {@code /v1/completions}. What would change the answer and is not done here is refused by its name. */
@@ -26,8 +28,52 @@ public sealed class CompletionReader permits ChatReader {
     /** Most completions of one call, all prompts together. */
     private static final int MOST_CHOICES = 64;
 
-    /** Fields that change the answer and are not implemented; null, false, zero and empty are as good as absent. */
+    /**
+     * Fields of OpenAI, vLLM, llama.cpp's server, SGLang and others that change the answer and are not implemented; null, false, zero and
+     * empty are as good as absent.
+     */
     private static final List<String> UNSUPPORTED = List.of(
+            "grammar",
+            "json_schema",
+            "regex",
+            "ebnf",
+            "structural_tag",
+            "format",
+            "options",
+            "cache_salt",
+            "thinking_token_budget",
+            "n_predict",
+            "n_probs",
+            "repeat_penalty",
+            "typical_p",
+            "tfs_z",
+            "top_a",
+            "top_n_sigma",
+            "mirostat",
+            "dynatemp_range",
+            "dry_multiplier",
+            "xtc_probability",
+            "samplers",
+            "num_beams",
+            "no_repeat_ngram_size",
+            "guidance_scale",
+            "negative_prompt",
+            "max_new_tokens",
+            "min_new_tokens",
+            "lora_adapter",
+            "lora_path",
+            "adapter_id",
+            "stop_regex",
+            "no_stop_trim",
+            "custom_logit_processor",
+            "logits_processors",
+            "vllm_xargs",
+            "return_hidden_states",
+            "input_embeds",
+            "tool_choice",
+            "functions",
+            "function_call",
+            "documents",
             "suffix",
             "logit_bias",
             "prompt_logprobs",
@@ -47,7 +93,27 @@ public sealed class CompletionReader permits ChatReader {
             "kv_transfer_params");
 
     /** Fields of which only one value is served, which is the default. */
-    private static final Set<String> ALWAYS_TRUE = Set.of("skip_special_tokens", "spaces_between_special_tokens");
+    static final List<String> ALWAYS_TRUE =
+            List.of("skip_special_tokens", "spaces_between_special_tokens", "detokenize");
+
+    /** Values that are the default where they are served by others, beside those that say nothing anywhere. */
+    private static final Map<String, String> DEFAULTS = Map.ofEntries(
+            Map.entry("response_format", "{\"type\":\"text\"}"),
+            Map.entry("modalities", "[\"text\"]"),
+            Map.entry("tool_choice", "\"none\""),
+            Map.entry("function_call", "\"none\""),
+            Map.entry("repeat_penalty", "1"),
+            Map.entry("typical_p", "1"),
+            Map.entry("tfs_z", "1"),
+            Map.entry("top_n_sigma", "-1"),
+            Map.entry("num_beams", "1"),
+            Map.entry("guidance_scale", "1"));
+
+    /** Of which any value asks for something: where false is as meaningful as true. */
+    private static final Set<String> NEVER = Set.of("enable_thinking");
+
+    private static final List<String> COMPLETIONS_TRUE =
+            Stream.concat(ALWAYS_TRUE.stream(), Stream.of("add_special_tokens")).toList();
 
     private static final String TIMEOUT_HEADER = "x-request-timeout";
 
@@ -84,7 +150,7 @@ public sealed class CompletionReader permits ChatReader {
 
     private CompletionCall read(Fields fields, Optional<String> timeoutSeconds) {
         requireModel(fields, model.name());
-        requireSupported(fields, unsupported());
+        requireSupported(fields);
         int n = fields.integer("n", 1, 1, MOST_CHOICES);
         int bestOf = fields.integer("best_of", n, 1, MOST_CHOICES);
         if (bestOf != n) {
@@ -124,13 +190,23 @@ public sealed class CompletionReader permits ChatReader {
         return UNSUPPORTED;
     }
 
-    private static void requireSupported(Fields fields, List<String> unsupported) {
-        for (String name : unsupported) {
-            fields.find(name).filter(node -> !isNeutral(node)).ifPresent(node -> {
+    /** Fields of which only true is served, which is the default. */
+    List<String> alwaysTrue() {
+        return COMPLETIONS_TRUE;
+    }
+
+    private void requireSupported(Fields fields) {
+        for (String name : NEVER) {
+            fields.find(name).ifPresent(node -> {
+                throw ApiError.badField(name, name + " is not supported; give it in chat_template_kwargs of a chat");
+            });
+        }
+        for (String name : unsupported()) {
+            fields.find(name).filter(node -> !isNeutral(name, node)).ifPresent(node -> {
                 throw ApiError.badField(name, name + " is not supported; leave it out");
             });
         }
-        for (String name : ALWAYS_TRUE) {
+        for (String name : alwaysTrue()) {
             fields.find(name)
                     .filter(node -> !(node.isBoolean() && node.booleanValue()))
                     .ifPresent(node -> {
@@ -139,7 +215,11 @@ public sealed class CompletionReader permits ChatReader {
         }
     }
 
-    private static boolean isNeutral(JsonNode node) {
+    private static boolean isNeutral(String name, JsonNode node) {
+        String byDefault = DEFAULTS.get(name);
+        if (byDefault != null && node.toString().replaceFirst("\\.0+$", "").equals(byDefault)) {
+            return true;
+        }
         return switch (node.getNodeType()) {
             case BOOLEAN -> !node.booleanValue();
             case NUMBER -> node.doubleValue() == 0;

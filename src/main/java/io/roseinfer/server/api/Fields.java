@@ -1,5 +1,6 @@
 package io.roseinfer.server.api;
 
+import io.roseinfer.base.Printable;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
@@ -48,7 +49,7 @@ public final class Fields {
             String where = at == null || at.getLineNr() < 1
                     ? ""
                     : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
-            throw ApiError.badRequest(what + " is not JSON" + where + ": " + Quoted.value(StrictJson.reason(e)));
+            throw ApiError.badRequest(what + " is not JSON" + where + ": " + Printable.line(StrictJson.reason(e)));
         }
         if (!root.isObject()) {
             throw ApiError.badRequest(what + " is " + name(root) + "; it must be a JSON object");
@@ -204,6 +205,8 @@ public final class Fields {
             case OBJECT -> "an object";
             case STRING -> "the string " + Quoted.name(node.stringValue());
             case NULL, MISSING -> "null";
+            case NUMBER ->
+                Double.isFinite(node.doubleValue()) ? Quoted.value(node.toString()) : "a number out of range";
             default -> Quoted.value(node.toString());
         };
     }
