@@ -24,6 +24,7 @@ final class NettyPump implements Pump {
     private final Channel channel;
     private final ChannelHandlerContext socket;
     private final BodySource source;
+    private final Runnable head;
     private final PumpQueue queue;
     private final boolean chunked;
     private final ClientGone gone;
@@ -40,13 +41,21 @@ final class NettyPump implements Pump {
      * A pump that has not run.
      *
      * @param encoder what bytes are written past
+     * @param head writes the response's head unless it is written
      * @param chunked whether they go out as chunks
      * @param gone what is thrown to the waiting thread if the connection is closed
      */
-    NettyPump(ChannelHandlerContext encoder, BodySource source, PumpQueue queue, boolean chunked, ClientGone gone) {
+    NettyPump(
+            ChannelHandlerContext encoder,
+            BodySource source,
+            Runnable head,
+            PumpQueue queue,
+            boolean chunked,
+            ClientGone gone) {
         this.channel = encoder.channel();
         this.socket = encoder;
         this.source = source;
+        this.head = head;
         this.queue = queue;
         this.chunked = chunked;
         this.gone = gone;
@@ -103,6 +112,7 @@ final class NettyPump implements Pump {
     }
 
     private void write(ByteSink bytes) {
+        head.run();
         ByteBuf buffer = channel.alloc().ioBuffer(bytes.size() + FRAME_BYTES);
         if (chunked) {
             int digits = (Integer.SIZE - Integer.numberOfLeadingZeros(bytes.size()) + 3) / 4;

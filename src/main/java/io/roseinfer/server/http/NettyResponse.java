@@ -41,6 +41,7 @@ final class NettyResponse implements ResponseWriter {
     private boolean gone;
     private boolean whole;
     private volatile boolean begun;
+    private volatile @Nullable HttpResponse unwrittenHead;
     private volatile @Nullable NettyPump pump;
 
     /**
@@ -166,7 +167,16 @@ final class NettyResponse implements ResponseWriter {
         if (chunked) {
             head.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
         }
-        channel.write(head, channel.voidPromise());
+        unwrittenHead = head;
+    }
+
+    /** Writes the head with the first bytes: a pump may run before what another thread has written. */
+    private void writeHead() {
+        HttpResponse head = unwrittenHead;
+        if (head != null) {
+            unwrittenHead = null;
+            channel.write(head, channel.voidPromise());
+        }
     }
 
     private HttpResponse head(int status, Map<String, String> headers) {
@@ -181,13 +191,14 @@ final class NettyResponse implements ResponseWriter {
 
     @Override
     public void write(byte[] bytes) {
+        writeHead();
         channel.writeAndFlush(new DefaultHttpContent(Unpooled.wrappedBuffer(bytes)), channel.voidPromise());
         awaitRoom();
     }
 
     @Override
     public Pump pump(BodySource source) {
-        NettyPump made = new NettyPump(encoder, source, queue, chunked, gone());
+        NettyPump made = new NettyPump(encoder, source, this::writeHead, queue, chunked, gone());
         lock.lock();
         try {
             if (gone) {
@@ -202,6 +213,7 @@ final class NettyResponse implements ResponseWriter {
 
     @Override
     public void end() {
+        writeHead();
         end(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 

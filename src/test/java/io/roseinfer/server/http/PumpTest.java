@@ -24,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -39,20 +40,28 @@ class PumpTest {
     private HttpServer server = start(HttpLimits.defaults());
 
     private HttpServer start(HttpLimits limits) {
+        return start(limits, this::pump);
+    }
+
+    private void pump(HttpCall call, ResponseWriter response) {
+        response.begin(200, Map.of());
+        Pump pump = response.pump(sources.remove());
+        made.complete(pump);
+        pump.ready();
+        try {
+            pump.await();
+            response.end();
+        } catch (RuntimeException e) {
+            thrown.complete(e);
+            response.abort();
+        }
+    }
+
+    private static HttpServer start(HttpLimits limits, BiConsumer<HttpCall, ResponseWriter> answer) {
         return HttpServer.start("127.0.0.1", 0, limits, Clock.system(), new HttpHandler() {
             @Override
             public void handle(HttpCall call, ResponseWriter response) {
-                response.begin(200, Map.of());
-                Pump pump = response.pump(sources.remove());
-                made.complete(pump);
-                pump.ready();
-                try {
-                    pump.await();
-                    response.end();
-                } catch (RuntimeException e) {
-                    thrown.complete(e);
-                    response.abort();
-                }
+                answer.accept(call, response);
             }
 
             @Override
@@ -192,6 +201,91 @@ class PumpTest {
         assertThat(thrown.get()).isInstanceOf(ClientGone.class);
     }
 
+    /** A source whose first piece keeps the connection's thread until it is let go. */
+    private static final class Slow implements BodySource {
+        private final CountDownLatch entered = new CountDownLatch(1);
+        private final CountDownLatch free = new CountDownLatch(1);
+
+        @Override
+        public boolean fill(ByteSink bytes) {
+            entered.countDown();
+            awaitQuietly(free);
+            bytes.put("slow".getBytes(StandardCharsets.US_ASCII));
+            return true;
+        }
+
+        @Override
+        public void written() {}
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The connection's thread is busy, and a pump of another connection queued, when a response is begun and its pump is ready. */
+    @Test
+    void head_is_written_before_what_a_pump_moves() throws Exception {
+        Slow slow = new Slow();
+        CompletableFuture<Pump> slowPump = new CompletableFuture<>();
+        CountDownLatch arrived = new CountDownLatch(1);
+        CountDownLatch begin = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        server.close();
+        server = start(HttpLimits.defaults(), (call, response) -> {
+            if (call.path().equals("/late")) {
+                arrived.countDown();
+                awaitQuietly(begin);
+            }
+            response.begin(200, Map.of());
+            Pump pump = response.pump(call.path().equals("/late") ? Once.of("late") : slow);
+            pump.ready();
+            slowPump.complete(pump);
+            if (call.path().equals("/late")) {
+                begun.countDown();
+            }
+            pump.await();
+            response.end();
+        });
+        List<RawClient> clients = new ArrayList<>();
+        // The first and the last share a thread whether the server has 1, 2, 3 or 4.
+        for (int i = 0; i <= 12; i++) {
+            clients.add(new RawClient(server.address()));
+        }
+        clients.getLast().send(RawClient.get("/late"));
+        arrived.await();
+        clients.getFirst().send(RawClient.get("/slow"));
+        slow.entered.await();
+        slowPump.join().ready();
+        begin.countDown();
+        begun.await();
+        slow.free.countDown();
+        assertThat(clients.getLast().answer().body()).isEqualTo("late");
+        assertThat(clients.getFirst().answer().body()).isEqualTo("slow");
+        for (RawClient client : clients) {
+            client.close();
+        }
+    }
+
+    /** A source of one text. */
+    private record Once(byte[] text) implements BodySource {
+        static Once of(String text) {
+            return new Once(text.getBytes(StandardCharsets.US_ASCII));
+        }
+
+        @Override
+        public boolean fill(ByteSink bytes) {
+            bytes.put(text);
+            return true;
+        }
+
+        @Override
+        public void written() {}
+    }
+
     @Test
     void a_source_that_cannot_be_asked_for_now_is_asked_with_the_next_one() {
         ArrayDeque<Runnable> tasks = new ArrayDeque<>();
@@ -218,6 +312,7 @@ class PumpTest {
             pumps.add(new NettyPump(
                     channel.pipeline().context(HttpResponseEncoder.class),
                     source,
+                    () -> {},
                     queue,
                     true,
                     new ClientGone("gone")));
