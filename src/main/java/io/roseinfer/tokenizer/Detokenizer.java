@@ -119,7 +119,7 @@ public final class Detokenizer {
         return take();
     }
 
-    /** The text that {@link #flush} would return now; the stream goes on. */
+    /** Returns the text that {@link #flush} would return now, in the time of a copy; the stream goes on. */
     public String unfinished() {
         String held = run.unfinished() + decoder.unfinished();
         if (startIsBehind || held.isEmpty() || vocabulary.start().firstToken()) {

@@ -199,7 +199,7 @@ final class Methods {
      * @param from an index of UTF-16
      */
     private record Range(int from, int to) {
-        /** The part from a start to an end in code points, which are the second and the third argument; empty if it begins behind the text. */
+        /** The part from a start to an end in code points, which are the second and the third argument; empty if it begins after the text. */
         static Optional<Range> of(String self, List<Optional<Value>> bound) {
             if (bound.get(1).isEmpty() && bound.get(2).isEmpty()) {
                 return Optional.of(new Range(0, self.length()));
