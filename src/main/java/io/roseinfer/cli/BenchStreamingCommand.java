@@ -28,6 +28,7 @@ import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.WorkloadFlags;
 import io.roseinfer.cli.terminal.Machine;
+import io.roseinfer.cli.terminal.OtherWork;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
@@ -180,7 +181,12 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
                         terminal.clock(),
                         new RunPrinter(report, line, files, terminal));
                 profiler.ifPresent(benchmark::withProfiler);
+                Optional<OtherWork> before = OtherWork.now();
                 runs = benchmark.run(warmupRuns, repeatRuns);
+                if (!model.isSimulated()) {
+                    before.flatMap(start -> OtherWork.now().flatMap(start::until))
+                            .ifPresent(terminal::note);
+                }
             }
             terminal.print(RunsReport.text(runs));
             pages.write("run", () -> new JsonReport(printIds).of(flags, environment, runs));

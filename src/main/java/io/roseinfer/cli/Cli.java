@@ -30,6 +30,8 @@ final class Cli {
         }
     }
 
+    private static final int MAX_HELP_WIDTH = 110;
+
     private static final List<Subcommand> BENCHMARKS = List.of(
             new Subcommand("streaming", BenchStreamingCommand::new),
             new Subcommand("scheduler", BenchSchedulerCommand::new),
@@ -86,13 +88,19 @@ final class Cli {
                 .setOut(terminal.out())
                 .setErr(terminal.err())
                 .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
-                .setUsageHelpWidth(110)
+                .setUsageHelpWidth(helpWidth(terminal))
                 .setUsageHelpLongOptionsMaxWidth(44)
                 .setExpandAtFiles(false)
                 .setAllowOptionsAsOptionParameters(true)
                 .setEndOfOptionsDelimiter(NEVER_GIVEN) // there are only options, and a prompt may be --
                 .setParameterExceptionHandler((failure, arguments) -> failures.report(failure))
                 .setExecutionStrategy(parsed -> execute(parsed, terminal, failures));
+    }
+
+    /** Returns the width that COLUMNS says, as far as help is readable at it. */
+    private static int helpWidth(Terminal terminal) {
+        String columns = terminal.environment().getOrDefault("COLUMNS", "");
+        return columns.matches("\\d{1,4}") ? Math.clamp(Integer.parseInt(columns), 80, MAX_HELP_WIDTH) : MAX_HELP_WIDTH;
     }
 
     /** Adds the command that is named at a place, made from its annotations in a tenth of a second; all if none of them is. */

@@ -6,6 +6,7 @@ import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -131,6 +132,14 @@ class HelpTest {
         assertThat(CliRunner.run((command + " --help").split(" ")).out())
                 .startsWith("Usage: roseinfer ")
                 .doesNotContainPattern("Default: ([A-Z_]+|Infinity)\\R");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"80, 80", "30, 80", "300, 110", "wide, 110"})
+    void help_is_as_wide_as_the_terminal_between_80_and_110_columns(String columns, int width) {
+        String help = CliRunner.run(Map.of("COLUMNS", columns), "bench", "serve", "--help")
+                .out();
+        assertThat(help.lines().mapToInt(String::length).max().orElseThrow()).isBetween(width - 8, width);
     }
 
     @Test

@@ -127,7 +127,8 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
 
     private boolean hasZero(String figure) {
         return pairs.stream()
-                .anyMatch(pair -> pair.a().get(figure) <= 0 || pair.b().get(figure) <= 0);
+                .anyMatch(pair ->
+                        pair.a().getOrDefault(figure, 1.0) <= 0 || pair.b().getOrDefault(figure, 1.0) <= 0);
     }
 
     private static double[] values(List<Pair> pairs, String name, Function<Pair, Map<String, Double>> arm) {

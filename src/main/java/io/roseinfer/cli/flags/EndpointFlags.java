@@ -69,8 +69,8 @@ public final class EndpointFlags {
             names = "--base-url",
             paramLabel = "<URL>",
             description =
-                    "The server, as http://HOST:PORT (default: http://127.0.0.1:8000). The environment's OPENAI_API_KEY, if it is set, is the"
-                            + " key that it is shown.",
+                    "The server, as http://HOST:PORT (default: http://127.0.0.1:8000); its first model is asked, unless --model is"
+                            + " given. The environment's OPENAI_API_KEY, if it is set, is the key that it is shown.",
             showDefaultValue = Visibility.NEVER)
     private Optional<String> baseUrl = Optional.empty();
 
