@@ -121,7 +121,8 @@ final class SharedQueue {
         if (timed.isEmpty()) {
             return;
         }
-        for (LiveRequest due : timed) {
+        for (Iterator<LiveRequest> earliest = timed.iterator(); earliest.hasNext(); ) {
+            LiveRequest due = earliest.next();
             if (due.deadlineNanos() > nowNanos) {
                 return;
             }
