@@ -29,14 +29,18 @@ import io.roseinfer.model.family.ModelFiles;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.safetensors.Checkpoint;
 import java.lang.System.Logger.Level;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileLockInterruptionException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** Puts a model, a device and an engine together. */
 public final class Roseinfer {
@@ -64,6 +68,8 @@ public final class Roseinfer {
     /**
      * Loads a model, warms it up ({@link LoadedModel#warmUp}) and serves it; closing the engine frees everything. What {@link LoadedModel#warnings} holds goes to the logger
      * {@code io.roseinfer}.
+     *
+     * @throws CancellationException if an interrupt ends the loading; the interrupt status remains set
      */
     public static Engine open(Settings settings) {
         Objects.requireNonNull(settings, "settings");
@@ -133,6 +139,7 @@ public final class Roseinfer {
      *
      * @param options is asked before any weight is read, and may refuse
      * @param downloads hears how a download comes along
+     * @throws CancellationException if an interrupt ends the loading; the interrupt status remains set
      */
     public static LoadedModel load(
             Settings settings, Function<ModelSpec, EngineOptions> options, DownloadListener downloads) {
@@ -169,8 +176,26 @@ public final class Roseinfer {
                     copies, files.tokenizer(), files.chat(), files.defaults(), asked, profiler, warnings);
         } catch (RuntimeException | Error e) {
             backends.forEach(Backend::close);
+            if (isInterrupt(e)) {
+                throw interrupted(e);
+            }
             throw e;
         }
+    }
+
+    /** Returns whether an interrupt is the reason: a file being read, a download and a lock waited for each end by it in their way. */
+    private static boolean isInterrupt(Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                .anyMatch(cause -> cause instanceof ClosedByInterruptException
+                        || cause instanceof FileLockInterruptionException
+                        || cause instanceof InterruptedException);
+    }
+
+    private static CancellationException interrupted(Throwable cause) {
+        CancellationException interrupted = new CancellationException("interrupted while the model was being loaded");
+        interrupted.initCause(cause);
+        Thread.currentThread().interrupt();
+        return interrupted;
     }
 
     /** What to know of a pool that nobody chose and that holds less than the model could. */

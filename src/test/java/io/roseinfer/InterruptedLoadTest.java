@@ -1,0 +1,31 @@
+package io.roseinfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.golden.Golden;
+import java.nio.file.Path;
+import java.util.concurrent.CancellationException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A model that is sound, on a thread that is interrupted while it reads it. */
+class InterruptedLoadTest {
+    @TempDir
+    private Path directory;
+
+    @BeforeEach
+    void copyModel() throws Exception {
+        Golden.copyFiles("relu", directory);
+    }
+
+    @Test
+    void interrupt_ends_the_loading_of_a_model_and_is_no_fault_of_its_files() {
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> Roseinfer.open(directory.toString()))
+                .isInstanceOf(CancellationException.class)
+                .hasMessage("interrupted while the model was being loaded");
+        assertThat(Thread.interrupted()).isTrue();
+    }
+}
