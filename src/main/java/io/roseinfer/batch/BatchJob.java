@@ -38,7 +38,7 @@ public final class BatchJob {
     private final AtomicInteger feeding;
     private final AtomicLong lines = new AtomicLong();
     private final AtomicLong skipped = new AtomicLong();
-    private final Retries retries;
+    private final Retries<LineInFlight> retries;
     private volatile boolean stopping;
     private long started;
 
@@ -56,7 +56,7 @@ public final class BatchJob {
         this.output = output;
         this.keys = output.keys();
         this.window = new Window(options.inFlight());
-        this.retries = new Retries(line -> line.restart(model, engine));
+        this.retries = new Retries<>(line -> line.restart(model, engine));
         this.feeding = new AtomicInteger(options.feeders());
     }
 
@@ -66,6 +66,7 @@ public final class BatchJob {
      * @param progress is told on this thread, often
      * @throws BadInput if a file cannot be read or written, or is not what it should be
      * @throws RoseException if the engine stops
+     * @throws Error if reading a line throws one; lines in flight are not waited for, since that line is never done
      */
     public BatchTotals run(Consumer<BatchTotals> progress) {
         BatchTotals totals;
@@ -95,9 +96,11 @@ public final class BatchJob {
         finished.wake();
     }
 
-    /** The batch ends early, for the first such reason. */
+    /** The batch ends early, for the first such reason; for an error at once, as its line is never done. */
     private void fail(Throwable why) {
-        if (!(stopping && why instanceof EngineStopped)) {
+        if (why instanceof Error) {
+            failure.set(why);
+        } else if (!(stopping && why instanceof EngineStopped)) {
             failure.compareAndSet(null, why);
         }
         window.close();
@@ -177,7 +180,7 @@ public final class BatchJob {
 
     private BatchTotals write(Consumer<BatchTotals> progress) {
         AnswerWriter writer = new AnswerWriter(output, window, options.ordered());
-        while (!window.isDone()) {
+        while (!window.isDone() && !(failure.get() instanceof Error)) {
             List<LineInFlight> done = finished.takeAll();
             if (done.isEmpty()) {
                 output.rest();

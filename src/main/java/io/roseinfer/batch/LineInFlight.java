@@ -53,7 +53,7 @@ final class LineInFlight {
         return sequence;
     }
 
-    /** Hands a line to the engine, if it is a request. */
+    /** Hands a line to the engine, if it is a request. An error other than a stack overflow is thrown: the batch cannot go on after it. */
     void start(BatchModel model, Engine engine) {
         try {
             switch (line) {
@@ -63,7 +63,7 @@ final class LineInFlight {
                     submit(request, model, engine);
                 }
             }
-        } catch (ApiError | OutOfMemoryError e) {
+        } catch (ApiError e) {
             done(e);
         } catch (RuntimeException | StackOverflowError bug) {
             done(ApiError.of(

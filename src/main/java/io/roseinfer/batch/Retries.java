@@ -6,31 +6,48 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lines whose step failed, which are tried again one at a time. A step that fails takes all its requests with it, the one that made it fail
- * and the others; together they would only fail together again. The writer's alone.
+ * Lines whose step failed, which are retried one at a time. A failing step fails all its requests, the one that caused it and the others;
+ * retried together they would fail together again. Any thread.
+ *
+ * @param <T> a line
  */
-final class Retries {
-    private final Consumer<LineInFlight> restart;
-    private final Deque<LineInFlight> waiting = new ArrayDeque<>();
-    private @Nullable LineInFlight running;
+public final class Retries<T> {
+    private final Consumer<T> restart;
+    private final Deque<T> waiting = new ArrayDeque<>();
+    private @Nullable T running;
 
-    Retries(Consumer<LineInFlight> restart) {
+    /** @param restart submits a line once more, or has that done; called with a lock held */
+    public Retries(Consumer<T> restart) {
         this.restart = restart;
     }
 
-    /** Has a line tried again in its turn. */
-    void add(LineInFlight line) {
+    /** Adds a line that is to be retried after those before it. */
+    public synchronized void add(T line) {
         waiting.add(line);
+        if (running == null) {
+            next();
+        } else {
+            settled(line);
+        }
+    }
+
+    /** Records that a line has left the engine; if it was being retried, the next one is. */
+    public synchronized void settled(T line) {
+        if (running == line) {
+            next();
+        }
+    }
+
+    /** Removes a line that is no longer wanted. */
+    public synchronized void remove(T line) {
+        waiting.remove(line);
         settled(line);
     }
 
-    /** Says that a line is no longer in the engine, whether it was tried again or not. */
-    void settled(LineInFlight line) {
-        if (running == null || running == line) {
-            running = waiting.poll();
-            if (running != null) {
-                restart.accept(running);
-            }
+    private void next() {
+        running = waiting.poll();
+        if (running != null) {
+            restart.accept(running);
         }
     }
 }

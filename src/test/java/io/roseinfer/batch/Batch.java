@@ -21,10 +21,12 @@ import io.roseinfer.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -53,10 +55,25 @@ final class Batch {
     private Batch() {}
 
     static BatchModel model(long seed) {
+        return model(seed, WORDS);
+    }
+
+    /** The vocabulary, with a text that it throws an error for. */
+    static Tokenizer throwing(String text, Error thrown) {
+        return (Tokenizer) Proxy.newProxyInstance(
+                Batch.class.getClassLoader(), new Class<?>[] {Tokenizer.class}, (proxy, method, arguments) -> {
+                    if (arguments != null && Arrays.asList(arguments).contains(text)) {
+                        throw thrown;
+                    }
+                    return method.invoke(WORDS, arguments);
+                });
+    }
+
+    static BatchModel model(long seed, Tokenizer words) {
         return new BatchModel(
                 ServedModel.named("sim").withChat(TINY.chat()),
                 SPEC,
-                Optional.of(WORDS),
+                Optional.of(words),
                 seed,
                 Instant.ofEpochSecond(1_800_000_000));
     }

@@ -419,4 +419,18 @@ class BatchJobTest {
         }
         assertThat(lineSet(to)).isEqualTo(expected);
     }
+
+    /** Where no class is found, or memory has run out, the line is never done; the others that are in flight are not waited for. */
+    @Test
+    void an_error_while_a_line_is_read_ends_the_batch_with_it() throws Exception {
+        Path from = input(Batch.lines(20) + Batch.line("fatal", 1, 5).replace("[5]", "\"fatal\"") + Batch.lines(20));
+        Error thrown = new NoClassDefFoundError("io/roseinfer/Absent");
+        BatchModel model = Batch.model(0, Batch.throwing("fatal", thrown));
+        try (Engine engine = Batch.engine(SimOptions.defaults());
+                BatchOutput output = BatchOutput.create(output("out.jsonl"), Clock.system());
+                BatchInput input = BatchInput.open(from)) {
+            BatchJob job = new BatchJob(engine, model, input, output, Batch.OPTIONS);
+            assertThatThrownBy(() -> job.run(totals -> {})).isSameAs(thrown);
+        }
+    }
 }
