@@ -59,7 +59,7 @@ record BatchTask(
                 .withDefaults(modelDefaults ? open.defaults() : SamplingDefaults.NONE);
         BatchModel model = new BatchModel(
                 served, open.engine().spec(), open.engine().tokenizer(), seed, Instant.ofEpochMilli(created));
-        InFlight<BatchLines.Call> inFlight = new InFlight<>(open.engine(), open.room(), task::check);
+        InFlight<BatchLines.Call> inFlight = new InFlight<>(open.engine(), open.room(), open.retries(), task::check);
         task.guard(inFlight);
         TaskContext context = TaskContext.get();
         try (PartFile part =

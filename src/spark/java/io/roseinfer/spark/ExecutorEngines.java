@@ -1,5 +1,6 @@
 package io.roseinfer.spark;
 
+import io.roseinfer.Settings;
 import io.roseinfer.base.Printable;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.engine.Engine;
@@ -8,9 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * The engines of this JVM, one for each spec and set of GPUs. All tasks of an executor feed the same one, so the tail of one partition is
@@ -41,24 +44,29 @@ final class ExecutorEngines {
 
     /**
      * The engine of a spec. The first caller opens it while others wait; if that fails, it fails for all of them, and the next call tries
-     * again. An engine that has failed is replaced.
+     * again. If the first caller is interrupted, as a killed task is, another opens it. An engine that has failed is replaced.
      *
      * @param taskGpus the GPUs that Spark gave the task
      */
     static OpenEngine get(EngineSpec spec, List<Integer> taskGpus) {
+        return get(spec, taskGpus, OpenEngine::open);
+    }
+
+    /** As above, opened by a function. */
+    static OpenEngine get(EngineSpec spec, List<Integer> taskGpus, Function<Settings, OpenEngine> opener) {
         Key key = key(spec, taskGpus);
         while (true) {
             CompletableFuture<OpenEngine> mine = new CompletableFuture<>();
             CompletableFuture<OpenEngine> there = ENGINES.putIfAbsent(key, mine);
             if (there == null) {
-                return open(key, mine);
+                return open(key, mine, opener);
             }
-            OpenEngine open = opened(there);
-            if (!open.hasFailed()) {
-                return open;
+            Optional<OpenEngine> open = opened(there);
+            if (open.isPresent() && !open.get().hasFailed()) {
+                return open.get();
             }
-            if (ENGINES.remove(key, there)) {
-                open.engine().close();
+            if (open.isPresent() && ENGINES.remove(key, there)) {
+                open.get().engine().close();
             }
         }
     }
@@ -75,22 +83,29 @@ final class ExecutorEngines {
         }
     }
 
-    private static OpenEngine open(Key key, CompletableFuture<OpenEngine> opening) {
+    private static OpenEngine open(
+            Key key, CompletableFuture<OpenEngine> opening, Function<Settings, OpenEngine> opener) {
         try {
-            OpenEngine open = OpenEngine.open(EngineSettings.of(key.spec(), key.gpus()));
+            OpenEngine open = opener.apply(EngineSettings.of(key.spec(), key.gpus()));
             opening.complete(open);
             return open;
         } catch (RuntimeException | Error e) {
             ENGINES.remove(key, opening);
-            opening.completeExceptionally(e);
+            if (Thread.currentThread().isInterrupted()) {
+                boolean unused = opening.cancel(false);
+            } else {
+                opening.completeExceptionally(e);
+            }
             throw e;
         }
     }
 
-    /** Waits until another task has opened the engine. */
-    private static OpenEngine opened(CompletableFuture<OpenEngine> opening) {
+    /** Waits until another task has opened the engine; empty if that task was interrupted. */
+    private static Optional<OpenEngine> opened(CompletableFuture<OpenEngine> opening) {
         try {
-            return opening.join();
+            return Optional.of(opening.join());
+        } catch (CancellationException interrupted) {
+            return Optional.empty();
         } catch (CompletionException e) {
             if (e.getCause() instanceof RuntimeException failure) {
                 throw failure;

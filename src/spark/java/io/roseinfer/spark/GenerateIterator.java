@@ -30,7 +30,7 @@ final class GenerateIterator implements Iterator<Row> {
         TaskWatch task = TaskWatch.current();
         OpenEngine open = ExecutorEngines.get(spec.engine(), task.gpus());
         Room room = spec.maxInFlight() > 0 ? new Room(spec.maxInFlight()) : open.room();
-        InFlight<Row> inFlight = new InFlight<>(open.engine(), room, task::check);
+        InFlight<Row> inFlight = new InFlight<>(open.engine(), room, open.retries(), task::check);
         task.guard(inFlight);
         return new GenerateIterator(input, new RowRequests(schema, spec), new RowResults(spec), inFlight);
     }

@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
@@ -37,8 +38,8 @@ final class GenerateSchema {
             .add("ttft_ns", DataTypes.LongType, false)
             .add("duration_ns", DataTypes.LongType, false);
 
-    private static final List<DataType> KEYS = List.of(
-            DataTypes.StringType, DataTypes.ByteType, DataTypes.ShortType, DataTypes.IntegerType, DataTypes.LongType);
+    private static final List<DataType> INTEGERS =
+            List.of(DataTypes.ByteType, DataTypes.ShortType, DataTypes.IntegerType, DataTypes.LongType);
 
     private GenerateSchema() {}
 
@@ -54,7 +55,7 @@ final class GenerateSchema {
         StructField prompt = input.apply(index(input, "input", columns.input()));
         boolean ids = prompt.dataType() instanceof ArrayType array
                 && array.elementType().equals(DataTypes.IntegerType);
-        if (!ids && !prompt.dataType().equals(DataTypes.StringType)) {
+        if (!ids && !(prompt.dataType() instanceof StringType)) {
             throw new BadInput("the input column " + Quoted.name(columns.input()) + " is of type "
                     + prompt.dataType().simpleString() + "; a prompt is a string, or token ids as array<int>");
         }
@@ -85,7 +86,7 @@ final class GenerateSchema {
     }
 
     private static void checkKey(StructField key) {
-        if (!KEYS.contains(key.dataType())) {
+        if (!(key.dataType() instanceof StringType) && !INTEGERS.contains(key.dataType())) {
             throw new BadInput("the key column " + Quoted.name(key.name()) + " is of type "
                     + key.dataType().simpleString() + "; a key is a string or an integer, so cast it to string");
         }

@@ -1,5 +1,6 @@
 package io.roseinfer.spark;
 
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.spark.GenerateSpec.Columns;
 import io.roseinfer.spark.GenerateSpec.Sampling;
 import org.apache.spark.ml.param.BooleanParam;
@@ -99,8 +100,15 @@ public final class GenerateTransformer extends UidTransformer implements Default
         return new DefaultParamsReader<>();
     }
 
-    /** The parameters, as {@link RoseinferSpark} takes them. */
+    /**
+     * The parameters, as {@link RoseinferSpark} takes them.
+     *
+     * @throws BadInput if there is no modelRef
+     */
     public GenerateSpec spec() {
+        if (!isDefined(modelRef)) {
+            throw new BadInput("modelRef is not set; it must name a model, so call setModelRef");
+        }
         EngineSpec engine = new EngineSpec(
                 getOrDefault(modelRef),
                 getOrDefault(device),
@@ -128,7 +136,7 @@ public final class GenerateTransformer extends UidTransformer implements Default
         return RoseinferSpark.generate(rows, spec());
     }
 
-    /** @throws io.roseinfer.base.RoseException.BadInput if a column is missing or of a wrong type, or a parameter is out of its range */
+    /** @throws BadInput if a column is missing or of a wrong type, or a parameter is out of its range */
     @Override
     public StructType transformSchema(StructType schema) {
         return GenerateSchema.result(schema, spec());

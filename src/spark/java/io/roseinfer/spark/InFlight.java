@@ -5,6 +5,7 @@ import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.base.RoseException.ReplicaStopped;
+import io.roseinfer.batch.Retries;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.GenerationRequest;
@@ -22,6 +23,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,21 +53,34 @@ final class InFlight<T> implements AutoCloseable {
         private List<TokenStream> streams = List.of();
         private int attempts;
 
+        /** Pushes the entry on the stack, to be submitted again by the task's thread. */
+        private final Runnable retry;
+
+        private volatile boolean retryDue;
+
         /** The entry that ended before this one, while both are on the stack. */
         private @Nullable Entry<T> below;
 
-        private Entry(T row, List<GenerationRequest> requests) {
+        private Entry(T row, List<GenerationRequest> requests, Consumer<Entry<T>> push) {
             this.row = row;
             this.requests = requests;
+            this.retry = () -> {
+                retryDue = true;
+                push.accept(this);
+            };
         }
     }
 
     private final Engine engine;
     private final Room room;
+    private final Retries<Runnable> retries;
     private final Runnable check;
     private final Set<TokenStream> open = ConcurrentHashMap.newKeySet();
 
-    /** Rows that have ended and that the reader has not seen, the newest on top. */
+    /** The entries of this task that {@code retries} has. */
+    private final Set<Runnable> retrying = ConcurrentHashMap.newKeySet();
+
+    /** Rows that have ended, or are due to be retried, and that the reader has not seen, the newest on top. */
     private final AtomicReference<@Nullable Entry<T>> stack = new AtomicReference<>();
 
     /** Rows that the reader has taken off the stack, the oldest first. */
@@ -79,11 +94,13 @@ final class InFlight<T> implements AutoCloseable {
      * No rows yet.
      *
      * @param room of this task, or of all tasks of the engine
+     * @param retries of all tasks of the engine: a step's rows may be those of several
      * @param check called before each wait and after each waking; throws if the task is to stop
      */
-    InFlight(Engine engine, Room room, Runnable check) {
+    InFlight(Engine engine, Room room, Retries<Runnable> retries, Runnable check) {
         this.engine = engine;
         this.room = room;
+        this.retries = retries;
         this.check = check;
     }
 
@@ -101,7 +118,7 @@ final class InFlight<T> implements AutoCloseable {
      * @throws RoseException.BadInput if the engine would never take one of its requests; the row is not in flight then
      */
     void submit(T row, List<GenerationRequest> requests) {
-        start(new Entry<>(row, requests));
+        start(new Entry<>(row, requests, this::push));
         count(1);
     }
 
@@ -191,13 +208,29 @@ final class InFlight<T> implements AutoCloseable {
     Ended<T> take() {
         while (true) {
             Entry<T> entry = next();
+            if (entry.retryDue) {
+                entry.retryDue = false;
+                start(entry);
+                continue;
+            }
             entry.streams.forEach(open::remove);
             Optional<Ended<T>> result = result(entry);
             if (result.isPresent()) {
+                if (retrying.remove(entry.retry)) {
+                    retries.settled(entry.retry);
+                }
                 count(-1);
                 return result.get();
             }
-            start(entry);
+        }
+    }
+
+    /** Submits a row again when no other row of the engine is being retried. */
+    private void retry(Entry<T> entry) {
+        retrying.add(entry.retry);
+        retries.add(entry.retry);
+        if (closed) {
+            retries.remove(entry.retry);
         }
     }
 
@@ -235,7 +268,7 @@ final class InFlight<T> implements AutoCloseable {
         check.run();
     }
 
-    /** Empty if the row is to be submitted again. */
+    /** Empty if the row is submitted again. */
     private Optional<Ended<T>> result(Entry<T> entry) {
         try {
             List<Completion> completions = new ArrayList<>();
@@ -245,12 +278,15 @@ final class InFlight<T> implements AutoCloseable {
             return Optional.of(new Ended<>(entry.row, completions, Optional.empty()));
         } catch (EngineStopped dead) {
             throw dead;
-        } catch (DeviceFailure | ReplicaStopped failure) {
-            if (entry.attempts < MAX_ATTEMPTS) {
+        } catch (RoseException failure) {
+            if (entry.attempts < MAX_ATTEMPTS && failure instanceof DeviceFailure) {
+                retry(entry);
                 return Optional.empty();
             }
-            return Optional.of(new Ended<>(entry.row, List.of(), Optional.of(failure)));
-        } catch (RoseException failure) {
+            if (entry.attempts < MAX_ATTEMPTS && failure instanceof ReplicaStopped) {
+                start(entry);
+                return Optional.empty();
+            }
             return Optional.of(new Ended<>(entry.row, List.of(), Optional.of(failure)));
         }
     }
@@ -270,6 +306,7 @@ final class InFlight<T> implements AutoCloseable {
     public void close() {
         leaveRoom();
         open.forEach(TokenStream::close);
+        retrying.forEach(retries::remove);
         wake();
     }
 

@@ -4,6 +4,7 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
 import io.roseinfer.base.Printable;
+import io.roseinfer.batch.Retries;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.hub.download.DownloadListener;
@@ -17,10 +18,12 @@ import java.util.stream.IntStream;
  * An engine, and what its model has beside the weights.
  *
  * @param room for the rows of all tasks
+ * @param retries of the rows of all tasks
  * @param chat the model's chat template
  * @param defaults sampling that the model's authors recommend
  */
-record OpenEngine(Engine engine, Room room, Optional<ChatTemplate> chat, SamplingDefaults defaults) {
+record OpenEngine(
+        Engine engine, Room room, Retries<Runnable> retries, Optional<ChatTemplate> chat, SamplingDefaults defaults) {
     /** Places for each row of a decode step: one runs, one waits to follow it, and one is being read or handed on. */
     private static final int ROWS_AHEAD = 3;
 
@@ -32,7 +35,12 @@ record OpenEngine(Engine engine, Room room, Optional<ChatTemplate> chat, Samplin
             model.warnings().forEach(warning -> log.log(Level.WARNING, Printable.line(warning)));
             model.warmUp();
             Engine engine = model.serve(settings.engine()).closingAfterwards(model::close);
-            return new OpenEngine(engine, room(engine, settings.engine()), model.chat(), model.samplingDefaults());
+            return new OpenEngine(
+                    engine,
+                    room(engine, settings.engine()),
+                    new Retries<>(Runnable::run),
+                    model.chat(),
+                    model.samplingDefaults());
         } catch (RuntimeException | Error e) {
             model.close();
             throw e;
@@ -41,7 +49,8 @@ record OpenEngine(Engine engine, Room room, Optional<ChatTemplate> chat, Samplin
 
     /** An engine without a chat template or recommendations. */
     static OpenEngine of(Engine engine, EngineOptions options) {
-        return new OpenEngine(engine, room(engine, options), Optional.empty(), SamplingDefaults.NONE);
+        return new OpenEngine(
+                engine, room(engine, options), new Retries<>(Runnable::run), Optional.empty(), SamplingDefaults.NONE);
     }
 
     private static Room room(Engine engine, EngineOptions options) {

@@ -183,6 +183,22 @@ class GenerateTest {
     }
 
     @Test
+    void a_transformer_without_a_model_is_refused_by_the_name_of_the_setter() {
+        assertThatThrownBy(() -> new GenerateTransformer().transformSchema(LocalSpark.PROMPTS))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("modelRef is not set; it must name a model, so call setModelRef");
+    }
+
+    @Test
+    void strings_of_any_collation_are_prompts_and_keys() {
+        Dataset<Row> collated = LocalSpark.prompts(spark, 4, 1)
+                .selectExpr("id", "collate(prompt, 'UTF8_LCASE') AS prompt", "collate(string(id), 'UNICODE') AS name");
+        assertThat(idsByRow(RoseinferSpark.generate(
+                        collated, RANDOM.withColumns(Columns.defaults().withKey("name")))))
+                .isEqualTo(idsByRow(RoseinferSpark.generate(LocalSpark.prompts(spark, 4, 1), RANDOM)));
+    }
+
+    @Test
     void numbers_and_words_that_cannot_be_are_refused_before_a_job_runs() {
         StructType schema = LocalSpark.PROMPTS;
         GenerateTransformer stage = new GenerateTransformer().setModelRef("builtin:tiny");

@@ -3,6 +3,8 @@ package io.roseinfer.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.backend.sim.SimFaults;
+import io.roseinfer.backend.sim.SimFaults.Fault;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Clock;
@@ -19,6 +21,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -82,10 +85,11 @@ class StoppedTaskTest {
                 .withScheduler(SchedulerOptions.builder().maxBatchSize(4).build())
                 .withMaxInflightRequests(maxInflight)
                 .withStreamInterval(Integer.MAX_VALUE);
-        SimRunner runner = new SimRunner(
-                SHAPE,
-                EngineLimits.runnerLimits(options, SHAPE),
-                SimOptions.defaults().withOnStep(onStep));
+        return engine(SimOptions.defaults().withOnStep(onStep), options);
+    }
+
+    private static Engine engine(SimOptions device, EngineOptions options) {
+        SimRunner runner = new SimRunner(SHAPE, EngineLimits.runnerLimits(options, SHAPE), device);
         Engine engine = Engine.open(runner, Optional.empty(), options, Clock.system());
         ExecutorEngines.put(SIM, engine);
         return engine;
@@ -290,5 +294,26 @@ class StoppedTaskTest {
         assertThat(tokens)
                 .containsExactlyElementsOf(
                         IntStream.of(engine.generate(alone).ids()).boxed().toList());
+    }
+
+    /** A prompt that makes its step fail each time; two tasks' rows share its steps. */
+    @Test
+    void a_row_that_makes_steps_fail_gets_an_error_and_no_other_row_does() {
+        EngineOptions options = EngineOptions.defaults()
+                .withScheduler(SchedulerOptions.builder().maxBatchSize(64).build())
+                .withStreamInterval(Integer.MAX_VALUE);
+        int guilty = 111;
+        Engine unused = engine(SimOptions.defaults().withFaults(new SimFaults(Map.of(guilty, Fault.ERROR))), options);
+        List<Row> rows = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            rows.add(RowFactory.create(i, new int[] {i == 150 ? guilty : 200 + i}));
+        }
+        Dataset<Row> frame = spark.createDataset(rows, Encoders.row(IDS)).repartition(4);
+        GenerateSpec spec = GenerateSpec.of(SIM).withMaxNewTokens(2);
+        assertThat(RoseinferSpark.generate(frame, spec)
+                        .filter("error IS NOT NULL")
+                        .collectAsList())
+                .extracting(row -> row.getInt(0))
+                .containsExactly(150);
     }
 }
