@@ -44,6 +44,6 @@ public record SchedulerCounts(
 
     /** Share of prompt tokens that were in the prefix cache, 0 to 1. */
     public double cacheHitRate() {
-        return cachedTokens / Math.max(1.0, promptTokens);
+        return (double) cachedTokens / Math.max(1, promptTokens);
     }
 }
