@@ -2,6 +2,7 @@ package io.roseinfer.server;
 
 import io.roseinfer.server.http.ResponseWriter;
 import io.roseinfer.server.http.ResponseWriter.ClientGone;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
@@ -80,7 +81,7 @@ final class PromptWorkers implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new ClientGone("interrupted while a prompt was read");
         } catch (ExecutionException failed) {
-            throw unchecked(failed.getCause());
+            throw unchecked(Objects.requireNonNull(failed.getCause()));
         }
     }
 

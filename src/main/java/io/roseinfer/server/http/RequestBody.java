@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 public final class RequestBody {
     private final BodyBudget budget;
     private final int size;
-    private @Nullable byte[] bytes;
+    private byte @Nullable [] bytes;
     private boolean released;
 
     RequestBody(BodyBudget budget, byte[] bytes) {

@@ -45,6 +45,7 @@ final class StallWatch {
         channel.eventLoop().schedule(this::check, Math.max(1, limit.toNanos() / CHECKS), TimeUnit.NANOSECONDS);
     }
 
+    @SuppressWarnings("ReferenceEquality") // the same message has no progress to compare but its own
     private void check() {
         ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
         if (out == null || out.isEmpty()) {
