@@ -25,11 +25,8 @@ final class Heartbeat {
     /** Starts to beat. */
     static Heartbeat start(Clock clock) {
         Heartbeat heartbeat = new Heartbeat(clock);
-        Thread unused = Thread.ofPlatform()
-                .daemon()
-                .priority(Thread.MAX_PRIORITY)
-                .name("roseinfer-bench-heartbeat")
-                .start(heartbeat::run);
+        Thread unused =
+                Thread.ofPlatform().daemon().name("roseinfer-bench-heartbeat").start(heartbeat::run);
         return heartbeat;
     }
 
