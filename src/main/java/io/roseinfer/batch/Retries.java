@@ -33,7 +33,7 @@ public final class Retries<T> {
 
     /** Records that a line has left the engine; if it was being retried, the next one is. */
     public synchronized void settled(T line) {
-        if (running == line) {
+        if (line.equals(running)) {
             next();
         }
     }
