@@ -124,7 +124,7 @@ final class RequestStream implements TokenStream {
      */
     private void releaseHeldText() {
         if (read > 0) {
-            String unused = rest(read - 1);
+            String unused = rest();
             ends[read - 1] = text.length();
         }
     }
@@ -154,11 +154,11 @@ final class RequestStream implements TokenStream {
             piece = request.isStopToken(buffer.id(index)) ? "" : detokenizer.push(buffer.id(index));
         }
         text.append(piece);
-        return buffer.isLast(index) ? piece + rest(index) : piece;
+        return buffer.isLast(index) ? piece + rest() : piece;
     }
 
     /** The text held back until it was known that no token follows; empty the second time. */
-    private String rest(int index) {
+    private String rest() {
         if (complete) {
             return "";
         }
