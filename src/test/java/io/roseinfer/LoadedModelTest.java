@@ -13,6 +13,7 @@ import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -119,7 +120,7 @@ class LoadedModelTest {
                 }
             });
             assertThat(early).as("served during the warm-up").isFalse();
-            assertThat(served.get().ids()).hasSize(2);
+            assertThat(Objects.requireNonNull(served.get()).ids()).hasSize(2);
             assertThat(endsDuringWarmUp(model, model::close))
                     .as("closed during the warm-up")
                     .isFalse();

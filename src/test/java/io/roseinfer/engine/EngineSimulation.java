@@ -207,7 +207,7 @@ final class EngineSimulation {
     }
 
     /** Returns an exception as one that need not be declared, as other languages throw them. */
-    @SuppressWarnings("unchecked")
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // inferred as unchecked, which is what it is for
     private static <E extends Throwable> E unchecked(Throwable thrown) throws E {
         throw (E) thrown;
     }

@@ -152,7 +152,7 @@ class StepRecordsTest {
                 SimOptions.defaults());
         assertThat(sum(steps, Fact.RECOMPUTED_TOKENS))
                 .isPositive()
-                .isEqualTo(sum(steps, Fact.TOKENS) - REQUESTS * (PROMPT + newTokens - 1));
+                .isEqualTo(sum(steps, Fact.TOKENS) - (long) REQUESTS * (PROMPT + newTokens - 1));
     }
 
     @Test

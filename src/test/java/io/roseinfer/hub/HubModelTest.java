@@ -55,7 +55,8 @@ class HubModelTest extends HubTestBase {
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("an expression other than those of ")
                 .hasMessageContaining("models.md")
-                .satisfies(refusal -> assertThat(refusal.getMessage().length()).isLessThan(600));
+                .message()
+                .hasSizeLessThan(600);
         assertThat(hub.bodies(WEIGHTS)).isEmpty();
         assertThatThrownBy(() -> load(settings(environment).withTokenIdsOnly(true)))
                 .hasMessageContaining(WEIGHTS);

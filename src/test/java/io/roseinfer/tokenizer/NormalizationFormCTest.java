@@ -27,7 +27,7 @@ class NormalizationFormCTest {
     private static int[] interesting() {
         return codePoints()
                 .filter(c -> !nfd(c).equals(Character.toString(c)) || NormalizationFormC.mayCombineBack(c))
-                .filter(c -> c < 0xac00 || c > 0xac40 && c < 0xd780 && c % 97 == 0 || c > 0xd7a3)
+                .filter(c -> c < 0xac00 || (c > 0xac40 && c < 0xd780 && c % 97 == 0) || c > 0xd7a3)
                 .flatMap(c -> IntStream.concat(IntStream.of(c), nfd(c).codePoints()))
                 .distinct()
                 .toArray();
@@ -89,11 +89,11 @@ class NormalizationFormCTest {
             boolean composite = !decomposed.equals(Character.toString(c))
                     && Normalizer.isNormalized(Character.toString(c), Form.NFC);
             boolean moves = !Normalizer.isNormalized("\u0345" + decomposed, Form.NFD)
-                    || !Normalizer.isNormalized(decomposed + "\u0334", Form.NFD) && decomposed.codePointAt(0) == last;
-            if (composite && !NormalizationFormC.mayCombineBack(last)
-                    || moves && !NormalizationFormC.mayCombineBack(c)
-                    || NormalizationFormC.mayCombineBack(decomposed.codePointAt(0))
-                            && !NormalizationFormC.mayCombineBack(c)) {
+                    || (!Normalizer.isNormalized(decomposed + "\u0334", Form.NFD) && decomposed.codePointAt(0) == last);
+            if ((composite && !NormalizationFormC.mayCombineBack(last))
+                    || (moves && !NormalizationFormC.mayCombineBack(c))
+                    || (NormalizationFormC.mayCombineBack(decomposed.codePointAt(0))
+                            && !NormalizationFormC.mayCombineBack(c))) {
                 wrong.add(Integer.toHexString(c));
             }
         });

@@ -33,7 +33,7 @@ class BatchInvarianceTest {
     private static final int NEW_TOKENS = 40;
 
     /** Heads with keys of their own, and heads that share them. */
-    private enum Model {
+    enum Model {
         GPT2_FP16("gpt2", 12, Precision.FP16),
         GPT2_BF16("gpt2", 12, Precision.BF16),
         SMOLLM2_BF16("smollm2-135m", 6, Precision.BF16);

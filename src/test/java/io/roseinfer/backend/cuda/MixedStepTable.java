@@ -87,7 +87,11 @@ final class MixedStepTable {
                 millis(in, chosen.with(Attention.GENERIC)));
     }
 
-    /** @param args the shape of the model, such as {@code llama-3.2-1b} */
+    /**
+     * Prints the table of a model.
+     *
+     * @param args the shape of the model, such as {@code llama-3.2-1b}
+     */
     public static void main(String[] args) {
         RunnerLimits limits = new RunnerLimits(MOST_ROWS + 1, MOST_TOKENS + MOST_ROWS, BLOCK_SIZE, 0);
         try (ModelFiles files = ModelFiles.random(args[0], 0);

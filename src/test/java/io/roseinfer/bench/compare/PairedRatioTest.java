@@ -66,7 +66,7 @@ class PairedRatioTest {
     }
 
     /** A machine's noise, one factor for each run in the order of the runs. */
-    private enum Noise {
+    enum Noise {
         INDEPENDENT,
         AUTOREGRESSIVE,
         ODD_RUNS,

@@ -28,7 +28,7 @@ class IndependentFiguresTest {
             int admitted = 1 + random.nextInt(8);
             long tokenNanos = 1000L * random.nextInt(200);
             LoadResult run = SimulatedRuns.server(
-                            new StepTimes(CostTable.linear(2e6, tokenNanos, 0), Pace.EVEN, HostTimes.NONE),
+                            new StepTimes(CostTable.linear(2e6, (double) tokenNanos, 0), Pace.EVEN, HostTimes.NONE),
                             SchedulerOptions.builder()
                                     .maxBatchSize(12)
                                     .maxActiveRequests(places)

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -202,7 +203,7 @@ class HubSettingsTest {
         Set<String> read = new TreeSet<>();
         Map<String, String> nothing = new HashMap<>() {
             @Override
-            public String get(Object name) {
+            public @Nullable String get(Object name) {
                 read.add(name.toString());
                 return super.get(name);
             }
