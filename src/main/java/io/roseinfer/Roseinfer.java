@@ -119,6 +119,7 @@ public final class Roseinfer {
      * beginning and end of downloads go to the logger {@code io.roseinfer}.
      */
     public static LoadedModel load(Settings settings) {
+        Objects.requireNonNull(settings, "settings");
         LoadedModel model = load(settings, logged(settings.model()));
         model.warnings().forEach(Roseinfer::warn);
         return model;
