@@ -77,8 +77,13 @@ final class RandomLoad {
         this.poison = poison;
         this.dice = new Dice(seed, "load");
         this.readable = new boolean[runner.kv().blocks()];
-        SchedulerOptions alone =
-                SchedulerOptions.builder().maxBatchSize(1).prefixCache(false).build();
+        // In pieces as the load, since the runner may have no room for a whole prompt.
+        SchedulerOptions alone = SchedulerOptions.builder()
+                .maxBatchSize(1)
+                .prefixCache(false)
+                .chunkedPrefill(options.chunkedPrefill())
+                .prefillMaxTokens(options.prefillMaxTokens())
+                .build();
         open(alone);
         Dice kinds = new Dice(seed, "templates");
         for (int i = 0; i < TEMPLATES; i++) {
