@@ -113,14 +113,20 @@ class StoppedTaskTest {
         return ids;
     }
 
-    /** Waits until the engine has nothing to do. */
+    /** Waits until the engine has nothing to do, and counts every request as ended. */
     private static EngineStats idle(Engine engine) {
         EngineStats stats = engine.stats();
-        while (stats.active() + stats.waiting() > 0) {
+        while (stats.active() + stats.waiting() > 0 || stats.requests().accepted() > ended(stats)) {
             Thread.onSpinWait();
             stats = engine.stats();
         }
         return stats;
+    }
+
+    private static long ended(EngineStats stats) {
+        return stats.requests().ended().values().stream()
+                .mapToLong(Long::longValue)
+                .sum();
     }
 
     private static long ended(EngineStats stats, FinishReason reason) {
