@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.base.RoseException;
+import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,6 +11,9 @@ import java.util.stream.LongStream;
 
 /** One call of an engine's submit by one caller, what became of it, and when. */
 final class Call {
+    /** A step's token, and another of a turn that began before. */
+    private static final int TOKENS_UNDER_WAY = 2;
+
     private final int number;
     private final GenerationRequest request;
     private final int begun;
@@ -144,12 +148,21 @@ final class Call {
         }
     }
 
-    /** How many tokens it got after it was closed, if nothing failed. */
-    long tokensAfterClose() {
-        return completion.stream()
-                .flatMapToLong(read -> LongStream.of(read.timeline().tokenNanos()))
-                .filter(nanos -> nanos > closedNanos)
+    /** Fails if it got more tokens after its end was due, closed or at its deadline, than the step under way yields. */
+    void checkEnd() {
+        if (completion.isEmpty()) {
+            return;
+        }
+        RequestTimeline times = completion.get().timeline();
+        long deadline = request.terms()
+                .timeout()
+                .map(timeout -> times.submittedNanos() + timeout.toNanos())
+                .orElse(Long.MAX_VALUE);
+        long dueNanos = Math.min(deadline, closedNanos);
+        long late = LongStream.of(times.tokenNanos())
+                .filter(token -> token > dueNanos)
                 .count();
+        Require.that(late <= TOKENS_UNDER_WAY, "%s got %d tokens after its end at %d ns", this, late, dueNanos);
     }
 
     void complete() {

@@ -40,6 +40,50 @@ interface Edit {
         };
     }
 
+    /** The call of a method of that class does not happen; it has no answer. */
+    static Edit withoutCallOf(String owner, String method) {
+        return (code, element) -> element instanceof InvokeInstruction call
+                && call.owner().asInternalName().endsWith("/" + owner)
+                && withoutCall(method).replace(code, element);
+    }
+
+    /** The call does not happen; its caller sees its only argument, an int, as the answer. */
+    static Edit withArgumentAsAnswer(String method) {
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
+                return false;
+            }
+            code.swap().pop();
+            return true;
+        };
+    }
+
+    /** An array of longs is not copied; there is a new one of the copy's length. */
+    static Edit longsNotCopied() {
+        return (code, element) -> {
+            if (!(element instanceof InvokeInstruction call)
+                    || !call.name().equalsString("copyOf")
+                    || !call.typeSymbol().returnType().descriptorString().equals("[J")) {
+                return false;
+            }
+            code.swap().pop().newarray(TypeKind.LONG);
+            return true;
+        };
+    }
+
+    /** A field, an int or a boolean, keeps its value. */
+    static Edit withoutWrite(String field) {
+        return (code, element) -> {
+            if (!(element instanceof FieldInstruction access)
+                    || access.opcode() != Opcode.PUTFIELD
+                    || !access.name().equalsString(field)) {
+                return false;
+            }
+            code.pop2();
+            return true;
+        };
+    }
+
     /** The call happens, but its caller sees this answer instead. */
     static Edit withAnswer(String method, int answer) {
         return (code, element) -> {

@@ -35,7 +35,8 @@ final class Expected implements AutoCloseable {
         GenerationRequest request = GenerationRequest.of(prompt)
                 .withMaxNewTokens(dice.between(1, MOST_NEW_TOKENS))
                 .withIgnoreEndOfText(true);
-        List<String> pieces = pieces(alone(request));
+        request = request.withSampling(request.sampling().withLogprobs(1));
+        List<String> pieces = pieces(ids(alone(request)));
         int at = dice.below(Math.max(1, pieces.size() - 1));
         if (!stops || pieces.size() < 2) {
             return request;
@@ -46,13 +47,17 @@ final class Expected implements AutoCloseable {
                 : request.withStop(stop);
     }
 
-    private int[] alone(GenerationRequest request) {
+    private static int[] ids(List<GeneratedToken> tokens) {
+        return tokens.stream().mapToInt(GeneratedToken::id).toArray();
+    }
+
+    private List<GeneratedToken> alone(GenerationRequest request) {
         int[] prompt =
                 switch (request.prompt()) {
                     case Prompt.Text text -> tokenizer.encode(text.text());
                     case Prompt.Tokens tokens -> tokens.ids();
                 };
-        return solo.ids(prompt, request, 0);
+        return solo.tokens(prompt, request, 0);
     }
 
     /** The text each token completes; the last one's with what was held back. */
@@ -68,7 +73,8 @@ final class Expected implements AutoCloseable {
 
     /** Fails unless the call's reader got what the request yields alone, or a beginning of it if it was ended early. */
     void check(Call call, FinishReason reason) {
-        int[] alone = alone(call.request());
+        List<GeneratedToken> whole = alone(call.request());
+        int[] alone = ids(whole);
         List<GeneratedToken> tokens = call.completion().map(Completion::tokens).orElse(call.tokensRead());
         for (int i = 0; i < tokens.size(); i++) {
             Require.that(
@@ -78,6 +84,14 @@ final class Expected implements AutoCloseable {
                     i,
                     tokens.get(i).id(),
                     Arrays.toString(alone));
+            Require.that(
+                    tokens.get(i).logprob() == whole.get(i).logprob()
+                            && tokens.get(i).top().equals(whole.get(i).top()),
+                    "%s: token %d is %s, alone %s",
+                    call,
+                    i,
+                    tokens.get(i),
+                    whole.get(i));
         }
         String seen = text(tokens);
         for (String stop : call.request().stop()) {

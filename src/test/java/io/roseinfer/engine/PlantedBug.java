@@ -32,6 +32,16 @@ enum PlantedBug {
 
     COMMITTED_PLAN_REPLAYED("scheduler.StepPlanner", "commit", Edit.withoutCall("advance")),
 
+    DEADLINE_NOT_NOTED("engine.EngineLoop", "schedule", Edit.withoutCallOf("Deadlines", "add")),
+
+    STAMPS_LOST_WHEN_THE_BUFFER_GROWS("engine.TokenBuffer$Columns", "grown", Edit.longsNotCopied()),
+
+    ADMISSION_KEPT_WHEN_GIVEN_BACK("engine.LiveRequest", "giveBack", Edit.withoutWrite("admitted")),
+
+    LOGPROBS_OF_ANOTHER_ROW("engine.EngineLoop", "deliverTokens", Edit.withArgumentAsAnswer("sample")),
+
+    CANCEL_DOES_NOTHING("engine.SchedulerManager", "cancel", Edit.withoutCallOf("EngineLoop", "cancel")),
+
     DEADLINE_IGNORED("engine.EngineLoop", "expire", Edit.withoutCall("end")),
 
     DISCARDED_AND_ANNOUNCED("scheduler.Scheduler", "discard", Edit.withoutCall("remove")),

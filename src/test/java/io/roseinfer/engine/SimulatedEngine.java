@@ -378,9 +378,9 @@ final class SimulatedEngine implements AutoCloseable {
         try (SoloRun solo = new SoloRun(settings)) {
             for (WatchedRequest request : requests) {
                 GenerationRequest wanted = request.live().request();
-                int[] alone = solo.ids(
+                List<GeneratedToken> alone = solo.tokens(
                         request.live().promptIds(), wanted, request.live().seed());
-                boolean stops = !wanted.ignoreEndOfText() && alone[alone.length - 1] == settings.endOfText();
+                boolean stops = !wanted.ignoreEndOfText() && alone.getLast().id() == settings.endOfText();
                 request.checkOutcome(alone, stops, mayFail(request), stopped);
             }
         }

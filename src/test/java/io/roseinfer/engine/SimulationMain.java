@@ -15,10 +15,12 @@ final class SimulationMain {
             """;
 
     private final PrintStream out;
+    private final SeedWatch watch;
     private final LongFunction<String> threads = new PlantingLoader(Optional.empty()).threads();
 
     private SimulationMain(PrintStream out) {
         this.out = out;
+        this.watch = SeedWatch.start(out);
     }
 
     /** Exits 0 if every seed passed, 1 if one failed, 2 if the arguments make no sense. */
@@ -60,7 +62,9 @@ final class SimulationMain {
     private int one(long seed, boolean trace) {
         out.println(SimulationSettings.of(seed));
         try {
-            out.println(Simulation.run(seed, trace ? Trace.printing(out::println) : Trace.silent()));
+            Trace events = trace ? Trace.printing(out::println) : Trace.silent();
+            watch.begin(seed, events);
+            out.println(Simulation.run(seed, events));
             OnlineSimulation.run(seed);
             out.println(threads.apply(seed));
             return 0;
@@ -78,7 +82,9 @@ final class SimulationMain {
         long preemptions = 0;
         for (long seed = from; seed < from + seeds; seed++) {
             try {
-                Simulation.Outcome outcome = Simulation.run(seed);
+                Trace trace = Trace.silent();
+                watch.begin(seed, trace);
+                Simulation.Outcome outcome = Simulation.run(seed, trace);
                 OnlineSimulation.run(seed);
                 String unused = threads.apply(seed);
                 requests += outcome.requests();

@@ -10,6 +10,8 @@ import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;
+import io.roseinfer.scheduler.policy.StepBuilder;
+import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 
 /**
@@ -48,6 +50,11 @@ record SimulationSettings(
         int clockTickNanos,
         Faults faults) {
 
+    /** Room for completions longer than a {@link TokenBuffer} has at first. */
+    private static final int LONG_CONTEXT = 1000;
+
+    private static final int MOST_ROWS = 8;
+
     private static final int NEVER = Integer.MAX_VALUE;
 
     /** Drawn apart, and from a stream under which the seeds of regressions.txt keep the stories they failed with. */
@@ -72,14 +79,18 @@ record SimulationSettings(
         Dice dice = new Dice(seed, "settings");
         boolean flood = dice.chance(0.08);
         int blockSize = dice.oneOf(1, 2, 3, 4, 5, 8, 16, 64);
-        int context = dice.oneOf(8, 24, 64, 150);
+        int drawn = dice.oneOf(8, 24, 64, 150);
+        // Prefilling first, a step may have more tokens than a device has room for that every other seed loads.
+        boolean isPrefillFirst = seed % 2 == 0 && new Dice(seed, "steps").chance(0.2);
+        boolean isLong = !flood && new Dice(seed, "long").chance(0.01);
+        int context = isLong ? LONG_CONTEXT : drawn;
         int longest = Math.ceilDiv(context, blockSize);
         int blocks = Math.clamp(
                 flood ? longest : dice.chance(0.7) ? dice.between(longest / 2, 2 * longest) : dice.between(3, 200),
                 3,
                 200);
         EngineOptions engine = EngineOptions.defaults()
-                .withScheduler(scheduler(dice, new Dice(seed, POLICIES)))
+                .withScheduler(scheduler(dice, new Dice(seed, POLICIES), isPrefillFirst))
                 .withBlockSize(blockSize)
                 .withKvBlocks(blocks)
                 .withStreamInterval(dice.coin() ? 1 : dice.between(1, 9));
@@ -91,7 +102,7 @@ record SimulationSettings(
                 dice.between(1, 2),
                 dice.coin() ? 0 : dice.between(1, 50),
                 flood,
-                flood ? dice.between(200, 400) : dice.coin() ? dice.between(1, 8) : dice.between(8, 40),
+                requests(flood, isLong, dice),
                 flood ? dice.oneOf(0.6, 0.8) : dice.oneOf(0.1, 0.3, 0.7, 1),
                 dice.between(1, 3),
                 dice.oneOf(0, 0.5, 1.0),
@@ -101,9 +112,14 @@ record SimulationSettings(
                 faults(dice));
     }
 
-    private static SchedulerOptions scheduler(Dice dice, Dice policies) {
+    private static int requests(boolean flood, boolean isLong, Dice dice) {
+        int drawn = flood ? dice.between(200, 400) : dice.coin() ? dice.between(1, 8) : dice.between(8, 40);
+        return isLong ? Math.min(drawn, 6) : drawn;
+    }
+
+    private static SchedulerOptions scheduler(Dice dice, Dice policies, boolean isPrefillFirst) {
         SchedulerOptions.Builder options = SchedulerOptions.builder()
-                .maxBatchSize(dice.between(1, 8))
+                .maxBatchSize(dice.between(1, MOST_ROWS))
                 .prefillMaxBatchSize(dice.between(1, 8))
                 .decodeFirst(dice.coin())
                 .chunkedPrefill(dice.coin())
@@ -115,9 +131,22 @@ record SimulationSettings(
             options.maxActiveRequests(dice.between(1, 6));
         }
         AdmissionPolicy admission = policy(dice);
+        if (isPrefillFirst) {
+            options.chunkedPrefill(true).step(new PrefillFirst());
+        }
         return options.preemption(preemption(policies))
                 .admission(policies.chance(0.1) ? new MostUrgent() : admission)
                 .build();
+    }
+
+    /** Rows without a sample, those of prompts cut, come before rows with one. Leaves room for as many decode rows as there may be. */
+    private record PrefillFirst() implements StepPolicy {
+        @Override
+        public long plan(StepBuilder step, long state) {
+            step.prefill(Math.max(1, step.prefillMaxTokens() - MOST_ROWS));
+            step.decode();
+            return state;
+        }
     }
 
     static AdmissionPolicy policy(Dice dice) {

@@ -5,10 +5,14 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.engine.GeneratedToken.TopToken;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.TokenHistory;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The oracle: what a request yields when the device serves nothing else. One row, one block as long as the context, and no
@@ -57,21 +61,31 @@ final class SoloRun implements AutoCloseable {
 
     /** The completion's ids, the end-of-text token included if the request ends at it. */
     int[] ids(int[] prompt, GenerationRequest request, long seed) {
+        return tokens(prompt, request, seed).stream()
+                .mapToInt(GeneratedToken::id)
+                .toArray();
+    }
+
+    /** The completion's tokens without text, with the log-probabilities that the request asks for. */
+    List<GeneratedToken> tokens(int[] prompt, GenerationRequest request, long seed) {
         int most = Math.min(spec.contextLength() - prompt.length, request.maxNewTokens());
         int[] tokens = Arrays.copyOf(prompt, prompt.length + most);
         SampleRequest sampling = new SampleRequest(request.sampling(), seed, UNREAD);
+        List<GeneratedToken> completion = new ArrayList<>();
         int computed = 0;
         for (int length = prompt.length; length < tokens.length; length++) {
-            tokens[length] = next(tokens, computed, length, sampling);
+            GeneratedToken next = next(tokens, computed, length, sampling);
+            completion.add(next);
+            tokens[length] = next.id();
             computed = length;
             if (!request.ignoreEndOfText() && spec.endOfText().contains(tokens[length])) {
-                return Arrays.copyOfRange(tokens, prompt.length, length + 1);
+                break;
             }
         }
-        return Arrays.copyOfRange(tokens, prompt.length, tokens.length);
+        return completion;
     }
 
-    private int next(int[] tokens, int from, int to, SampleRequest sampling) {
+    private GeneratedToken next(int[] tokens, int from, int to, SampleRequest sampling) {
         inputs.clear();
         inputs.beginRow(from, ONE_BLOCK);
         for (int position = from; position < to; position++) {
@@ -81,7 +95,11 @@ final class SoloRun implements AutoCloseable {
         inputs.sampleLastRow(sampling);
         device.submit(inputs, outputs);
         device.await();
-        return outputs.token(0);
+        int alternatives = sampling.params().logprobs();
+        List<TopToken> top = IntStream.range(0, Math.min(spec.vocabularySize(), Math.max(0, alternatives)))
+                .mapToObj(rank -> new TopToken(outputs.topToken(0, rank), outputs.topLogprob(0, rank)))
+                .toList();
+        return new GeneratedToken(outputs.token(0), "", alternatives < 0 ? Float.NaN : outputs.logprob(0), top);
     }
 
     @Override

@@ -3,6 +3,8 @@ package io.roseinfer.engine;
 import io.roseinfer.base.SplitMix64;
 import java.util.Locale;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Everything that happens in a simulation, folded into one number: two runs of a seed are the same run if it is equal. */
 final class Trace {
@@ -23,9 +25,17 @@ final class Trace {
         DEVICE_LOST
     }
 
+    private static final int TAIL = 30;
+
     private final Consumer<String> lines;
     private final boolean printing;
     private long hash;
+
+    /** The events added last, the oldest overwritten by the newest. */
+    private final Event[] events = new Event[TAIL];
+
+    private final long[] numbers = new long[2 * TAIL];
+    private int count;
 
     private Trace(Consumer<String> lines, boolean printing) {
         this.lines = lines;
@@ -44,9 +54,25 @@ final class Trace {
     void add(Event event, long first, long second) {
         hash = SplitMix64.mix(
                 SplitMix64.mix(hash * 31 + event.name().hashCode()) + SplitMix64.mix(first) * 17 + second);
+        int at = count++ % TAIL;
+        events[at] = event;
+        numbers[2 * at] = first;
+        numbers[2 * at + 1] = second;
         if (printing) {
-            lines.accept(String.format(Locale.ROOT, "%-11s %d %d", event, first, second));
+            lines.accept(line(at));
         }
+    }
+
+    private String line(int at) {
+        return String.format(Locale.ROOT, "%-11s %d %d", events[at], numbers[2 * at], numbers[2 * at + 1]);
+    }
+
+    /** The events added last, one on a line. Any thread, to look at a run that does not end. */
+    String tail() {
+        int end = count;
+        return IntStream.range(Math.max(0, end - TAIL), end)
+                .mapToObj(i -> line(i % TAIL))
+                .collect(Collectors.joining("\n"));
     }
 
     long hash() {

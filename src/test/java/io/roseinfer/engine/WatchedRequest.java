@@ -8,6 +8,7 @@ import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.SequenceProbe;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /** One request of a simulation, its reader, and what has been seen of it so far. */
@@ -221,18 +222,27 @@ final class WatchedRequest {
     }
 
     /** After everything: the tokens against those of the request alone. */
-    void checkOutcome(int[] alone, boolean endsAtEndOfText, boolean mayFail, boolean engineStopped) {
+    void checkOutcome(List<GeneratedToken> alone, boolean endsAtEndOfText, boolean mayFail, boolean engineStopped) {
         read();
         int[] ids = new int[read];
         for (int i = 0; i < read; i++) {
             ids[i] = live.tokens().id(i);
             Require.that(
-                    i < alone.length && ids[i] == alone[i],
+                    i < alone.size() && ids[i] == alone.get(i).id(),
                     "request %d: token %d is %d, alone it is %s",
                     live.id(),
                     i,
                     ids[i],
-                    i < alone.length ? alone[i] : "not there");
+                    i < alone.size() ? alone.get(i).id() : "not there");
+            Require.that(
+                    Float.compare(live.tokens().logprob(i), alone.get(i).logprob()) == 0
+                            && live.tokens().top(i).equals(alone.get(i).top()),
+                    "request %d: token %d has log-probability %s and alternatives %s, alone %s",
+                    live.id(),
+                    i,
+                    live.tokens().logprob(i),
+                    live.tokens().top(i),
+                    alone.get(i));
         }
         FinishReason reason = stream.finishReason().orElseThrow();
         Require.that(
@@ -243,7 +253,7 @@ final class WatchedRequest {
                 reason);
         switch (reason) {
             case LENGTH, STOP -> {
-                Require.that(ids.length == alone.length, "request %d: %d tokens", live.id(), ids.length);
+                Require.that(ids.length == alone.size(), "request %d: %d tokens", live.id(), ids.length);
                 Require.that(
                         endsAtEndOfText == (reason == FinishReason.STOP),
                         "request %d ended with %s",

@@ -27,6 +27,11 @@ public final class SimRunner implements ModelRunner {
     /** Content of an unwritten slot. */
     public static final int POISON = Integer.MIN_VALUE;
 
+    /** Leaves 24 bits of a hash: a float's fraction. */
+    private static final int FRACTION_SHIFT = 40;
+
+    private static final float FRACTION = 0x1p-24f;
+
     private static final int DEFAULT_BLOCKS = 4096;
 
     private record Step(StepInputs inputs, StepOutputs outputs) {}
@@ -151,11 +156,15 @@ public final class SimRunner implements ModelRunner {
         }
         int vocabulary = spec.vocabularySize();
         out.set(sample, (int) Long.remainderUnsigned(hash, vocabulary), StepOutputs.Status.OK);
-        out.setLogprob(sample, -(float) Math.log(vocabulary));
+        out.setLogprob(sample, logprob(hash, 0));
         for (int rank = 0; rank < Math.min(vocabulary, request.params().logprobs()); rank++) {
-            out.setTop(
-                    sample, rank, (int) Long.remainderUnsigned(hash + rank, vocabulary), -(float) Math.log(vocabulary));
+            out.setTop(sample, rank, (int) Long.remainderUnsigned(hash + rank, vocabulary), logprob(hash, rank));
         }
+    }
+
+    /** Returns the log-probability of the token of a rank: a different one for each context, and lower for each rank. */
+    private static float logprob(long hash, int rank) {
+        return -(rank + 1 + (hash >>> FRACTION_SHIFT) * FRACTION);
     }
 
     /** Makes a block's contents unreadable, as a released block's should be. */
