@@ -27,6 +27,10 @@ class StudiesTest {
     /** Writes each call's arguments, a line each, and an empty line behind them. */
     private static final String RECORDER = "#!/bin/sh\nprintf '%s\\n' \"$@\" '' >> calls\n";
 
+    /** Flags that simulated time refuses, each with a value. */
+    private static final List<String> OF_THE_MACHINE =
+            List.of("--threads", "--warmup-requests", "--max-dispatch-lag-ms");
+
     @TempDir
     private Path folder;
 
@@ -69,6 +73,12 @@ class StudiesTest {
         int backend = call.indexOf("--backend");
         if (backend >= 0) {
             arguments.set(backend + 1, "sim");
+            for (String flag : OF_THE_MACHINE) {
+                int at = arguments.indexOf(flag);
+                if (at >= 0) {
+                    arguments.subList(at, at + 2).clear();
+                }
+            }
             arguments.addAll(List.of("--step-costs", "step:2,token:0.1"));
         } else if (call.getFirst().equals("bench")) {
             arguments.addAll(List.of("--device", "sim"));
