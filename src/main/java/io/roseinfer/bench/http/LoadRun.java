@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /** Offers a load once. The caller's thread sends each request when it is due, whatever has become of those before. */
@@ -64,7 +65,9 @@ public final class LoadRun {
             calls.add(new Call(id, requests.get(id)));
         }
         CountDownLatch running = new CountDownLatch(calls.size());
+        AtomicLong open = new AtomicLong(calls.size());
         Consumer<Call> ended = call -> {
+            open.decrementAndGet();
             slots.release();
             afterEach.run();
             running.countDown();
@@ -77,8 +80,7 @@ public final class LoadRun {
         Heartbeat heartbeat = Heartbeat.start(clock);
         long startNanos = clock.nanos();
         int sent = sendAll(calls, load.isScheduled(), startNanos, ended);
-        int unsent = calls.size() - sent;
-        long unanswered = unsent + awaitAll(running, unsent);
+        long unanswered = awaitAll(running, calls.size() - sent, open);
         long endNanos = clock.nanos();
         ClientCost cost = ClientCost.now().since(before, heartbeat.stop());
         boolean interrupted = Thread.interrupted();
@@ -135,8 +137,8 @@ public final class LoadRun {
         await(() -> slots.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS));
     }
 
-    /** Returns how many requests were still running when the thread was interrupted. */
-    private long awaitAll(CountDownLatch running, int unsent) {
+    /** Returns how many requests were not sent or still running when the thread was interrupted. */
+    private long awaitAll(CountDownLatch running, int unsent, AtomicLong open) {
         for (int i = 0; i < unsent; i++) {
             running.countDown();
         }
@@ -144,11 +146,11 @@ public final class LoadRun {
         if (!Thread.interrupted()) {
             return 0;
         }
-        long aborted = running.getCount();
+        long unanswered = open.get();
         target.abort("interrupted");
         await(() -> running.await(LOOK_MILLIS, TimeUnit.MILLISECONDS));
         Thread.currentThread().interrupt();
-        return aborted;
+        return unanswered;
     }
 
     /** Waits a while for something; true when it has come. */
