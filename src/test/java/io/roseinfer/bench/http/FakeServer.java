@@ -104,13 +104,20 @@ public final class FakeServer implements AutoCloseable {
                     return;
                 }
                 heads.add(head);
-                bodies.add(body(in, head));
-                if (!script.answer(bodies.size() - 1, socket.getOutputStream())) {
+                if (!script.answer(numbered(body(in, head)), socket.getOutputStream())) {
                     return;
                 }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Keeps a body and returns its number, which no other connection's request has. */
+    private int numbered(String body) {
+        synchronized (bodies) {
+            bodies.add(body);
+            return bodies.size() - 1;
         }
     }
 
