@@ -269,7 +269,7 @@ public final class LoadedModel implements AutoCloseable {
         return serve(options, copies.routing(), clock, observers, each);
     }
 
-    /** As {@link #serve(EngineOptions, Clock)}, with a routing policy in place of the one that the model was loaded with. */
+    /** Serves as {@link #serve(EngineOptions, Clock)} does, with a routing policy in place of the one that the model was loaded with. */
     public Engine serve(EngineOptions options, RoutingPolicy routing, Clock clock) {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(routing, "routing");

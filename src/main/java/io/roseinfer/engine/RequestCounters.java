@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Counts requests and their tokens, on whatever thread hears of them. */
+/** Counts requests and their tokens; safe for use by several threads. */
 final class RequestCounters implements RequestObserver {
     private static final FinishReason[] REASONS = FinishReason.values();
 

@@ -220,7 +220,7 @@ final class SchedulerManager implements AutoCloseable {
         }
     }
 
-    /** Has a request tokenized that was counted in. */
+    /** Tokenizes a request that was counted in. */
     void tokenize(LiveRequest request) {
         watchDeadline(request);
         tokenizers.submit(request);

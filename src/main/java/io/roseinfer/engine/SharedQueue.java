@@ -206,7 +206,7 @@ final class SharedQueue {
         }
     }
 
-    /** Ends everything there is, as nobody will take it; it has ended when this returns, whoever did it. */
+    /** Ends all queued requests, which no engine will take. All have ended when this returns. */
     void endAll(Consumer<LiveRequest> end) {
         while (!isEmpty()) {
             if (!owned.compareAndSet(false, true)) {

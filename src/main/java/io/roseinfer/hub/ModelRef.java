@@ -17,7 +17,7 @@ public sealed interface ModelRef {
     /** The models shipped in the jar. */
     List<String> BUILTIN_NAMES = List.of("tiny", "chat");
 
-    /** What to do instead of naming a GGUF file. */
+    /** The remedy if a GGUF file is named. */
     String GGUF = "GGUF is not read: give the repository or directory of the safetensors weights that it was made from";
 
     /** An existing directory in Hugging Face layout. */

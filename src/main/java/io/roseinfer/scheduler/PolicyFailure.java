@@ -47,7 +47,7 @@ public final class PolicyFailure {
                 thrown);
     }
 
-    /** What a policy did that its contract forbids. */
+    /** A breach of a policy's contract. */
     public static final class Misuse extends IllegalStateException {
         public Misuse(String seen) {
             super(seen);

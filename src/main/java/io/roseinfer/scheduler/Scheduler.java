@@ -25,7 +25,7 @@ public final class Scheduler {
     /** How often a sequence starts over before it is given everything it can need. */
     public static final int MAX_RESTARTS = 3;
 
-    /** How many empty plans in a row are one too many while requests wait and no step is in flight. */
+    /** Maximum empty plans in a row while requests wait and no step is in flight. */
     private static final int MAX_EMPTY_PLANS = 100;
 
     private final SchedulerOptions options;

@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 
 /** Finds the endpoint of a request, and answers errors itself. What its headers decide is answered without a thread of the request. */
 final class Api implements HttpHandler {
-    /** What is at a path. */
+    /** The handler of a path. */
     sealed interface Route {
         /** Returns the methods that are answered there, as the header {@code Allow} lists them. */
         String methods();
@@ -172,7 +172,7 @@ final class Api implements HttpHandler {
         }
     }
 
-    /** Returns what a client is told of a failure. One that is not expected is logged with its stack trace, which no client sees. */
+    /** Returns the error to send for a failure. An unexpected failure is logged with its stack trace, which is not sent. */
     private ApiError error(Throwable failure) {
         return switch (failure) {
             case ApiError error -> error;

@@ -3,7 +3,7 @@ package io.roseinfer.server;
 import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.http.ResponseWriter;
 
-/** What works on the bodies that are posted to one path. */
+/** Handles the bodies that are posted to one path. */
 interface Endpoint {
     /**
      * Answers one call.

@@ -20,7 +20,7 @@ final class Exchange {
     private static final int MOST_ID_CHARS = 128;
     private static final String JSON = "application/json";
 
-    /** As RFC 9110 has dates. */
+    /** The date format of RFC 9110. */
     private static final DateTimeFormatter DATE = DateTimeFormatter.ofPattern(
                     "EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ENGLISH)
             .withZone(ZoneOffset.UTC);

@@ -3,7 +3,7 @@ package io.roseinfer.server;
 import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.http.Reply;
 
-/** What answers for the server's state at one path. */
+/** Answers requests for the server's state at one path. */
 interface StateEndpoint {
     /**
      * Makes the response, without waiting for anything.

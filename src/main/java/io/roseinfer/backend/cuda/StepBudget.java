@@ -4,7 +4,7 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.cuda.memory.ModelShape;
 
 /**
- * How long a step may take before its device is given up: a minute, and the time that a device ten times slower than the slowest
+ * The time that a step may take before its device is given up: a minute, and the time that a device ten times slower than the slowest
  * kernels would take for its work. So a long prompt is not mistaken for a device that hangs.
  *
  * @param attentionHeads heads of all layers

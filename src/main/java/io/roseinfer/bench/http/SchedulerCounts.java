@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the scheduler did in a run, summed over the steps that are known.
+ * Counts of the scheduler's work in a run, summed over the steps that are known.
  *
  * @param preemptions requests that lost their KV blocks and were computed again
  * @param recomputedTokens tokens that were computed again after a preemption

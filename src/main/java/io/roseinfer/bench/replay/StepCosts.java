@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.function.LongFunction;
 
 /**
- * What simulated time takes its times from.
+ * The source of step times on simulated time.
  *
  * @param source in words, for results
  * @param times of an even pace, or of the recorded one

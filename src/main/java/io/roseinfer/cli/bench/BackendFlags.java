@@ -21,13 +21,13 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * What the flags of {@code bench serve} do on each backend. The flags of an engine are those of the groups that describe one, so a flag that
+ * The effect of each flag of {@code bench serve} on each backend. The flags of an engine are those of the groups that describe one, so a flag that
  * is added to such a group has no effect on a server elsewhere and none on simulated time until this class says otherwise.
  */
 final class BackendFlags {
-    /** What a flag does on a backend. */
+    /** The effect of a flag on a backend. */
     enum Effect {
-        /** What its description says. */
+        /** It does what its description says. */
         HONORED,
         /** Nothing: a note names it, results leave it out, and no study can vary it. */
         WITHOUT_EFFECT,
@@ -45,11 +45,11 @@ final class BackendFlags {
     /** Flags of a model and its device that mean the same on simulated time. */
     private static final Set<String> DEVICE_SIMULATED = Set.of(MODEL, "--max-model-len", "--offline", "--memory-plan");
 
-    /** How a server is asked. */
+    /** Flags of the requests to a server. */
     private static final Set<String> HTTP =
             Set.of("--base-url", "--endpoint-type", "--chunk-counts", "--server-stamps");
 
-    /** How a client measures in real time, and how tokens are chosen. */
+    /** Flags of measuring in real time, and of sampling. */
     private static final Set<String> REAL_TIME = Set.of(
             "--warmup-requests", "--stall-timeout-s", "--reader-threads", "--max-dispatch-lag-ms", "--temperature");
 

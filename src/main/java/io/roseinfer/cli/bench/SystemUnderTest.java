@@ -48,7 +48,7 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
         }
     }
 
-    /** What a reader should know of a run on this system beside its verdict. */
+    /** Returns notes on a run on this system, in addition to its verdict. */
     default List<String> notes(LoadResult result) {
         return List.of();
     }

@@ -25,7 +25,7 @@ public final class ChatPrompts {
     private static final String CONTINUE = "continue_final_message";
     private static final String TOOL_CALLS = "tool_calls";
 
-    /** What transformers puts after the message that is to be continued, to find its end in the prompt. */
+    /** The marker that transformers puts after a message to be continued, to find its end in the prompt. */
     private static final String MARK = "CONTINUE_FINAL_MESSAGE_TAG ";
 
     private static final String CONTENT = "content";
@@ -68,7 +68,7 @@ public final class ChatPrompts {
         return Fields.checked(MESSAGES, () -> words.encode(text));
     }
 
-    /** Renders a conversation. What the template refuses is told without the name of the file that it comes from. */
+    /** Renders a conversation. A refusal by the template is reported without its file name. */
     private static String rendered(ChatTemplate writer, Conversation conversation) {
         try {
             return writer.render(conversation);

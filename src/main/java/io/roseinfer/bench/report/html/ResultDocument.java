@@ -185,7 +185,7 @@ final class ResultDocument {
                 .collect(Collectors.joining("; "));
     }
 
-    /** What a verdict says first of runs on simulated time; empty of measurements. */
+    /** Returns the start of a verdict on simulated runs; empty for measured runs. */
     static String simulated(JsonNode own) {
         return own.path("environments")
                 .valueStream()
