@@ -5,7 +5,7 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.routing.RoutingPolicy;
-import io.roseinfer.hub.download.HubSettings;
+import io.roseinfer.hub.HubSettings;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

@@ -8,7 +8,7 @@
  * that these take or return: {@link io.roseinfer.backend.Precision}, {@link io.roseinfer.backend.KvPrecision},
  * {@link io.roseinfer.backend.KvGeometry}, {@link io.roseinfer.engine.routing.RoutingPolicy}, {@link io.roseinfer.tokenizer.Tokenizer},
  * {@link io.roseinfer.tokenizer.chat.ChatTemplate} with {@link io.roseinfer.tokenizer.chat.Conversation},
- * {@link io.roseinfer.hub.download.DownloadListener} and {@link io.roseinfer.model.ModelSpec}. It refuses a
+ * {@link io.roseinfer.hub.DownloadListener} and {@link io.roseinfer.model.ModelSpec}. It refuses a
  * null argument by name, with a {@link java.lang.NullPointerException}, and bad input with a
  * {@link io.roseinfer.base.RoseException}. Until version 1.0 a release may change it and says so in its change log.
  *

@@ -36,36 +36,27 @@ class ArchitectureTest {
     /** Packages by floor; a package sees the floors below it, and of its own floor only itself. */
     static final List<List<String>> FLOORS = List.of(
             List.of("base"),
-            List.of("tensor", "metrics", "tokenizer.bpe", "tokenizer.chat.jinja"),
+            List.of("tensor", "metrics", "tokenizer.chat.jinja"),
             List.of("tokenizer", "tokenizer.chat"),
             List.of("safetensors", "kv", "sampling"),
-            List.of("hub.cache"),
-            List.of("hub.download"),
             List.of("hub"),
             List.of("model", "scheduler"),
             List.of("model.family", "observe"),
             List.of("backend"),
             List.of("backend.cpu.kernel", "backend.cuda.driver", "backend.cuda.nvtx"),
-            List.of(
-                    "backend.cpu.scalar",
-                    "backend.cpu.panama",
-                    "backend.cpu.pack",
-                    "backend.cpu.team",
-                    "backend.cuda.memory"),
-            List.of("backend.cuda.launch"),
+            List.of("backend.cpu.scalar", "backend.cpu.panama"),
             List.of("backend.cpu", "backend.cuda", "backend.sim"),
-            List.of("engine.flight", "engine.routing"),
+            List.of("engine.routing"),
             List.of("engine"),
             List.of("server.http"),
             List.of("server.api"),
             List.of("server", "bench.load", "batch"),
             List.of("bench"),
             List.of("bench.http"),
-            List.of("bench.join"),
             List.of("bench.report"),
             List.of("bench.replay", "bench.compare"),
             List.of("bench.report.html"),
-            List.of("cli.terminal", "cli.usage"),
+            List.of("cli.terminal"),
             List.of("cli.flags"),
             List.of("cli.bench"),
             List.of("cli"));
@@ -198,17 +189,6 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(foreign)
-                .check(classes);
-    }
-
-    @Test
-    void byte_pairs_are_merged_behind_the_tokenizer() {
-        noClasses()
-                .that()
-                .resideOutsideOfPackage(ROOT + ".tokenizer..")
-                .should()
-                .dependOnClassesThat()
-                .resideInAnyPackage(ROOT + ".tokenizer.bpe..")
                 .check(classes);
     }
 

@@ -13,7 +13,7 @@ import io.roseinfer.engine.Prompt;
 import io.roseinfer.engine.RequestTerms;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.engine.routing.RoutingPolicy;
-import io.roseinfer.hub.download.DownloadListener;
+import io.roseinfer.hub.DownloadListener;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;

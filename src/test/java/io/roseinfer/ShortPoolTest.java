@@ -3,7 +3,7 @@ package io.roseinfer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.hub.download.DownloadListener;
+import io.roseinfer.hub.DownloadListener;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

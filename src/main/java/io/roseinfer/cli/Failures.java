@@ -3,7 +3,7 @@ package io.roseinfer.cli;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.cli.terminal.Terminal;
-import io.roseinfer.cli.usage.UsageMessage;
+import io.roseinfer.cli.terminal.UsageMessage;
 import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine.ParameterException;

@@ -1,6 +1,5 @@
 package io.roseinfer.hub;
 
-import io.roseinfer.hub.cache.HubId;
 import java.util.List;
 import java.util.stream.Stream;
 

@@ -1,7 +1,6 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.Steps;
-import io.roseinfer.tokenizer.bpe.CharacterClass;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;

@@ -1,12 +1,6 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.tokenizer.bpe.ByteAlphabet;
-import io.roseinfer.tokenizer.bpe.ByteSymbols;
-import io.roseinfer.tokenizer.bpe.CodePointSymbols;
-import io.roseinfer.tokenizer.bpe.MergeTable;
-import io.roseinfer.tokenizer.bpe.Symbols;
-import io.roseinfer.tokenizer.bpe.WordTable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

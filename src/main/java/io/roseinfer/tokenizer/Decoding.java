@@ -1,7 +1,6 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.tokenizer.Normalizer.Replace;
-import io.roseinfer.tokenizer.bpe.ByteAlphabet;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

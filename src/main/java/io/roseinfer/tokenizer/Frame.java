@@ -1,7 +1,6 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.tokenizer.bpe.IdList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,6 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.tokenizer.bpe.MergeTable;
 import java.util.List;
 import java.util.Map;
 

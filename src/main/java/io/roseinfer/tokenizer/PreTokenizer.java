@@ -1,8 +1,6 @@
 package io.roseinfer.tokenizer;
 
 import io.roseinfer.base.Quoted;
-import io.roseinfer.tokenizer.bpe.WordRules;
-import io.roseinfer.tokenizer.bpe.WordSplitter;
 import java.util.List;
 
 /**

@@ -7,7 +7,7 @@ import io.roseinfer.base.Printable;
 import io.roseinfer.batch.Retries;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.hub.download.DownloadListener;
+import io.roseinfer.hub.DownloadListener;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
 import java.lang.System.Logger.Level;

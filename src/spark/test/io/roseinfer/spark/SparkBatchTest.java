@@ -18,7 +18,7 @@ import io.roseinfer.batch.BatchOptions;
 import io.roseinfer.batch.BatchOutput;
 import io.roseinfer.batch.BatchTotals;
 import io.roseinfer.engine.Engine;
-import io.roseinfer.hub.download.DownloadListener;
+import io.roseinfer.hub.DownloadListener;
 import io.roseinfer.server.api.ServedModel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -62,7 +62,7 @@ enum PlantedBug {
 
     PLACE_COUNTED_BEFORE_IT_IS_GIVEN("engine.SchedulerManager", "reserve", Edit.countedMeanwhile("get"), 2),
 
-    FLIGHT_REUSED_TOO_EARLY("engine.flight.Pipeline", "flight", Edit.readInstead("size", "depth")),
+    FLIGHT_REUSED_TOO_EARLY("engine.Pipeline", "flight", Edit.readInstead("size", "depth")),
 
     WORKER_NOT_WOKEN("engine.Replica", "submit", Edit.withoutCall("wake")),
 

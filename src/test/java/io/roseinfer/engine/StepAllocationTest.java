@@ -7,8 +7,6 @@ import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.base.Clock;
-import io.roseinfer.engine.flight.StepPacker;
-import io.roseinfer.engine.flight.StepTimer;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;

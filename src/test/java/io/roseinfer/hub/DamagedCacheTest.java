@@ -5,10 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.hub.download.DownloadListener;
-import io.roseinfer.hub.download.FakeHub;
-import io.roseinfer.hub.download.HubSettings;
-import io.roseinfer.hub.download.HubTestBase;
 import io.roseinfer.safetensors.Checkpoint;
 import io.roseinfer.safetensors.RawSafetensors;
 import io.roseinfer.safetensors.WeightSource;

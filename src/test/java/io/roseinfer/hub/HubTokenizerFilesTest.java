@@ -4,11 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.hub.cache.Snapshot;
-import io.roseinfer.hub.download.DownloadListener;
-import io.roseinfer.hub.download.FakeHub;
-import io.roseinfer.hub.download.HubSettings;
-import io.roseinfer.hub.download.HubTestBase;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
 import java.io.IOException;

@@ -7,7 +7,6 @@ import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.hub.KnownModels.MovedId;
-import io.roseinfer.hub.cache.HubId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -9,7 +9,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.golden.Golden;
-import io.roseinfer.hub.download.DownloadListener;
+import io.roseinfer.hub.DownloadListener;
 import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.RawClient;
 import java.io.IOException;

@@ -11,7 +11,7 @@ import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.routing.RoutingPolicy;
-import io.roseinfer.hub.download.DownloadListener;
+import io.roseinfer.hub.DownloadListener;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.RawClient;

@@ -5,8 +5,6 @@ import static io.roseinfer.tokenizer.TrainedVocabulary.byteLevel;
 import static io.roseinfer.tokenizer.TrainedVocabulary.json;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.tokenizer.bpe.CharacterClass;
-import io.roseinfer.tokenizer.bpe.WordRules;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,6 +1,5 @@
 package io.roseinfer.tokenizer;
 
-import io.roseinfer.tokenizer.bpe.ByteAlphabet;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.golden.Golden;
-import io.roseinfer.tokenizer.bpe.ByteAlphabet;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

@@ -8,7 +8,6 @@ import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
-import io.roseinfer.backend.cpu.team.WorkerTeam;
 import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.RopeTable;

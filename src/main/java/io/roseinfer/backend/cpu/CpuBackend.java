@@ -6,7 +6,6 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.panama.VectorKernels;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
-import io.roseinfer.backend.cpu.team.StallLimit;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.model.ModelSpec;

@@ -13,7 +13,6 @@ import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
-import io.roseinfer.backend.cpu.team.WorkerTeam;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.BlockSpec.Residual;
 import io.roseinfer.model.ModelSpec;

@@ -6,8 +6,6 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cpu.ModelWeights.Norm;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
-import io.roseinfer.backend.cpu.team.Signal;
-import io.roseinfer.backend.cpu.team.WorkerTeam;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.Sampler;

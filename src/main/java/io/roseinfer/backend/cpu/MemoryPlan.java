@@ -7,7 +7,6 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
-import io.roseinfer.backend.cpu.pack.PanelOrder;
 import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Positions.Rope;

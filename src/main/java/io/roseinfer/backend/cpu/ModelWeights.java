@@ -2,7 +2,6 @@ package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.RowMath;
-import io.roseinfer.backend.cpu.pack.PanelOrder;
 import io.roseinfer.model.BlockSpec.Norm.Kind;
 import io.roseinfer.model.RopeTable;
 import java.util.List;

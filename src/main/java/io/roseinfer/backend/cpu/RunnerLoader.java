@@ -7,7 +7,6 @@ import io.roseinfer.backend.cpu.CpuModelRunner.SharedWeights;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
-import io.roseinfer.backend.cpu.team.WorkerTeam;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.BlockSpec.Attention;

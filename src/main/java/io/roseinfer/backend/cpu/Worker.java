@@ -8,8 +8,6 @@ import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.KvView;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
-import io.roseinfer.backend.cpu.team.BarrierPrefetch;
-import io.roseinfer.backend.cpu.team.WorkerTeam;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.Sampler;
 import io.roseinfer.sampling.SamplingParams;

@@ -13,8 +13,6 @@ import io.roseinfer.backend.cuda.ForwardPass.Step;
 import io.roseinfer.backend.cuda.GraphBuckets.Captured;
 import io.roseinfer.backend.cuda.driver.Driver;
 import io.roseinfer.backend.cuda.driver.PlatformThreads;
-import io.roseinfer.backend.cuda.launch.KernelChoice;
-import io.roseinfer.backend.cuda.launch.StepKernels;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.ModelSpec;

@@ -2,7 +2,6 @@ package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
-import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.base.RoseException.BadInput;
 
 /**

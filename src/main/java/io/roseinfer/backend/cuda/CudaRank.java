@@ -5,12 +5,6 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cuda.driver.CudaStream;
 import io.roseinfer.backend.cuda.driver.DeviceContext;
 import io.roseinfer.backend.cuda.driver.Releases;
-import io.roseinfer.backend.cuda.launch.KernelModules;
-import io.roseinfer.backend.cuda.launch.Launcher;
-import io.roseinfer.backend.cuda.memory.DeviceMemory;
-import io.roseinfer.backend.cuda.memory.HostMemory;
-import io.roseinfer.backend.cuda.memory.ModelShape;
-import io.roseinfer.backend.cuda.memory.Shard;
 import java.util.List;
 
 /**

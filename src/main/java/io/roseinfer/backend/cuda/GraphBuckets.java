@@ -4,7 +4,6 @@ import io.roseinfer.backend.cuda.ForwardPass.Choice;
 import io.roseinfer.backend.cuda.ForwardPass.Step;
 import io.roseinfer.backend.cuda.driver.CudaStream;
 import io.roseinfer.backend.cuda.driver.StepGraph;
-import io.roseinfer.backend.cuda.launch.TilePlans;
 import io.roseinfer.base.Check;
 import java.util.Arrays;
 import java.util.function.IntUnaryOperator;

@@ -1,7 +1,7 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.StepInputs;
-import io.roseinfer.backend.cuda.launch.SampleStructs.Request;
+import io.roseinfer.backend.cuda.SampleStructs.Request;
 import io.roseinfer.base.Check;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;

@@ -1,7 +1,7 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.StepOutputs;
-import io.roseinfer.backend.cuda.launch.SampleStructs.Report;
+import io.roseinfer.backend.cuda.SampleStructs.Report;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

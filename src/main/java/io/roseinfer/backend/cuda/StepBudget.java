@@ -1,7 +1,6 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.StepInputs;
-import io.roseinfer.backend.cuda.memory.ModelShape;
 
 /**
  * The time that a step may take before its device is given up: a minute, and the time that a device ten times slower than the slowest

@@ -1,9 +1,6 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.RunnerLimits;
-import io.roseinfer.backend.cuda.launch.SampleKernel;
-import io.roseinfer.backend.cuda.memory.DeviceMemory;
-import io.roseinfer.backend.cuda.memory.ModelShape;
 import java.util.EnumMap;
 import java.util.Map;
 

@@ -1,7 +1,6 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.RunnerLimits;
-import io.roseinfer.backend.cuda.launch.SampleStructs;
 import io.roseinfer.base.RoseException.BadInput;
 
 /**

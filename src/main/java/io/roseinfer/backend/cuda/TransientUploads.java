@@ -1,8 +1,6 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.cuda.driver.CudaStream;
-import io.roseinfer.backend.cuda.memory.DeviceMemory;
-import io.roseinfer.backend.cuda.memory.ElementType;
 import io.roseinfer.model.StoredTensor;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;

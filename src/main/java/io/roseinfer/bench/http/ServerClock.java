@@ -22,7 +22,7 @@ import tools.jackson.databind.node.MissingNode;
  * @param offsetNanos theirs minus ours, where the boot is another one
  * @param boundNanos how far off that may be; negative if nobody knows the offset
  */
-public record ServerClock(String bootId, long offsetNanos, long boundNanos) {
+record ServerClock(String bootId, long offsetNanos, long boundNanos) {
     private static final int QUESTIONS = 16;
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 

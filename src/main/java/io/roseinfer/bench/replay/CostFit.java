@@ -14,7 +14,7 @@ import java.util.function.ToLongFunction;
  * What rows and positions add besides is found by least squares of the deviations from the line through the bins' medians, steps far off
  * left out; the curve goes through the medians of what is left of each bin.
  */
-public final class CostFit {
+final class CostFit {
     /** A step further off than so many median deviations had something else happen to it. */
     private static final double FAR = 5;
 

@@ -20,7 +20,7 @@ import java.util.function.ToDoubleFunction;
  * @param meanTokens tokens per step
  * @param operators by the order they run in, those alone that ran
  */
-public record OperatorSummary(
+record OperatorSummary(
         Kind kind,
         Summary stepMicros,
         Summary sumMicros,

@@ -7,10 +7,6 @@ import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.http.Verdict;
-import io.roseinfer.bench.join.Attribution;
-import io.roseinfer.bench.join.FirstToken;
-import io.roseinfer.bench.join.Gap;
-import io.roseinfer.bench.join.PartTable;
 import io.roseinfer.metrics.Percentiles;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -66,7 +62,7 @@ import tools.jackson.databind.node.ObjectNode;
  *     ttft_parts               null, or where its time to first token went from when it was due, in ms, by the same parts as below
  *     error                    null, or why it failed
  *   ttft_parts, itl_parts      null, or where the time went, in ms: {samples, all, median, tail, slices}, by the parts of
- *                              {@link io.roseinfer.bench.join.FirstToken} and {@link io.roseinfer.bench.join.Gap}
+ *                              {@link io.roseinfer.bench.report.FirstToken} and {@link io.roseinfer.bench.report.Gap}
  *                              ({@link PartTable} says over which samples)
  *   gaps_without_steps         gaps that itl_parts leaves out because their steps are not known; 0 if no step is
  *   longest_gaps[]             {request, token, ms, engine, step, step_ms, rows, prefill_tokens} by the client's timestamps, with the step

@@ -7,6 +7,11 @@
  * defines every printed line and explains every field), and
  * {@link io.roseinfer.bench.report.TimelineTrace} step by step. {@link io.roseinfer.bench.report.ResultFile} writes them.
  *
+ * <p>{@link io.roseinfer.bench.report.Attribution} joins the client's stamps of a request with the server's:
+ * {@link io.roseinfer.bench.report.FirstToken} is where the time to the first token went, {@link io.roseinfer.bench.report.Gap} the
+ * step that the time between two tokens waited for, and {@link io.roseinfer.bench.report.PartTable} sums both over requests. The
+ * parts of a request, with its residual, add up to what its client saw, to the nanosecond.
+ *
  * <p>Invariant: a report is a pure function of results, so it is tested by comparing text.
  *
  * <p>Why not summaries in the results: a raw stamp can be summed up again in another way, a percentile cannot.

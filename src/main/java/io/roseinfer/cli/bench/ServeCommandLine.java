@@ -4,7 +4,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.ServeResultFlags;
-import io.roseinfer.cli.usage.UsageMessage;
+import io.roseinfer.cli.terminal.UsageMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

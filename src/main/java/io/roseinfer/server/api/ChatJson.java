@@ -8,7 +8,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The objects of {@code /v1/chat/completions}: text stands in a message, or in a stream's {@code delta}. */
-public final class ChatJson extends CompletionJson {
+final class ChatJson extends CompletionJson {
     private static final String ROLE = "assistant";
 
     private final TokenTexts texts;

@@ -9,7 +9,6 @@ import io.roseinfer.backend.StepDriver;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
-import io.roseinfer.backend.cpu.team.StallLimit;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import java.lang.reflect.Proxy;

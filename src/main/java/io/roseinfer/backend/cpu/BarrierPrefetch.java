@@ -1,0 +1,51 @@
+package io.roseinfer.backend.cpu;
+
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * The prefetch of a worker that waits for the others at a barrier: it reads the weights that it will need first, a cache line at a
+ * time, so that they come into its cache while the memory would be idle. Waiting costs little then where workers share the memory.
+ */
+final class BarrierPrefetch implements Signal.Pause {
+    /** Most bytes to prefetch: half a second-level cache of today's servers. */
+    private static final long MOST_BYTES = 512 << 10;
+
+    private static final int LINE_BYTES = 64;
+    private static final int TURN_BYTES = 8 * LINE_BYTES;
+
+    private MemorySegment memory = MemorySegment.NULL;
+    private long start;
+    private long at;
+    private long end;
+    /** Keeps the reads from being compiled away. */
+    @SuppressWarnings("UnusedVariable")
+    private int read;
+
+    /** Aims at panels {@code first <= panel < end} of a matrix. Goes on where it was if it was aimed there before. */
+    public void aim(PackedMatrix matrix, int first, int end) {
+        long from = matrix.panelStart(first);
+        if (matrix.memory().equals(memory) && from == start) {
+            return;
+        }
+        memory = matrix.memory();
+        start = from;
+        at = from;
+        this.end = Math.min(matrix.panelStart(end), from + MOST_BYTES) - TURN_BYTES;
+    }
+
+    @Override
+    public void turn() {
+        if (at > end) {
+            Thread.onSpinWait();
+            return;
+        }
+        int sum = 0;
+        for (int line = 0; line < TURN_BYTES; line += LINE_BYTES) {
+            sum += memory.get(ValueLayout.JAVA_INT, at + line);
+        }
+        read += sum;
+        at += TURN_BYTES;
+    }
+}

@@ -1,0 +1,30 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.base.RoseException.BadInput;
+
+/** How many rows one launch can take: attention has a row of its grid for each, and one more for every 64 tokens of prompts. */
+final class GridLimits {
+    /** Most blocks along a grid's second axis, on every device. */
+    private static final int MAX_GRID_Y = 65_535;
+
+    private static final int TILE = 64;
+
+    private GridLimits() {}
+
+    /**
+     * Refuses limits that allow a step too large to be launched.
+     *
+     * @throws BadInput with what to lower
+     */
+    public static void require(RunnerLimits limits, String device) {
+        long blocks = (long) limits.maxTokens() / TILE + limits.maxRows();
+        if (blocks > MAX_GRID_Y) {
+            throw new BadInput(
+                    device + ": a step of " + limits.maxRows() + " rows and " + limits.maxTokens()
+                            + " tokens takes a grid of " + blocks + " blocks, one for each row and for every " + TILE
+                            + " tokens; at most " + MAX_GRID_Y
+                            + " can be launched; use a smaller --max-batch-size or --prefill-max-batch-size (rows are their sum)");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.cuda.driver.CudaSystem;
+import io.roseinfer.backend.cuda.driver.Driver;
+import io.roseinfer.backend.cuda.driver.DriverStatus;
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.bytedeco.cuda.cudart.CUfunc_st;
+import org.bytedeco.cuda.cudart.CUmod_st;
+import org.bytedeco.javacpp.BytePointer;
+
+/** The kernels of one target, as machine code or compiled by the driver for the device at hand; kernels are found by name. */
+final class KernelModules {
+    private final KernelTarget target;
+    private final List<CUmod_st> modules = new ArrayList<>();
+    private final Map<String, Kernel> kernels = new HashMap<>();
+    private final Signatures signatures;
+
+    private KernelModules(KernelTarget target, Signatures signatures) {
+        this.target = target;
+        this.signatures = signatures;
+    }
+
+    /**
+     * Loads the files of a target that a model of this type needs. Machine code the driver does not take is no error: it then
+     * compiles the PTX, which takes seconds for the largest file.
+     *
+     * @throws BackendUnavailable if the driver refuses one: the message names both versions; or if a kernel has other arguments
+     *     than are declared: the message names both
+     * @throws InsufficientMemory if the device has no room for one
+     */
+    public static KernelModules load(KernelImages images, CudaSystem system, KernelTarget target, ElementType type) {
+        Signatures signatures = Signatures.load();
+        signatures.requireCompiled(images, target);
+        KernelModules loaded = new KernelModules(target, signatures);
+        try {
+            images.of(target).stream()
+                    .filter(file -> needed(file.module(), type))
+                    .forEach(file -> loaded.require(file, images, system));
+            images.kernels(target).forEach(loaded::load);
+            return loaded;
+        } catch (Throwable e) {
+            loaded.close();
+            throw e;
+        }
+    }
+
+    private void require(KernelImages.File file, KernelImages images, CudaSystem system) {
+        int code = add(images.forms(file));
+        if (code != DriverStatus.SUCCESS) {
+            throw refused(file, images, system, code);
+        }
+    }
+
+    /** Loads the first of a module's forms that the driver takes; returns what it said of the last it was given. */
+    private int add(List<KernelImages.File> forms) {
+        int code = DriverStatus.SUCCESS;
+        for (KernelImages.File form : forms) {
+            CUmod_st module = new CUmod_st();
+            try (BytePointer image = new BytePointer(KernelImages.read(form))) {
+                code = Driver.loadModule(module, image);
+            }
+            if (code == DriverStatus.SUCCESS) {
+                modules.add(module);
+                break;
+            }
+        }
+        return code;
+    }
+
+    /** The tensor-core GEMMs come in a file per type of weights, such as {@code gemm_bf16}; every other file serves all. */
+    private static boolean needed(String module, ElementType weights) {
+        return Arrays.stream(ElementType.values())
+                .noneMatch(other -> other != weights && module.equals("gemm_" + other.suffix()));
+    }
+
+    public static RoseException refused(KernelImages.File file, KernelImages images, CudaSystem system, int code) {
+        return DriverStatus.refusal(
+                "the driver, which runs CUDA up to " + system.driverVersion() + ", refuses " + file.name()
+                        + ", made by nvcc " + images.toolkit(),
+                code);
+    }
+
+    /** The target that the kernels were compiled for. */
+    public KernelTarget target() {
+        return target;
+    }
+
+    /** The kernel of this name. */
+    public Kernel kernel(String name) {
+        Kernel kernel = kernels.get(name);
+        if (kernel == null) {
+            throw DriverStatus.unavailable("looking for kernel " + name, DriverStatus.NOT_FOUND);
+        }
+        return kernel;
+    }
+
+    /**
+     * Brings a kernel onto the device, if a loaded module has it: left to the driver, that happens at its first launch, where it
+     * would delay a step and take memory while others are served.
+     */
+    private void load(String name) {
+        CUfunc_st function = new CUfunc_st();
+        for (CUmod_st module : modules) {
+            if (Driver.function(function, module, name) == DriverStatus.SUCCESS) {
+                int code = Driver.load(function);
+                if (code != DriverStatus.SUCCESS) {
+                    throw DriverStatus.refusal("loading kernel " + name, code);
+                }
+                Signature signature = signatures.of(name);
+                Driver.argumentSizes(function).ifPresent(signature::requireSizes);
+                kernels.put(name, new Kernel(signature, function));
+                return;
+            }
+        }
+    }
+
+    public void close() {
+        modules.forEach(Driver::unloadModule);
+        modules.clear();
+    }
+}

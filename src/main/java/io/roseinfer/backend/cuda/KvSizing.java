@@ -1,0 +1,53 @@
+package io.roseinfer.backend.cuda;
+
+import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cuda.driver.DriverStatus;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+
+/** How many KV blocks a runner gets. */
+final class KvSizing {
+    /** Share of the free memory that is left alone: graphs and the driver need some of it. */
+    private static final double RESERVED = 0.08;
+
+    /** Tokens of a context that a pool must hold if nobody says how large it is to be: with fewer a model is of little use. */
+    private static final int LEAST_TOKENS = 2048;
+
+    private static final String SCRATCH_ADVICE =
+            "smaller steps need less: cut prompts with --chunked-prefill, and to fewer tokens with a smaller"
+                    + " --prefill-max-tokens, or bound their length with --max-model-len";
+
+    private KvSizing() {}
+
+    /**
+     * The blocks asked for; or else twice what every row's whole context needs, so that prefixes outlive their requests, as far as
+     * the memory goes, which may be less than one context.
+     *
+     * @param free device memory that is free once the weights are on the device
+     * @param scratch bytes of it that a step works in
+     * @throws InsufficientMemory if too little is left; the message names the flags that leave more
+     */
+    public static KvGeometry geometry(ModelShape shape, RunnerLimits limits, long free, long scratch, String device) {
+        long bytes = shape.spec().layers() * shape.layerBlockBytes(limits.blockSize());
+        long perContext = Math.ceilDiv(shape.spec().contextLength(), limits.blockSize());
+        long affordable = affordable(free - scratch, bytes);
+        long wanted = limits.kvBlocks() > 0 ? limits.kvBlocks() : 2 * perContext * limits.maxRows();
+        long least =
+                limits.kvBlocks() > 0 ? wanted : Math.min(perContext, Math.ceilDiv(LEAST_TOKENS, limits.blockSize()));
+        if (affordable < least) {
+            boolean scratchIsTooLarge = affordable(free, bytes) >= least;
+            throw new InsufficientMemory(device + ": " + least + " KV blocks of " + limits.blockSize() + " tokens need "
+                    + DeviceMemory.mebibytes(least * bytes) + ", and " + DeviceMemory.mebibytes(Math.max(0, free))
+                    + " are free after the weights, of which scratch memory for steps of up to " + limits.maxTokens()
+                    + " tokens takes " + DeviceMemory.mebibytes(scratch) + "; "
+                    + (scratchIsTooLarge ? SCRATCH_ADVICE : DriverStatus.MEMORY_ADVICE)
+                    + (scratchIsTooLarge && limits.kvBlocks() > 0 ? ", or use a smaller --kv-blocks" : ""));
+        }
+        long blocks = Math.min(Math.min(wanted, affordable), Integer.MAX_VALUE / limits.blockSize());
+        return new KvGeometry(limits.blockSize(), (int) blocks, bytes);
+    }
+
+    private static long affordable(long free, long blockBytes) {
+        return (long) (Math.max(0, free) * (1 - RESERVED)) / blockBytes;
+    }
+}

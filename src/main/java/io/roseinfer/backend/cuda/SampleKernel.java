@@ -1,0 +1,26 @@
+package io.roseinfer.backend.cuda;
+
+/**
+ * Which sampling kernel serves a vocabulary, and its dynamic shared memory: where a row of logits fits in there, it is read once
+ * from device memory.
+ *
+ * @param held whether the row is kept in shared memory
+ * @param sharedBytes of a block
+ */
+record SampleKernel(boolean held, int sharedBytes) {
+    /** Histogram and list of {@code ranking.cuh}. */
+    private static final int RANKING_BYTES = 20 * 1024;
+
+    /** Bytes of shared memory that a block may have on Hopper, less the kernel's static shared memory. */
+    private static final int MOST_SHARED_BYTES = 232_448 - 2048;
+
+    public static SampleKernel of(int vocabulary, boolean hopper) {
+        int row = 16 * Math.ceilDiv(vocabulary, 4);
+        boolean held = hopper && row <= MOST_SHARED_BYTES - RANKING_BYTES;
+        return new SampleKernel(held, RANKING_BYTES + (held ? row : 0));
+    }
+
+    public String name() {
+        return held ? "sample_held" : "sample";
+    }
+}

@@ -1,0 +1,67 @@
+package io.roseinfer.bench.report;
+
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.LoadResult;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The breakdown of a run's latencies; without samples if the server sends no timestamps.
+ *
+ * @param firstToken time to first token from the intended time, by the parts of {@link FirstToken}
+ * @param gaps time between tokens, by the parts of {@link Gap}
+ * @param slowest the first tokens of all requests, the slowest first
+ * @param longest the longest gaps by the client's timestamps, longest first
+ * @param gapsWithoutSteps gaps that {@code gaps} leaves out because their steps are not known; 0 if no step is
+ * @param hasAllSteps whether the run's steps go back to every request's first token; an engine remembers only its newest steps
+ */
+public record Attribution(
+        PartTable firstToken,
+        PartTable gaps,
+        List<FirstToken> slowest,
+        List<Gap> longest,
+        int gapsWithoutSteps,
+        boolean hasAllSteps) {
+    private static final int LONGEST = 20;
+
+    public Attribution {
+        slowest = List.copyOf(slowest);
+        longest = List.copyOf(longest);
+    }
+
+    /** Joins the timestamps of a run's completed requests. */
+    public static Attribution of(LoadResult run) {
+        Steps steps = new Steps(run.steps());
+        List<FirstToken> first = new ArrayList<>();
+        List<Gap> gaps = new ArrayList<>();
+        for (CallResult call : run.completed()) {
+            FirstToken.of(call, steps).ifPresent(first::add);
+            gaps.addAll(Gap.of(call, steps));
+        }
+        List<Gap> known =
+                gaps.stream().filter(gap -> gap.waitedFor().isPresent()).toList();
+        return new Attribution(
+                PartTable.of(
+                        FirstToken.PARTS, first.stream().map(FirstToken::parts).toList()),
+                PartTable.of(Gap.PARTS, known.stream().map(Gap::parts).toList()),
+                first.stream()
+                        .sorted(Comparator.comparingDouble(FirstToken::nanos).reversed())
+                        .toList(),
+                gaps.stream()
+                        .sorted(Comparator.comparingDouble(Gap::nanos).reversed())
+                        .limit(LONGEST)
+                        .toList(),
+                run.steps().isEmpty() ? 0 : gaps.size() - known.size(),
+                run.completed().stream().allMatch(call -> hasFirstStep(call, steps)));
+    }
+
+    private static boolean hasFirstStep(CallResult call, Steps steps) {
+        return call.server()
+                .filter(stamps -> !stamps.tokenNanos().isEmpty())
+                .map(stamps -> steps.before(
+                                stamps.served().engine(), stamps.tokenNanos().getFirst())
+                        .isPresent())
+                .orElse(true);
+    }
+}

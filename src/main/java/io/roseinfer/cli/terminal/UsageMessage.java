@@ -1,0 +1,67 @@
+package io.roseinfer.cli.terminal;
+
+import io.roseinfer.base.Spelling;
+import java.util.List;
+import java.util.stream.Stream;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.OverwrittenOptionException;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** What is wrong with a command line, and what was probably meant. */
+public final class UsageMessage {
+    private static final String DASHES = "--";
+    private static final int MOST_LONGER = 3;
+
+    private UsageMessage() {}
+
+    /** One line. */
+    public static String of(ParameterException wrong) {
+        if (wrong instanceof OverwrittenOptionException twice && twice.getOverwritten() instanceof OptionSpec option) {
+            return String.join(" or ", option.names()) + " is given more than once; give it once";
+        }
+        return wrong instanceof UnmatchedArgumentException unmatched
+                ? unmatched(unmatched)
+                : message(wrong).replaceFirst("^Error: ", "");
+    }
+
+    /** What is no option and no command, with what was probably meant: by what vLLM calls it, by spelling, else by picocli, which compares parts of names. */
+    private static String unmatched(UnmatchedArgumentException unmatched) {
+        String message = message(unmatched);
+        CommandSpec command = unmatched.getCommandLine().getCommandSpec();
+        String first = unmatched.getUnmatched().getFirst().split("=", 2)[0];
+        List<String> meant = unmatched.isUnknownOption()
+                ? options(first, command)
+                : Spelling.nearest(first, command.subcommands().keySet());
+        List<String> suggestions = meant.isEmpty() ? unmatched.getSuggestions() : meant;
+        boolean takesPrompt = command.findOption("--prompt") != null;
+        if (suggestions.isEmpty() && takesPrompt && !unmatched.isUnknownOption()) {
+            return message + "; a prompt is given as --prompt TEXT, in quotes if it has spaces";
+        }
+        return message + VllmFlags.suggestion(first, command).orElseGet(() -> Spelling.suggestion(suggestions));
+    }
+
+    /**
+     * The options nearest to one that is unknown, or those that have it as a part, as {@code --max-batch-size} has {@code --batch-size}.
+     * Dashes at the beginning are no letters: with them {@code --block-size} would be near to that.
+     */
+    private static List<String> options(String unknown, CommandSpec command) {
+        String name = unknown.replaceFirst("^-+", "");
+        List<String> names = Stream.of(command.optionsMap(), command.negatedOptionsMap())
+                .flatMap(options -> options.keySet().stream())
+                .filter(option -> option.startsWith(DASHES))
+                .map(option -> option.substring(DASHES.length()))
+                .toList();
+        List<String> near = Spelling.nearest(name, names);
+        Stream<String> longer = names.stream().filter(option -> option.contains(name));
+        return (near.isEmpty() && !name.isEmpty() ? longer.limit(MOST_LONGER) : near.stream())
+                .map(DASHES::concat)
+                .toList();
+    }
+
+    private static String message(ParameterException wrong) {
+        String message = wrong.getMessage();
+        return message == null ? "no message" : message;
+    }
+}

@@ -1,0 +1,78 @@
+package io.roseinfer.cli.terminal;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+
+/**
+ * What flags of vLLM are called here. Spelling alone would take {@code --enable-chunked-prefill} for
+ * {@code --no-chunked-prefill}, its opposite.
+ */
+final class VllmFlags {
+    private static final String MEMORY = "is --kv-blocks here: the KV blocks of all requests together";
+    private static final String ADDRESS = "is a part of --base-url here, as in --base-url http://127.0.0.1:8000";
+
+    /** Of each flag what it is here; an answer is given only by a command that has the flags it needs. */
+    private static final Map<String, Answer> ANSWERS = Map.ofEntries(
+            answer(
+                    "--max-num-seqs",
+                    "is --max-batch-size (rows of a decode step) or --max-active-requests (requests that run) here",
+                    "--max-batch-size",
+                    "--max-active-requests"),
+            answer("--max-num-batched-tokens", "is --prefill-max-tokens here", "--prefill-max-tokens"),
+            answer("--enable-chunked-prefill", "is --chunked-prefill here", "--chunked-prefill"),
+            answer("--no-enable-chunked-prefill", "is --no-chunked-prefill here", "--no-chunked-prefill"),
+            answer("--gpu-memory-utilization", MEMORY, "--kv-blocks"),
+            answer("--num-gpu-blocks-override", MEMORY, "--kv-blocks"),
+            answer("--enforce-eager", "is --no-cuda-graph here", "--no-cuda-graph"),
+            answer(
+                    "--tensor-parallel-size",
+                    "is not there, since a model is not split; --replicas serves it on several devices",
+                    "--replicas"),
+            answer(
+                    "--enable-prefix-caching",
+                    "is on by default; --no-prefix-cache switches it off",
+                    "--no-prefix-cache"),
+            answer("--no-enable-prefix-caching", "is --no-prefix-cache here", "--no-prefix-cache"),
+            answer("--host", ADDRESS, "--base-url"),
+            answer("--port", ADDRESS, "--base-url"),
+            answer("--endpoint", "is --endpoint-type here: completions or chat", "--endpoint-type"),
+            answer(
+                    "--disable-tqdm",
+                    "is not needed, since there is a progress bar on a terminal only; leave it out",
+                    "--base-url"),
+            answer(
+                    "--tokenizer",
+                    "is not needed, since random prompts are token ids and the server counts tokens; leave it out",
+                    "--base-url"),
+            answer(
+                    "--result-dir",
+                    "is a part of --result-filename (or --json) here, which takes a path",
+                    "--result-filename"),
+            answer(
+                    "--save-detailed",
+                    "is not needed, since the file of --json has every request",
+                    "--json",
+                    "--base-url"));
+
+    private record Answer(String text, List<String> needed) {}
+
+    private VllmFlags() {}
+
+    private static Map.Entry<String, Answer> answer(String flag, String text, String... needed) {
+        return Map.entry(flag, new Answer(text, List.of(needed)));
+    }
+
+    /** The end of a message that refuses a flag of vLLM; empty if it is none, or the command has nothing of the kind. */
+    static Optional<String> suggestion(String flag, CommandSpec command) {
+        return Optional.ofNullable(ANSWERS.get(flag))
+                .filter(answer -> answer.needed().stream().allMatch(needed -> has(command, needed)))
+                .map(answer -> "; vLLM's " + flag + " " + answer.text());
+    }
+
+    private static boolean has(CommandSpec command, String option) {
+        return command.optionsMap().containsKey(option)
+                || command.negatedOptionsMap().containsKey(option);
+    }
+}

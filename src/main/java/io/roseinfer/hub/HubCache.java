@@ -1,0 +1,52 @@
+package io.roseinfer.hub;
+
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Quoted;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Finds models that some Hugging Face tool, ours or another, has put into the local cache. Reads only what it needs: a
+ * snapshot counts if it has a configuration and all of its weights.
+ */
+final class HubCache {
+    private final Path cacheDirectory;
+
+    /** A cache at a directory, which need not exist. */
+    public HubCache(Path cacheDirectory) {
+        this.cacheDirectory = cacheDirectory;
+    }
+
+    /** A complete snapshot, under either spelling of a moved id. */
+    public Optional<Snapshot> find(HubId id) {
+        return snapshots(id).stream()
+                .filter(snapshot -> snapshot.missing().isEmpty())
+                .findFirst();
+    }
+
+    /** The reason why the cache cannot answer, in words: nothing there, or files missing from a snapshot. */
+    public String whatIsMissing(HubId id) {
+        List<Snapshot> snapshots = snapshots(id);
+        String where = FileFailure.shown(cacheDirectory);
+        if (snapshots.isEmpty()) {
+            return id + " is not in the cache " + where;
+        }
+        return id + " is not complete in the cache " + where + ": its snapshot lacks "
+                + Quoted.names(snapshots.getFirst().missing());
+    }
+
+    private List<Snapshot> snapshots(HubId id) {
+        List<Snapshot> found = new ArrayList<>();
+        for (HubId spelling : id.spellings()) {
+            CacheFolder folder = new CacheFolder(cacheDirectory, spelling);
+            folder.commit(id.revision())
+                    .map(commit -> new Snapshot(spelling, folder, commit))
+                    .filter(snapshot -> Files.isDirectory(snapshot.directory()))
+                    .ifPresent(found::add);
+        }
+        return found;
+    }
+}

@@ -1,0 +1,123 @@
+package io.roseinfer.hub;
+
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadModel;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpResponse;
+import java.util.Optional;
+
+/**
+ * Asks the hub about files of one repository. The hub answers a HEAD for a small file itself and redirects one for a large file
+ * to a store; what it knows about a large file stands in the redirect: {@code X-Linked-Etag}, {@code X-Linked-Size}.
+ */
+final class RemoteFiles {
+    private final HubHttp http;
+    private final URI endpoint;
+    private final HubId id;
+    private final HubRefusal refusal;
+    private final Retry retry;
+
+    RemoteFiles(HubHttp http, HubSettings settings, HubId id, HubRefusal refusal, Retry retry) {
+        this.http = http;
+        this.endpoint = settings.endpoint();
+        this.id = id;
+        this.refusal = refusal;
+        this.retry = retry;
+    }
+
+    URI endpoint() {
+        return endpoint;
+    }
+
+    /** The file, if the repository has it at this revision. */
+    Optional<RemoteFile> find(String revision, String file) {
+        Answer answer = retry.run(file, () -> ask(address(revision, file)));
+        boolean absent = answer.response().statusCode() == 404
+                && !answer.response()
+                        .headers()
+                        .firstValue("x-error-code")
+                        .orElse("")
+                        .matches("RepoNotFound|RevisionNotFound");
+        return absent ? Optional.empty() : Optional.of(describe(revision, file, answer));
+    }
+
+    /** The file, which the repository must have. */
+    RemoteFile require(String revision, String file) {
+        return describe(revision, file, retry.run(file, () -> ask(address(revision, file))));
+    }
+
+    /** The last answer of the hub, and the first redirect within it that tells of a linked file, or the same again. */
+    private record Answer(HttpResponse<Void> response, HttpHeaders metadata, boolean redirected) {}
+
+    private Answer ask(URI address) throws IOException, InterruptedException {
+        URI current = address;
+        Optional<HttpHeaders> linked = Optional.empty();
+        for (int hop = 0; hop < HubHttp.MAX_HOPS; hop++) {
+            HttpResponse<Void> response = http.head(current);
+            TransientStatus.throwIf(response);
+            if (linked.isEmpty()
+                    && response.headers().firstValue("x-linked-etag").isPresent()) {
+                linked = Optional.of(response.headers());
+            }
+            Optional<URI> target = HubHttp.redirect(current, response);
+            if (target.isEmpty() || !http.isHub(target.get())) {
+                return new Answer(response, linked.orElse(response.headers()), target.isPresent());
+            }
+            current = target.get();
+        }
+        throw new BadModel("model " + id + ": " + endpoint + " redirects in circles; check HF_ENDPOINT");
+    }
+
+    private RemoteFile describe(String revision, String file, Answer answer) {
+        if (answer.response().statusCode() != 200 && !answer.redirected()) {
+            throw refusal.of(file, answer.response());
+        }
+        String commit = answer.response()
+                .headers()
+                .firstValue("x-repo-commit")
+                .or(() -> answer.metadata().firstValue("x-repo-commit"))
+                .orElseThrow(() -> unusable(file, "no X-Repo-Commit header"));
+        if (!CacheFolder.isCommit(commit) || (CacheFolder.isCommit(revision) && !commit.equals(revision))) {
+            throw unusable(file, "the unexpected commit " + Quoted.name(commit));
+        }
+        String tag = answer.metadata()
+                .firstValue("x-linked-etag")
+                .or(() -> answer.metadata().firstValue("etag"))
+                .orElseThrow(() -> unusable(file, "no ETag header"));
+        Etag etag = Etag.parse(tag).orElseThrow(() -> unusable(file, "the unusable ETag " + Quoted.name(tag)));
+        return new RemoteFile(file, address(commit, file), commit, etag, size(file, answer));
+    }
+
+    /** The linked size; or the length of the file itself, but not that of a redirect's own body. */
+    private long size(String file, Answer answer) {
+        Optional<String> size = answer.metadata().firstValue("x-linked-size");
+        if (size.isEmpty() && !answer.redirected()) {
+            size = answer.response().headers().firstValue("content-length");
+        }
+        if (size.isEmpty()) {
+            return -1;
+        }
+        if (!size.get().matches("[0-9]{1,18}")) {
+            throw unusable(file, "the unusable size " + Quoted.name(size.get()));
+        }
+        return Long.parseLong(size.get());
+    }
+
+    private BadModel unusable(String file, String what) {
+        return new BadModel("model " + id + ": " + endpoint + " answers for " + Quoted.name(file) + " with " + what
+                + "; it does not behave as a Hugging Face hub, check HF_ENDPOINT");
+    }
+
+    private URI address(String revision, String file) {
+        try {
+            // A slash within a revision is no separator of the address.
+            String place = endpoint + "/" + id.text() + "/resolve/" + revision.replace("/", "%2F");
+            return URI.create(place + new URI(null, null, "/" + file, null).toASCIIString());
+        } catch (URISyntaxException e) {
+            throw new BadModel("model " + id + ": " + Quoted.name(file) + " is no usable file name", e);
+        }
+    }
+}

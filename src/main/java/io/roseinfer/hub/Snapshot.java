@@ -1,0 +1,94 @@
+package io.roseinfer.hub;
+
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.safetensors.Checkpoint;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * A repository's files at one commit, as far as the cache has them.
+ *
+ * @param id the spelling of the id whose folder this is
+ */
+record Snapshot(HubId id, CacheFolder folder, String commit) {
+    /** The file that says what a model is. */
+    public static final String CONFIG = "config.json";
+
+    /** The file with its authors' defaults, which not every repository has. */
+    public static final String GENERATION_CONFIG = "generation_config.json";
+
+    static final String TOKENIZER = "tokenizer.json";
+
+    /**
+     * All that a tokenizer and its chat template are read from, or refused for; a file left out here would tokenize otherwise than the same
+     * model in a directory.
+     */
+    public static final List<String> TOKENIZER_FILES = List.of(
+            "tokenizer_config.json",
+            TOKENIZER,
+            "vocab.json",
+            "merges.txt",
+            "added_tokens.json",
+            "special_tokens_map.json",
+            "vocab.txt",
+            "tekken.json",
+            "chat_template.jinja",
+            "chat_template.json");
+
+    /** Files that not every repository has, in the order in which they are asked for. */
+    public static final List<String> OPTIONAL_FILES = Stream.concat(
+                    Stream.of(GENERATION_CONFIG), TOKENIZER_FILES.stream())
+            .toList();
+
+    /** Files that change what a model says and that a {@code tokenizer.json} does not replace. */
+    private static final List<String> BESIDE_TOKENIZER =
+            List.of(GENERATION_CONFIG, "tokenizer_config.json", "chat_template.jinja");
+
+    /** Where the files are, in Hugging Face layout. */
+    public Path directory() {
+        return folder.snapshot(commit);
+    }
+
+    /** The files without which it is no model: its configuration and all of its weights. */
+    List<String> missing() {
+        List<String> missing = new ArrayList<>();
+        if (!has(CONFIG)) {
+            missing.add(CONFIG);
+        }
+        List<Path> weights = Checkpoint.files(directory());
+        if (weights.isEmpty()) {
+            missing.add(Checkpoint.SINGLE);
+        } else if (weights.getFirst().endsWith(Checkpoint.INDEX)) {
+            missingShards(missing);
+        }
+        return missing;
+    }
+
+    private void missingShards(List<String> missing) {
+        try {
+            Checkpoint.shards(directory().resolve(Checkpoint.INDEX)).stream()
+                    .filter(shard -> !has(shard))
+                    .forEach(missing::add);
+        } catch (BadModel unreadable) {
+            missing.add(Checkpoint.INDEX);
+        }
+    }
+
+    /**
+     * Returns the files that are neither here nor known to be absent from the repository: another tool may have wanted only the
+     * weights, or only the files it reads. With {@code tokenizer.json} no other file of the vocabulary is needed.
+     */
+    public List<String> unknownFiles() {
+        return (has(TOKENIZER) ? BESIDE_TOKENIZER : OPTIONAL_FILES)
+                .stream()
+                        .filter(name -> !has(name) && !folder.isKnownAbsent(commit, name))
+                        .toList();
+    }
+
+    private boolean has(String file) {
+        return Files.exists(directory().resolve(file));
+    }
+}

@@ -1,0 +1,36 @@
+package io.roseinfer.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import java.lang.foreign.Arena;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class BarrierPrefetchTest {
+
+    /** The matrix fills its memory, which does not let itself be read past its end. */
+    @ParameterizedTest
+    @CsvSource({"1, 1", "3, 5", "64, 48", "100, 500", "768, 2304"})
+    void it_never_reads_past_the_panels_it_was_aimed_at(int inputs, int outputs) {
+        try (Arena arena = Arena.ofConfined()) {
+            for (WeightFormat format : WeightFormat.values()) {
+                long bytes = PackedMatrix.bytes(format, inputs, outputs);
+                PackedMatrix matrix =
+                        new PackedMatrix(format, inputs, outputs, arena.allocate(bytes, 64), new float[0]);
+                BarrierPrefetch prefetch = new BarrierPrefetch();
+                for (int panel = 0; panel < matrix.panels(); panel++) {
+                    prefetch.aim(matrix, panel, matrix.panels());
+                    assertThatCode(() -> turn(prefetch, 20_000)).doesNotThrowAnyException();
+                }
+            }
+        }
+    }
+
+    private static void turn(BarrierPrefetch prefetch, int turns) {
+        for (int i = 0; i < turns; i++) {
+            prefetch.turn();
+        }
+    }
+}

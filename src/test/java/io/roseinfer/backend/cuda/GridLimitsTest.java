@@ -1,0 +1,28 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.base.RoseException.BadInput;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class GridLimitsTest {
+    @ParameterizedTest
+    @CsvSource({"65536, 64", "65535, 64", "131072, 8192", "65408, 8192"})
+    void require_more_rows_than_a_grid_holds_says_what_to_lower(int rows, int tokens) {
+        assertThatThrownBy(() -> GridLimits.require(new RunnerLimits(rows, tokens, 16, 0), "device cuda:0"))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("device cuda:0: a step of " + rows + " rows and " + tokens + " tokens")
+                .hasMessageContaining("at most 65535")
+                .hasMessageContaining("--max-batch-size");
+    }
+
+    @Test
+    void require_as_many_as_a_grid_holds_passes() {
+        assertThatCode(() -> GridLimits.require(new RunnerLimits(65_407, 8192, 16, 0), "device cuda:0"))
+                .doesNotThrowAnyException();
+    }
+}

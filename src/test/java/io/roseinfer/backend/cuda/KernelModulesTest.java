@@ -1,0 +1,44 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.cuda.driver.CudaSystem;
+import io.roseinfer.backend.cuda.driver.DriverStatus;
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.InsufficientMemory;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class KernelModulesTest {
+    @ParameterizedTest
+    @CsvSource({
+        "209, no kernel image",
+        "218, invalid PTX",
+        "221, libnvidia-ptxjitcompiler",
+        "222, PTX newer than the driver"
+    })
+    void refused_module_names_both_versions(int code, String what) {
+        KernelImages.File file = new KernelImages.File("embed.sm_90a.ptx", "");
+        RoseException refusal = KernelModules.refused(
+                file,
+                new KernelImages("13.1", "", List.of(file), Map.of()),
+                new CudaSystem("13.0", "13.0", List.of()),
+                code);
+        assertThat(refusal.getMessage())
+                .contains("runs CUDA up to 13.0", "embed.sm_90a.ptx", "made by nvcc 13.1", what);
+    }
+
+    @Test
+    void refused_module_no_room_for_it_is_insufficient_memory() {
+        KernelImages.File file = new KernelImages.File("sample.sm_80.ptx", "");
+        RoseException refusal = KernelModules.refused(
+                file,
+                new KernelImages("13.0", "", List.of(file), Map.of()),
+                new CudaSystem("13.0", "13.0", List.of()),
+                DriverStatus.OUT_OF_MEMORY);
+        assertThat(refusal).isInstanceOf(InsufficientMemory.class).hasMessageContaining("sample.sm_80.ptx");
+    }
+}

@@ -1,0 +1,150 @@
+package io.roseinfer.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import java.io.IOException;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.StructLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The structs that host and device exchange, as the engine, the table between them and a C compiler lay them out. */
+class SampleStructsTest {
+    private static final String HEADER = "structs.h";
+    private static final String TABLE = "structs.def";
+
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void copyContract() throws IOException {
+        for (String file : new String[] {HEADER, TABLE}) {
+            Files.copy(Path.of("kernels/contract", file), folder.resolve(file));
+        }
+    }
+
+    private record Outcome(int code, String out) {}
+
+    private Outcome run(String... command) throws IOException, InterruptedException {
+        Path out = folder.resolve("out");
+        Process process = new ProcessBuilder(command)
+                .directory(folder.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(out.toFile())
+                .start();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        return new Outcome(process.exitValue(), Files.readString(out));
+    }
+
+    private Outcome compile(String program) throws IOException, InterruptedException {
+        Files.writeString(folder.resolve("program.c"), "#include <stdio.h>\n#include \"structs.h\"\n" + program);
+        return run("gcc", "-std=c11", "-o", "program", "program.c");
+    }
+
+    private void requireCompiler() throws InterruptedException {
+        boolean there;
+        try {
+            there = run("gcc", "--version").code() == 0;
+        } catch (IOException e) {
+            there = false;
+        }
+        assumeTrue(there, "there is no gcc");
+    }
+
+    private static String line(StructLayout struct, MemoryLayout field) {
+        String name = field.name().orElseThrow();
+        long offset = struct.byteOffset(PathElement.groupElement(name));
+        return struct.name().orElseThrow() + " " + name + " " + offset + " " + field.byteSize();
+    }
+
+    @Test
+    void a_c_compiler_lays_the_structs_out_as_the_engine_does() throws Exception {
+        requireCompiler();
+        StringBuilder program = new StringBuilder("int main(void) {\n");
+        List<String> expected = new ArrayList<>();
+        for (StructLayout struct : SampleStructs.all()) {
+            String name = struct.name().orElseThrow();
+            for (MemoryLayout field : struct.memberLayouts()) {
+                String member = field.name().orElseThrow();
+                program.append("printf(\"%s %s %zu %zu\\n\", \"S\", \"F\", offsetof(S, F), sizeof(((S*)0)->F));\n"
+                        .replace("S*", name + "*")
+                        .replace("(S,", "(" + name + ",")
+                        .replace("\"S\"", "\"" + name + "\"")
+                        .replace("\"F\"", "\"" + member + "\"")
+                        .replace(" F)", " " + member + ")")
+                        .replace("->F", "->" + member));
+                expected.add(line(struct, field));
+            }
+            program.append("printf(\"%s %zu\\n\", \"")
+                    .append(name)
+                    .append("\", sizeof(")
+                    .append(name)
+                    .append("));\n");
+            expected.add(name + " " + struct.byteSize());
+        }
+        Outcome compiled = compile(program.append("}\n").toString());
+        assertThat(compiled.code()).as(compiled.out()).isZero();
+        assertThat(run("./program").out().lines()).containsExactlyElementsOf(expected);
+    }
+
+    @Test
+    void a_wrong_offset_in_the_table_is_no_program() throws Exception {
+        requireCompiler();
+        Path table = folder.resolve(TABLE);
+        Files.writeString(table, Files.readString(table).replace("minP, 20", "minP, 24"));
+        Outcome compiled = compile("int main(void) { return 0; }\n");
+        assertThat(compiled.code()).isNotZero();
+        assertThat(compiled.out()).contains("SampleRequest.minP does not lie where contract/structs.def says");
+    }
+
+    private static void check(List<String> lines) {
+        SampleStructs.requireContract(SampleStructs.all(), lines);
+    }
+
+    @Test
+    void the_table_of_this_build_is_the_engines() {
+        SampleStructs.requireContract();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "SampleRequest, topK, 12, 4 | SampleRequest, topK, 16, 4 | line 6: the offset of SampleRequest.topK is 16 bytes in the kernels and 12 in the engine",
+                "SampleReport, tokens, 4, 80 | SampleReport, tokens, 4, 40 | line 20: the size of SampleReport.tokens is 40 bytes in the kernels and 80 in the engine",
+                "SampleReport, 176 | SampleReport, 180 | line 18: the size of SampleReport is 180 bytes in the kernels and 176 in the engine",
+                "SampleRequest, seed, | SampleRequest, salt, | line 4: the engine knows no SampleRequest.salt",
+                "SampleReport, 176 | Report, 176 | line 18: the engine knows no struct Report",
+                "FIELD(SampleRequest, minP, 20, 4) | minP at 20 | line 8: \"minP at 20\"; STRUCT(name, bytes) or FIELD("
+            })
+    void a_table_that_differs_is_refused_by_struct_and_field(String from, String to, String why) throws IOException {
+        String table = Files.readString(folder.resolve(TABLE));
+        assertThat(table).contains(from);
+        List<String> changed = table.replace(from, to).lines().toList();
+        assertThatThrownBy(() -> check(changed))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("kernels/contract/structs.def, " + why);
+    }
+
+    @Test
+    void a_field_that_the_table_lacks_is_refused() {
+        List<String> lines = Contract.lines(TABLE).stream()
+                .filter(line -> !line.contains("logprobs, 52"))
+                .toList();
+        assertThatThrownBy(() -> check(lines))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("lacks SampleRequest.logprobs, which the engine has");
+    }
+}

@@ -1,0 +1,227 @@
+package io.roseinfer.bench.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.ClientCost;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Oddities;
+import io.roseinfer.bench.http.ServerStamps;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class AttributionTest {
+    private static final long MILLI = 1_000_000;
+
+    private static StepRecord step(long number, long startMillis, long millis, int prefillTokens) {
+        StepRecord step = new StepRecord();
+        step.set(Fact.STEP, number);
+        step.set(Fact.START_NANOS, startMillis * MILLI);
+        step.set(Fact.DEVICE_NANOS, (millis - 1) * MILLI);
+        step.set(Fact.APPLY_NANOS, MILLI);
+        step.set(Fact.PREFILL_TOKENS, prefillTokens);
+        return step;
+    }
+
+    private static List<Long> millis(long... millis) {
+        return Arrays.stream(millis).map(value -> value * MILLI).boxed().toList();
+    }
+
+    /** Due at 0, sent at 2; its prompt is step 7, from 10 to 30; its tokens are those of steps 7, 8 and 10. */
+    private static CallResult call(ServerStamps stamps) {
+        return new CallResult(
+                3,
+                16,
+                3,
+                new CallResult.Times(0, 0, 2 * MILLI, 95 * MILLI, 96 * MILLI),
+                new CallResult.Arrived(CallResult.Counted.IDS, millis(40, 50, 95), List.of(1, 1, 1)),
+                new CallResult.Usage(16, 3, 19),
+                Optional.of(stamps),
+                Optional.empty());
+    }
+
+    private static final ServerStamps.Served FIRST = new ServerStamps.Served(0, 0);
+    private static final ServerStamps ALL = new ServerStamps(
+            3 * MILLI,
+            5 * MILLI,
+            6 * MILLI,
+            10 * MILLI,
+            millis(30, 41, 90),
+            millis(32, 42, 91),
+            millis(35, 43, 92),
+            FIRST);
+
+    private static final List<StepRecord> STEPS =
+            List.of(step(7, 10, 20, 16), step(8, 31, 10, 0), step(9, 42, 30, 64), step(10, 73, 17, 0));
+
+    private static LoadResult run(ServerStamps stamps) {
+        return new LoadResult(0, 100 * MILLI, true, List.of(call(stamps)), ClientCost.NONE, Oddities.NONE, STEPS);
+    }
+
+    @Test
+    void the_first_token_s_parts_are_what_lies_between_the_stamps() {
+        PartTable table = Attribution.of(run(ALL)).firstToken();
+        assertThat(table.samples()).isEqualTo(1);
+        assertThat(table.all())
+                .containsExactly(
+                        entry("dispatch", 2.0),
+                        entry("send", 1.0),
+                        entry("parse", 2.0),
+                        entry("tokenize", 1.0),
+                        entry("queue", 4.0),
+                        entry("prefill", 19.0),
+                        entry("sample", 1.0),
+                        entry("hand_over", 2.0),
+                        entry("write", 3.0),
+                        entry("read", 5.0),
+                        entry("residual", 0.0));
+        assertThat(table.median()).isEqualTo(table.all());
+        assertThat(table.tail()).isEqualTo(table.all());
+    }
+
+    @Test
+    void without_a_time_of_admission_nothing_is_called_queue_or_prefill() {
+        ServerStamps unadmitted = new ServerStamps(
+                ALL.receivedNanos(),
+                ALL.parsedNanos(),
+                ALL.tokenizedNanos(),
+                ServerStamps.UNKNOWN,
+                ALL.tokenNanos(),
+                ALL.readNanos(),
+                ALL.writtenNanos(),
+                FIRST);
+        assertThat(Attribution.of(run(unadmitted)).firstToken().all())
+                .contains(entry("queue", 0.0), entry("prefill", 0.0), entry("residual", 23.0), entry("sample", 1.0));
+    }
+
+    @Test
+    void slices_are_equal_shares_of_the_samples_from_the_shortest_whole_to_the_longest() {
+        List<Map<String, Double>> samples = IntStream.range(0, 100)
+                .mapToObj(i -> (i * 37) % 100)
+                .map(millis -> Map.of("queue", (double) millis * MILLI, "read", (double) MILLI))
+                .toList();
+        PartTable table = PartTable.of(List.of("queue", "read"), samples);
+        assertThat(table.slices().get("queue"))
+                .isEqualTo(IntStream.range(0, 50).mapToObj(i -> 2 * i + 0.5).toList());
+        assertThat(table.slices().get("read")).hasSize(50).containsOnly(1.0);
+        assertThat(table.tail()).containsEntry("queue", 98.5);
+    }
+
+    @Test
+    void a_table_of_few_samples_has_a_slice_for_each() {
+        PartTable table = PartTable.of(List.of("queue"), List.of(Map.of("queue", 3e6), Map.of("queue", 1e6)));
+        assertThat(table.slices()).isEqualTo(Map.of("queue", List.of(1.0, 3.0)));
+        assertThat(PartTable.of(List.of("queue"), List.of()).slices()).isEqualTo(Map.of("queue", List.of()));
+    }
+
+    @Test
+    void a_stamp_that_is_missing_gives_its_part_to_the_next() {
+        ServerStamps some = new ServerStamps(
+                3 * MILLI,
+                ServerStamps.UNKNOWN,
+                6 * MILLI,
+                10 * MILLI,
+                millis(30, 41, 90),
+                List.of(),
+                List.of(),
+                FIRST);
+        assertThat(Attribution.of(run(some)).firstToken().all())
+                .contains(entry("parse", 0.0), entry("tokenize", 3.0), entry("write", 0.0), entry("read", 10.0));
+    }
+
+    @Test
+    void stamps_out_of_order_are_the_residual_and_the_sum_is_still_the_whole() {
+        ServerStamps late = new ServerStamps(
+                3 * MILLI,
+                5 * MILLI,
+                6 * MILLI,
+                10 * MILLI,
+                millis(30, 41, 90),
+                millis(32, 42, 91),
+                millis(45, 46, 92),
+                FIRST);
+        Map<String, Double> parts = Attribution.of(run(late)).firstToken().all();
+        assertThat(parts).contains(entry("write", 13.0), entry("read", 0.0), entry("residual", -5.0));
+        assertThat(PartTable.sum(parts)).isEqualTo(40.0);
+    }
+
+    @Test
+    void steps_of_another_engine_at_the_same_time_explain_nothing() {
+        List<StepRecord> all = new ArrayList<>(STEPS);
+        for (long number = 1; number < 100; number++) {
+            StepRecord other = step(number, number, 1, 0);
+            other.set(Fact.ENGINE, 1);
+            all.add(other);
+        }
+        LoadResult both = new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, Oddities.NONE, all);
+        assertThat(Attribution.of(both)).isEqualTo(Attribution.of(run(ALL)));
+    }
+
+    @Test
+    void a_gap_names_the_longest_step_it_waited_for() {
+        Attribution attribution = Attribution.of(run(ALL));
+        Gap longest = attribution.longest().getFirst();
+        assertThat(longest.request()).isEqualTo(3);
+        assertThat(longest.token()).isEqualTo(2);
+        assertThat(longest.nanos()).isEqualTo(45e6);
+        assertThat(longest.waitedFor().orElseThrow().get(Fact.STEP)).isEqualTo(9);
+        assertThat(longest.parts())
+                .containsOnly(
+                        entry("decode", 17e6), entry("prompts", 30e6), entry("between", 2e6), entry("delivery", -4e6));
+        assertThat(PartTable.sum(longest.parts())).isEqualTo(longest.nanos());
+    }
+
+    /** Step 9 computes a long prompt; step 10 is launched at once, and waits for it on the device. */
+    @Test
+    void decode_step_that_waited_on_the_device_for_a_prompt_has_only_its_own_time() {
+        StepRecord waiting = step(10, 43, 47, 0);
+        List<StepRecord> steps = List.of(step(7, 10, 20, 16), step(8, 31, 10, 0), step(9, 42, 45, 32_768), waiting);
+        LoadResult run =
+                new LoadResult(0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, Oddities.NONE, steps);
+        Attribution attribution = Attribution.of(run);
+        Gap longest = attribution.longest().getFirst();
+        assertThat(longest.waitedFor().orElseThrow().get(Fact.STEP)).isEqualTo(9);
+        assertThat(longest.stepNanos()).isEqualTo(45e6);
+        assertThat(longest.parts())
+                .containsOnly(
+                        entry("decode", 3e6), entry("prompts", 45e6), entry("between", 1e6), entry("delivery", -4e6));
+    }
+
+    @Test
+    void longest_gap_is_the_client_s_and_stays_when_its_steps_are_forgotten() {
+        LoadResult cut = new LoadResult(
+                0, 100 * MILLI, true, List.of(call(ALL)), ClientCost.NONE, Oddities.NONE, STEPS.subList(3, 4));
+        Attribution attribution = Attribution.of(cut);
+        assertThat(attribution.hasAllSteps()).isFalse();
+        assertThat(attribution.gapsWithoutSteps()).isEqualTo(2);
+        assertThat(attribution.gaps().samples()).isZero();
+        assertThat(attribution.longest()).extracting(Gap::nanos).containsExactly(45e6, 10e6);
+        assertThat(attribution.longest().getFirst().waitedFor()).isEmpty();
+        assertThat(Attribution.of(run(ALL)).hasAllSteps()).isTrue();
+        assertThat(Attribution.of(run(ALL)).gapsWithoutSteps()).isZero();
+    }
+
+    @Test
+    void a_server_that_says_nothing_has_no_table() {
+        CallResult silent = new CallResult(
+                0,
+                1,
+                1,
+                new CallResult.Times(0, 0, 0, 1, 1),
+                new CallResult.Arrived(CallResult.Counted.IDS, List.of(1L), List.of(1)),
+                new CallResult.Usage(1, 1, 2),
+                Optional.empty(),
+                Optional.empty());
+        LoadResult run = new LoadResult(0, 1, true, List.of(silent), ClientCost.NONE, Oddities.NONE, List.of());
+        assertThat(Attribution.of(run).firstToken().samples()).isZero();
+        assertThat(Attribution.of(run).longest()).isEmpty();
+    }
+}

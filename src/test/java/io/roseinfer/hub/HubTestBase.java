@@ -1,0 +1,81 @@
+package io.roseinfer.hub;
+
+import io.roseinfer.safetensors.RawSafetensors;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A fake hub with a small model on it, an empty cache, and a client that never waits between attempts. */
+public abstract class HubTestBase {
+    public static final HubId ID = new HubId("owner/small");
+    public static final String WEIGHTS = "model.safetensors";
+    /** Looks at nothing. */
+    public static final BeforeWeights UNCHECKED = new BeforeWeights() {
+        @Override
+        public void config(Path file) {}
+
+        @Override
+        public void smallFiles(Path directory) {}
+    };
+
+    static final HubTimeouts TIMEOUTS =
+            new HubTimeouts(Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(20));
+
+    @TempDir
+    public Path cache;
+
+    public final FakeHub hub = new FakeHub(ID.text());
+
+    @BeforeEach
+    void fillHub() {
+        hub.file("config.json", utf8("{\"model_type\":\"gpt2\"}"));
+        hub.file("vocab.json", utf8("{\"a\":0}"));
+        hub.file(WEIGHTS, RawSafetensors.floats(List.of("a", "b"), 50_000));
+    }
+
+    @AfterEach
+    void closeHub() {
+        hub.close();
+    }
+
+    public static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    public HubSettings settings() {
+        return settings(Optional.empty());
+    }
+
+    public HubSettings settings(Optional<String> token) {
+        return new HubSettings(cache, hub.endpoint(), token, false, HubProxies.from(Map.of()));
+    }
+
+    public Path download() {
+        return download(settings(), DownloadListener.SILENT);
+    }
+
+    public static Path download(HubSettings settings, DownloadListener listener) {
+        try (HubClient client = client(settings, listener, TIMEOUTS)) {
+            return download(client, ID);
+        }
+    }
+
+    public static Path download(HubClient client, HubId id) {
+        return client.repository(id, Set.of()).run(UNCHECKED);
+    }
+
+    public static HubClient client(HubSettings settings, DownloadListener listener, HubTimeouts timeouts) {
+        return new HubClient(settings, listener, wait -> {}, timeouts, CacheVolume.REAL);
+    }
+
+    public Path repository() {
+        return cache.resolve("models--owner--small");
+    }
+}
