@@ -3,7 +3,7 @@ package io.roseinfer.bench;
 import io.roseinfer.backend.StepProfile;
 import io.roseinfer.engine.EngineStats;
 import io.roseinfer.metrics.HostTime;
-import io.roseinfer.metrics.LatencySummary;
+import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -42,13 +42,14 @@ public record RunResult(
         return new RunResult(startNanos, requests, rejected, submitWallNanos, submitLagNanos, after, steps, value);
     }
 
-    public LatencySummary latency() {
-        return LatencySummary.of(stamps());
+    /** Returns a latency over the accepted requests. */
+    public Summary millis(RequestLatency latency) {
+        return latency.millis(stamps());
     }
 
     /** Generated tokens per second, from the first submit to the last finish. */
     public double tokensPerSecond() {
-        return LatencySummary.tokensPerSecond(stamps());
+        return RequestStamps.tokensPerSecond(stamps());
     }
 
     private List<RequestStamps> stamps() {
@@ -64,8 +65,7 @@ public record RunResult(
 
     /** How late requests were submitted, in milliseconds. */
     public Summary submitLagMillis() {
-        return LatencySummary.millis(
-                submitLagNanos.stream().mapToDouble(nanos -> nanos).toArray());
+        return Summary.ofMillis(submitLagNanos.stream().mapToDouble(nanos -> nanos));
     }
 
     /** Prompt tokens of the accepted requests. */

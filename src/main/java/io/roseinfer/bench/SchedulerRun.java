@@ -1,5 +1,6 @@
 package io.roseinfer.bench;
 
+import io.roseinfer.metrics.TokenTimes;
 import java.util.List;
 import java.util.OptionalDouble;
 
@@ -26,24 +27,24 @@ public record SchedulerRun(long prefillNanos, long decodeNanos, long decodedToke
     public record RequestTimes(
             int promptTokens, int completionTokens, long submitNanos, long firstNanos, long finishNanos) {
 
-        /** Time to the first token. */
-        public double ttftNanos() {
-            return firstNanos - submitNanos;
+        /** Returns when the first and the last token came. Prefills of requests added later are between them. */
+        private TokenTimes tokenTimes() {
+            return new TokenTimes(new long[] {firstNanos, finishNanos}, new int[0], completionTokens);
         }
 
-        /**
-         * Time per output token; empty for fewer than two tokens. Prefills of requests added later are in it: they ran between
-         * this request's tokens.
-         */
+        /** Returns the time to first token. */
+        public OptionalDouble ttftNanos() {
+            return tokenTimes().ttftNanos(submitNanos);
+        }
+
+        /** Returns the time per output token; empty for fewer than two tokens. */
         public OptionalDouble tpotNanos() {
-            return completionTokens < 2
-                    ? OptionalDouble.empty()
-                    : OptionalDouble.of((double) (finishNanos - firstNanos) / (completionTokens - 1));
+            return tokenTimes().tpotNanos();
         }
 
-        /** Time to the last token. */
-        public double latencyNanos() {
-            return finishNanos - submitNanos;
+        /** Returns the time to the last token. */
+        public OptionalDouble latencyNanos() {
+            return OptionalDouble.of((double) (finishNanos - submitNanos));
         }
     }
 

@@ -26,7 +26,6 @@ public record StepCost(
         Summary totalMicros,
         Summary admitMicros) {
     private static final double MICROS_PER_SECOND = 1e6;
-    private static final double NANOS_PER_MICRO = 1e3;
 
     static StepCost of(int running, int waiting, List<StepRecord> steps, List<StepRecord> admitting) {
         return new StepCost(
@@ -44,10 +43,7 @@ public record StepCost(
     }
 
     private static Summary micros(List<StepRecord> steps, ToDoubleFunction<StepRecord> nanos) {
-        return Summary.of(steps.stream()
-                .mapToDouble(nanos)
-                .map(value -> value / NANOS_PER_MICRO)
-                .toArray());
+        return Summary.ofMicros(steps.stream().mapToDouble(nanos));
     }
 
     /** Steps that could be scheduled in a second if the device took no time: of the median step. */

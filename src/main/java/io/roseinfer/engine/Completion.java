@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 
 /**
  * A finished completion.
@@ -40,10 +41,8 @@ public record Completion(
      * it was read. Empty if there was none.
      */
     public Optional<Duration> ttft() {
-        long[] tokens = timeline.tokenNanos();
-        return tokens.length == 0
-                ? Optional.empty()
-                : Optional.of(Duration.ofNanos(tokens[0] - timeline.submittedNanos()));
+        OptionalDouble nanos = timeline.tokenTimes().ttftNanos(timeline.submittedNanos());
+        return nanos.isPresent() ? Optional.of(Duration.ofNanos((long) nanos.getAsDouble())) : Optional.empty();
     }
 
     /** For people: why it ended, its prompt, and its text or, without a tokenizer, its token ids. */

@@ -12,8 +12,6 @@ import java.util.function.ToLongFunction;
  * @param steps in order
  */
 public record HostTime(List<Step> steps) {
-    private static final double NANOS_PER_MICRO = 1e3;
-
     /**
      * One decode step.
      *
@@ -66,9 +64,6 @@ public record HostTime(List<Step> steps) {
     }
 
     private Summary micros(ToLongFunction<Step> nanos) {
-        return Summary.of(steps.stream()
-                .mapToLong(nanos)
-                .mapToDouble(value -> value / NANOS_PER_MICRO)
-                .toArray());
+        return Summary.ofMicros(steps.stream().mapToLong(nanos).asDoubleStream());
     }
 }

@@ -18,4 +18,9 @@ public record RequestTimeline(
         long[] tokenNanos,
         long finishedNanos,
         long[] tokenSteps,
-        int engine) {}
+        int engine) {
+    /** Returns when its tokens came, as tokens that came one by one. */
+    public TokenTimes tokenTimes() {
+        return TokenTimes.oneByOne(tokenNanos);
+    }
+}

@@ -1,6 +1,7 @@
 package io.roseinfer.metrics;
 
 import java.util.Arrays;
+import java.util.stream.DoubleStream;
 
 /**
  * What a sample of one metric comes to, in the metric's own unit. A sample of nothing has {@code count} 0 and zeros elsewhere;
@@ -8,6 +9,16 @@ import java.util.Arrays;
  */
 public record Summary(int count, double p50, double p95, double p99, double mean, double max) {
     private static final Summary EMPTY = new Summary(0, 0, 0, 0, 0, 0);
+
+    /** Summarizes nanoseconds in milliseconds. */
+    public static Summary ofMillis(DoubleStream nanos) {
+        return of(nanos.map(value -> value / 1e6).toArray());
+    }
+
+    /** Summarizes nanoseconds in microseconds. */
+    public static Summary ofMicros(DoubleStream nanos) {
+        return of(nanos.map(value -> value / 1e3).toArray());
+    }
 
     /** Summarizes values in any order; the array is left as it is. */
     public static Summary of(double... values) {

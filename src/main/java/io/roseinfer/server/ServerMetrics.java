@@ -13,6 +13,7 @@ import io.roseinfer.engine.EngineStats;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.TokenTimes;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.FinishReason;
@@ -331,16 +332,15 @@ public final class ServerMetrics {
             return;
         }
         long last = tokens[tokens.length - 1];
-        observe(ttft, timeline.submittedNanos(), tokens[0]);
+        TokenTimes times = timeline.tokenTimes();
+        times.ttftNanos(timeline.submittedNanos()).ifPresent(nanos -> ttft.observe(nanos / 1e9));
         observe(prefill, timeline.admittedNanos(), tokens[0]);
         observe(decode, tokens[0], last);
         observe(inference, timeline.admittedNanos(), last);
-        for (int i = 1; i < tokens.length; i++) {
-            observe(interToken, tokens[i - 1], tokens[i]);
+        for (double nanos : times.itlNanos()) {
+            interToken.observe(nanos / 1e9);
         }
-        if (tokens.length > 1) {
-            perToken.observe((last - tokens[0]) / 1e9 / (tokens.length - 1));
-        }
+        times.tpotNanos().ifPresent(nanos -> perToken.observe(nanos / 1e9));
     }
 
     private static void observe(DistributionDataPoint histogram, long startNanos, long endNanos) {

@@ -13,7 +13,7 @@ import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.GenerationRequest;
-import io.roseinfer.metrics.RequestMetrics;
+import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
@@ -80,19 +80,24 @@ class StreamingRunTest {
         assertThat(result.requests()).extracting(RequestResult::finishReason).containsOnly(FinishReason.LENGTH);
     }
 
+    private static double nanos(RequestLatency latency, RequestStamps stamps) {
+        return latency.nanos(stamps)[0];
+    }
+
     /** The parts of the time to first token add up, to what the clamp of tokenizing inside the submit call took. */
     @Test
     void run_requests_have_stamps_that_add_up() {
         for (RequestResult result :
                 run(Sim.options(true), Sim.workload(50, 5, 3)).requests()) {
             RequestStamps stamps = result.stamps();
-            RequestMetrics metrics = RequestMetrics.of(stamps);
-            long parts = metrics.tokenizeNanos() + metrics.queueWaitNanos() + metrics.prefillNanos();
             long clamped =
                     Math.max(0, stamps.submitEndNanos() - stamps.timeline().tokenizedNanos());
-            assertThat(parts - clamped)
+            assertThat(nanos(RequestLatency.TOKENIZE, stamps)
+                            + nanos(RequestLatency.QUEUE_WAIT, stamps)
+                            + nanos(RequestLatency.PREFILL, stamps)
+                            - clamped)
                     .as("request %d: %s", result.id(), stamps)
-                    .isEqualTo(metrics.ttftNanos() - metrics.addRequestNanos());
+                    .isEqualTo(nanos(RequestLatency.TTFT, stamps) - nanos(RequestLatency.ADD_REQUEST, stamps));
             assertThat(stamps.timeline().tokenNanos()).isSorted();
         }
     }

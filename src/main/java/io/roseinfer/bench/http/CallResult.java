@@ -1,12 +1,12 @@
 package io.roseinfer.bench.http;
 
+import io.roseinfer.metrics.TokenTimes;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.IntPredicate;
-import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
 /**
@@ -152,47 +152,22 @@ public record CallResult(
         return promptTokens >= 0 ? promptTokens : Math.max(0, usage.promptTokens());
     }
 
-    /** From a time to the first token. */
-    private OptionalDouble firstTokenFrom(long nanos) {
-        return arrivals.nanos().isEmpty()
-                ? OptionalDouble.empty()
-                : OptionalDouble.of((double) (arrivals.nanos().getFirst() - nanos));
+    /** Returns when its tokens came. */
+    public TokenTimes tokenTimes() {
+        return new TokenTimes(
+                arrivals.nanos().stream().mapToLong(Long::longValue).toArray(),
+                arrivals.tokens().stream().mapToInt(Integer::intValue).toArray(),
+                tokens());
     }
 
-    /** Time to first token, from when the request was sent, in nanoseconds. */
+    /** Returns the time to first token, from when the request was sent. */
     public OptionalDouble ttftNanos() {
-        return firstTokenFrom(times.sentNanos());
+        return tokenTimes().ttftNanos(times.sentNanos());
     }
 
-    /** The same from when it was to be sent. */
+    /** Returns the time to first token, from when the request was to be sent. */
     public OptionalDouble ttftFromDueNanos() {
-        return firstTokenFrom(times.dueNanos());
-    }
-
-    /** Time per output token after the first: (last − first) / (tokens − 1); empty with fewer than two. */
-    public OptionalDouble tpotNanos() {
-        return tokens() < 2 || arrivals.nanos().isEmpty()
-                ? OptionalDouble.empty()
-                : OptionalDouble.of(
-                        (double) (arrivals.nanos().getLast() - arrivals.nanos().getFirst()) / (tokens() - 1));
-    }
-
-    /**
-     * Time between tokens. A gap before an event of k tokens counts as k gaps of a k-th: so much time went by for each. The tokens that
-     * came together with the first have none.
-     */
-    public double[] gapNanos() {
-        if (arrivals.counted() == Counted.NOT) {
-            return new double[0];
-        }
-        return IntStream.range(1, arrivals.nanos().size())
-                .boxed()
-                .flatMapToDouble(i -> {
-                    int tokens = arrivals.tokens().get(i);
-                    double gap = arrivals.nanos().get(i) - arrivals.nanos().get(i - 1);
-                    return DoubleStream.generate(() -> gap / tokens).limit(tokens);
-                })
-                .toArray();
+        return tokenTimes().ttftNanos(times.dueNanos());
     }
 
     /** From when it was sent until the last event with a choice. */

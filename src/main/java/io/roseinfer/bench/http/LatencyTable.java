@@ -19,8 +19,11 @@ public final class LatencyTable {
         List<CallResult> calls = run.completed();
         Map<String, double[]> table = new LinkedHashMap<>();
         table.put("ttft", optional(calls, CallResult::ttftNanos));
-        table.put("tpot", optional(calls, CallResult::tpotNanos));
-        table.put("itl", millis(calls.stream().flatMapToDouble(call -> Arrays.stream(call.gapNanos()))));
+        table.put("tpot", optional(calls, call -> call.tokenTimes().tpotNanos()));
+        table.put(
+                "itl",
+                millis(calls.stream()
+                        .flatMapToDouble(call -> Arrays.stream(call.tokenTimes().itlNanos()))));
         table.put("e2el", millis(calls.stream().mapToDouble(CallResult::latencyNanos)));
         return table;
     }

@@ -3,7 +3,7 @@ package io.roseinfer.bench.report;
 import io.roseinfer.bench.RequestResult;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.metrics.HostTime;
-import io.roseinfer.metrics.LatencySummary;
+import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.RequestTimeline;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +32,7 @@ import tools.jackson.databind.node.ObjectNode;
  *   summary
  *     add_request_ms … latency_ms, submit_lag_ms
  *                              {count, p50, p95, p99, mean, max} in milliseconds, null where count is 0;
- *                              definitions: {@link io.roseinfer.metrics.RequestMetrics}.
+ *                              definitions: {@link RequestLatency}.
  *                              submit_lag_ms only with the absolute schedule and an interval
  *     submit_wall_s            seconds from the start until the last submit call returned
  *     prompt_tokens, completion_tokens
@@ -150,16 +150,10 @@ public final class JsonReport {
     }
 
     private ObjectNode summary(RunResult run) {
-        LatencySummary latency = run.latency();
         ObjectNode node = JsonParts.object();
-        node.set("add_request_ms", JsonParts.summary(latency.addRequestMillis()));
-        node.set("tokenize_ms", JsonParts.summary(latency.tokenizeMillis()));
-        node.set("queue_wait_ms", JsonParts.summary(latency.queueWaitMillis()));
-        node.set("prefill_ms", JsonParts.summary(latency.prefillMillis()));
-        node.set("ttft_ms", JsonParts.summary(latency.ttftMillis()));
-        node.set("tpot_ms", JsonParts.summary(latency.tpotMillis()));
-        node.set("itl_ms", JsonParts.summary(latency.interTokenMillis()));
-        node.set("latency_ms", JsonParts.summary(latency.latencyMillis()));
+        for (RequestLatency latency : RequestLatency.values()) {
+            node.set(latency.key(), JsonParts.summary(run.millis(latency)));
+        }
         if (!run.submitLagNanos().isEmpty()) {
             node.set("submit_lag_ms", JsonParts.summary(run.submitLagMillis()));
         }

@@ -27,8 +27,6 @@ record OperatorSummary(
         double meanRows,
         double meanTokens,
         List<OperatorTime> operators) {
-    private static final double NANOS_PER_MICRO = 1e3;
-
     /**
      * One operator.
      *
@@ -99,10 +97,7 @@ record OperatorSummary(
     }
 
     private static <T> Summary micros(List<T> timed, ToDoubleFunction<T> nanos) {
-        return Summary.of(timed.stream()
-                .mapToDouble(nanos)
-                .map(value -> value / NANOS_PER_MICRO)
-                .toArray());
+        return Summary.ofMicros(timed.stream().mapToDouble(nanos));
     }
 
     private static double ratio(double part, double whole) {

@@ -1,12 +1,14 @@
 package io.roseinfer.bench.report;
 
 import io.roseinfer.bench.RunResult;
-import io.roseinfer.metrics.LatencySummary;
+import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.Summary;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
-import java.util.stream.Stream;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -21,39 +23,30 @@ import tools.jackson.databind.node.ObjectNode;
  * </pre>
  */
 public final class RunsReport {
-    /** A metric with percentiles; {@code label} is empty if only the JSON has it. */
-    private record Metric(String key, String label, String unit, Function<RunResult, Summary> summary) {
-        static Metric latency(String key, String label, String unit, Function<LatencySummary, Summary> part) {
-            return new Metric(key, label, unit, run -> part.apply(run.latency()));
-        }
-
-        private OverRuns over(List<RunResult> runs, ToDoubleFunction<Summary> percentile) {
-            return OverRuns.of(summaries(runs).mapToDouble(percentile).toArray());
-        }
-
-        private Stream<Summary> summaries(List<RunResult> runs) {
-            return runs.stream().map(summary).filter(sample -> sample.count() > 0);
-        }
-
-        boolean hasSamples(List<RunResult> runs) {
-            return summaries(runs).findAny().isPresent();
-        }
-    }
-
-    private static final List<Metric> METRICS = List.of(
-            Metric.latency("add_request_ms", "", "ms", LatencySummary::addRequestMillis),
-            Metric.latency("tokenize_ms", "", "ms", LatencySummary::tokenizeMillis),
-            Metric.latency("queue_wait_ms", "", "ms", LatencySummary::queueWaitMillis),
-            Metric.latency("prefill_ms", "", "ms", LatencySummary::prefillMillis),
-            Metric.latency("ttft_ms", "TTFT", "ms", LatencySummary::ttftMillis),
-            Metric.latency("tpot_ms", "TPOT", "ms/token", LatencySummary::tpotMillis),
-            Metric.latency("itl_ms", "ITL", "ms", LatencySummary::interTokenMillis),
-            Metric.latency("latency_ms", "Latency", "ms", LatencySummary::latencyMillis),
-            new Metric("host_us", "", "us", run -> run.hostTime().hostMicros()),
-            new Metric("host_exposed_us", "", "us", run -> run.hostTime().exposedMicros()),
-            new Metric("host_wait_us", "", "us", run -> run.hostTime().waitMicros()));
+    /** The metrics with percentiles, by their keys in JSON. */
+    private static final Map<String, Function<RunResult, Summary>> METRICS = metrics();
 
     private RunsReport() {}
+
+    private static Map<String, Function<RunResult, Summary>> metrics() {
+        Map<String, Function<RunResult, Summary>> metrics = new LinkedHashMap<>();
+        for (RequestLatency latency : RequestLatency.values()) {
+            metrics.put(latency.key(), run -> run.millis(latency));
+        }
+        metrics.put("host_us", run -> run.hostTime().hostMicros());
+        metrics.put("host_exposed_us", run -> run.hostTime().exposedMicros());
+        metrics.put("host_wait_us", run -> run.hostTime().waitMicros());
+        return metrics;
+    }
+
+    /** Returns the samples of those runs that have any. */
+    private static List<Summary> samples(List<RunResult> runs, Function<RunResult, Summary> metric) {
+        return runs.stream().map(metric).filter(sample -> sample.count() > 0).toList();
+    }
+
+    private static OverRuns over(List<Summary> samples, ToDoubleFunction<Summary> percentile) {
+        return OverRuns.of(samples.stream().mapToDouble(percentile).toArray());
+    }
 
     /** The block, every line ended by a newline; nothing for a single run, which says it all itself. */
     public static String text(List<RunResult> runs) {
@@ -61,10 +54,11 @@ public final class RunsReport {
             return "";
         }
         StringBuilder out = new StringBuilder("=== over " + runs.size() + " runs: median (least to most) ===\n");
-        for (Metric metric : METRICS) {
-            if (!metric.label().isEmpty() && metric.hasSamples(runs)) {
-                line(out, metric.label() + " p50", metric.over(runs, Summary::p50), metric.unit());
-                line(out, metric.label() + " p99", metric.over(runs, Summary::p99), metric.unit());
+        for (RequestLatency latency : EnumSet.range(RequestLatency.TTFT, RequestLatency.LATENCY)) {
+            List<Summary> samples = samples(runs, run -> run.millis(latency));
+            if (!samples.isEmpty()) {
+                line(out, latency.label() + " p50", over(samples, Summary::p50), latency.unit());
+                line(out, latency.label() + " p99", over(samples, Summary::p99), latency.unit());
             }
         }
         line(out, "Throughput (completion,total)", throughput(runs), "tokens/s");
@@ -82,14 +76,15 @@ public final class RunsReport {
     /** The same of every metric, at least one run; see {@link JsonReport}. */
     static ObjectNode json(List<RunResult> runs) {
         ObjectNode node = JsonParts.object();
-        for (Metric metric : METRICS) {
-            if (metric.hasSamples(runs)) {
-                ObjectNode percentiles = node.putObject(metric.key());
-                percentiles.set("p50", JsonParts.overRuns(metric.over(runs, Summary::p50)));
-                percentiles.set("p95", JsonParts.overRuns(metric.over(runs, Summary::p95)));
-                percentiles.set("p99", JsonParts.overRuns(metric.over(runs, Summary::p99)));
+        METRICS.forEach((key, metric) -> {
+            List<Summary> samples = samples(runs, metric);
+            if (!samples.isEmpty()) {
+                node.putObject(key)
+                        .<ObjectNode>set("p50", JsonParts.overRuns(over(samples, Summary::p50)))
+                        .<ObjectNode>set("p95", JsonParts.overRuns(over(samples, Summary::p95)))
+                        .set("p99", JsonParts.overRuns(over(samples, Summary::p99)));
             }
-        }
+        });
         node.set("throughput_tok_s", JsonParts.overRuns(throughput(runs)));
         return node;
     }

@@ -180,7 +180,7 @@ public final class ServeJson {
             ToDoubleFunction<CallResult> latency) {
         return run.completed().stream()
                 .filter(call -> within(bounds, "ttft", ttft.apply(call).orElse(Double.POSITIVE_INFINITY))
-                        && within(bounds, "tpot", call.tpotNanos().orElse(0))
+                        && within(bounds, "tpot", call.tokenTimes().tpotNanos().orElse(0))
                         && within(bounds, "e2el", latency.applyAsDouble(call)))
                 .count();
     }
@@ -232,7 +232,7 @@ public final class ServeJson {
                 root,
                 "itls",
                 run,
-                call -> Arrays.stream(call.gapNanos())
+                call -> Arrays.stream(call.tokenTimes().itlNanos())
                         .map(nanos -> nanos / NANOS_PER_SECOND)
                         .toArray());
         list(root, "start_times", run, call -> (call.times().sentNanos() - run.startNanos()) / NANOS_PER_SECOND);

@@ -3,7 +3,7 @@ package io.roseinfer.bench.report;
 import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.metrics.HostTime;
-import io.roseinfer.metrics.LatencySummary;
+import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.Summary;
 import java.util.Formatter;
 import java.util.Locale;
@@ -43,7 +43,7 @@ import java.util.Locale;
  * </pre>
  *
  * <p>The first four latencies of a request add up to its TTFT, but for what a submit call does after tokenizing, which is in
- * add_request and in the queue wait ({@link io.roseinfer.metrics.RequestMetrics}).
+ * add_request and in the queue wait ({@link RequestLatency}).
  */
 public final class StreamingReport {
     private final Setup setup;
@@ -92,7 +92,9 @@ public final class StreamingReport {
         head(out);
         counts(out, run);
         submitting(out, run);
-        latencies(out, run.latency());
+        for (RequestLatency latency : RequestLatency.values()) {
+            percentiles(out, latency.label(), run.millis(latency), latency.unit());
+        }
         out.format("Throughput (completion,total): %.2f tokens/s\n", run.tokensPerSecond());
         host(out, run.hostTime());
         return out.toString();
@@ -129,17 +131,6 @@ public final class StreamingReport {
         if (schedule.hasTargets()) {
             percentiles(out, "Submit lag", run.submitLagMillis(), "ms");
         }
-    }
-
-    private static void latencies(Formatter out, LatencySummary latency) {
-        percentiles(out, "add_request latency", latency.addRequestMillis(), "ms");
-        percentiles(out, "Tokenize", latency.tokenizeMillis(), "ms");
-        percentiles(out, "Queue wait (post-tok)", latency.queueWaitMillis(), "ms");
-        percentiles(out, "Prefill->first token", latency.prefillMillis(), "ms");
-        percentiles(out, "TTFT", latency.ttftMillis(), "ms");
-        percentiles(out, "TPOT", latency.tpotMillis(), "ms/token");
-        percentiles(out, "ITL", latency.interTokenMillis(), "ms");
-        percentiles(out, "Latency", latency.latencyMillis(), "ms");
     }
 
     /** Nothing where no two decode steps followed one another. */

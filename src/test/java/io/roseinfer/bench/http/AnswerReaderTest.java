@@ -27,8 +27,8 @@ class AnswerReaderTest {
         assertThat(call.tokens()).isEqualTo(8);
         assertThat(call.ttftNanos()).hasValue(40e6);
         assertThat(call.ttftFromDueNanos()).hasValue(43e6);
-        assertThat(call.tpotNanos()).hasValue(10e6);
-        assertThat(call.gapNanos()).hasSize(7).containsOnly(10e6);
+        assertThat(call.tokenTimes().tpotNanos()).hasValue(10e6);
+        assertThat(call.tokenTimes().itlNanos()).hasSize(7).containsOnly(10e6);
         assertThat(call.latencyNanos()).isEqualTo(110e6);
         assertThat(call.latencyFromDueNanos()).isEqualTo(113e6);
         assertThat(call.lagNanos()).isEqualTo(2_000_000);
@@ -58,8 +58,8 @@ class AnswerReaderTest {
         CallResult byOne = one.usage(201, 5, 17).done(201).read(Recorded.call(5, 17), Integer.MAX_VALUE);
         assertThat(byFour.tokens()).isEqualTo(byOne.tokens()).isEqualTo(17);
         assertThat(byFour.ttftNanos()).isEqualTo(byOne.ttftNanos());
-        assertThat(byFour.tpotNanos()).isEqualTo(byOne.tpotNanos());
-        assertThat(byFour.gapNanos()).isEqualTo(byOne.gapNanos());
+        assertThat(byFour.tokenTimes().tpotNanos()).isEqualTo(byOne.tokenTimes().tpotNanos());
+        assertThat(byFour.tokenTimes().itlNanos()).isEqualTo(byOne.tokenTimes().itlNanos());
     }
 
     @Test
@@ -71,7 +71,7 @@ class AnswerReaderTest {
                 .done(6)
                 .read();
         assertThat(call.tokens()).isEqualTo(8);
-        assertThat(call.gapNanos()).hasSize(7).containsOnly(0);
+        assertThat(call.tokenTimes().itlNanos()).hasSize(7).containsOnly(0);
     }
 
     @Test
@@ -87,8 +87,8 @@ class AnswerReaderTest {
         CallResult call = answer.usage(41, 5, 8).done(41).read();
         assertThat(call.arrivals().counted()).isEqualTo(Counted.RUNNING_USAGE);
         assertThat(call.arrivals().tokens()).containsExactly(1, 3, 4);
-        assertThat(Arrays.stream(call.gapNanos()).sum()).isEqualTo(30e6);
-        assertThat(call.gapNanos()).hasSize(7);
+        assertThat(Arrays.stream(call.tokenTimes().itlNanos()).sum()).isEqualTo(30e6);
+        assertThat(call.tokenTimes().itlNanos()).hasSize(7);
     }
 
     @Test
@@ -100,7 +100,7 @@ class AnswerReaderTest {
                 .done(18)
                 .read();
         assertThat(call.arrivals().counted()).isEqualTo(Counted.TOTAL);
-        assertThat(call.gapNanos()).hasSize(7).containsOnly(1e6);
+        assertThat(call.tokenTimes().itlNanos()).hasSize(7).containsOnly(1e6);
     }
 
     @Test
@@ -115,8 +115,8 @@ class AnswerReaderTest {
         assertThat(call.arrivals().counted()).isEqualTo(Counted.NOT);
         assertThat(call.tokens()).isEqualTo(8);
         assertThat(call.ttftNanos()).hasValue(10e6);
-        assertThat(call.tpotNanos()).hasValue(10e6);
-        assertThat(call.gapNanos()).isEmpty();
+        assertThat(call.tokenTimes().tpotNanos()).hasValue(10e6);
+        assertThat(call.tokenTimes().itlNanos()).isEmpty();
     }
 
     @Test
@@ -156,8 +156,8 @@ class AnswerReaderTest {
         CallResult call = chat(8);
         assertThat(call.arrivals().counted()).isEqualTo(Counted.TOTAL);
         assertThat(call.ttftNanos()).hasValue(40e6);
-        assertThat(call.tpotNanos()).hasValue(10e6);
-        assertThat(call.gapNanos()).hasSize(7).containsOnly(10e6);
+        assertThat(call.tokenTimes().tpotNanos()).hasValue(10e6);
+        assertThat(call.tokenTimes().itlNanos()).hasSize(7).containsOnly(10e6);
         assertThat(call.latencyNanos()).isEqualTo(118e6);
         assertThat(UsageCheck.contradiction(call, true)).isEmpty();
     }
@@ -168,7 +168,7 @@ class AnswerReaderTest {
         CallResult call = chat(16);
         assertThat(call.arrivals().counted()).isEqualTo(Counted.TOTAL);
         assertThat(call.ttftNanos()).hasValue(40e6);
-        assertThat(call.gapNanos()).hasSize(15).containsOnly(5e6);
+        assertThat(call.tokenTimes().itlNanos()).hasSize(15).containsOnly(5e6);
     }
 
     @Test
@@ -177,7 +177,7 @@ class AnswerReaderTest {
         assertThat(call.arrivals().counted()).isEqualTo(Counted.NOT);
         assertThat(call.ttftNanos()).hasValue(40e6);
         assertThat(call.tokens()).isEqualTo(33);
-        assertThat(call.gapNanos()).isEmpty();
+        assertThat(call.tokenTimes().itlNanos()).isEmpty();
     }
 
     @Test

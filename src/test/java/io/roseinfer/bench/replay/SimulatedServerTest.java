@@ -32,7 +32,7 @@ class SimulatedServerTest {
                 .getFirst();
         assertThat(call.times().sentNanos()).isEqualTo(5_000_000);
         assertThat(call.ttftNanos()).hasValue(1e6);
-        assertThat(call.tpotNanos()).hasValue(1e6);
+        assertThat(call.tokenTimes().tpotNanos()).hasValue(1e6);
         assertThat(call.tokens()).isEqualTo(4);
     }
 
@@ -44,7 +44,7 @@ class SimulatedServerTest {
                 .calls()
                 .getFirst();
         assertThat(call.ttftNanos()).hasValue(3_000 + 200 + 1e6 + 40_000);
-        assertThat(call.gapNanos()).containsExactly(10 + 1e6 + 30_000, 10 + 1e6);
+        assertThat(call.tokenTimes().itlNanos()).containsExactly(10 + 1e6 + 30_000, 10 + 1e6);
     }
 
     /** One that runs from 0 ms and one that comes at 1.5 ms, into the second step. */
@@ -73,7 +73,7 @@ class SimulatedServerTest {
     @Test
     void with_two_steps_in_flight_a_request_waits_for_the_step_behind_it_too() {
         assertThat(arrivingInAStep(2).ttftNanos()).hasValue(0.5e6 + 1e6 + 1e6);
-        assertThat(arrivingInAStep(2).tpotNanos()).hasValue(1e6);
+        assertThat(arrivingInAStep(2).tokenTimes().tpotNanos()).hasValue(1e6);
     }
 
     @Test
