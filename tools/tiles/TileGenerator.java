@@ -1,5 +1,3 @@
-package io.roseinfer.backend.cpu.panama;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,7 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The generator of the register tiles; {@code tools/tiles} runs it. A tile's sums are local variables, one per row and vector of
+ * Generates the register tiles of the CPU kernels; the build runs it. A tile's sums are local variables, one per row and vector of
  * outputs, because C2 keeps those in registers, and only text can repeat local variables. {@link TileTemplates} is Java with
  *
  * <ul>
@@ -66,9 +64,9 @@ final class TileGenerator {
 
     private TileGenerator() {}
 
-    /** Writes the tiles to the source folder that is the only argument. */
+    /** Writes the tiles to the folder that is the only argument. */
     public static void main(String[] args) throws IOException {
-        Path folder = Path.of(args[0], "io", "roseinfer", "backend", "cpu", "panama");
+        Path folder = Path.of(args[0]);
         for (Map.Entry<String, String> file : files().entrySet()) {
             Files.writeString(folder.resolve(file.getKey()), file.getValue());
         }
