@@ -347,6 +347,6 @@ public final class Roseinfer {
 
     private static ModelHub hub(Settings settings, DownloadListener downloads) {
         HubSettings hub = HubSettings.from(settings.environment());
-        return new ModelHub(settings.offline() ? hub.asOffline() : hub, downloads, Thread::sleep);
+        return new ModelHub(settings.offline() ? hub.asOffline() : hub, downloads);
     }
 }

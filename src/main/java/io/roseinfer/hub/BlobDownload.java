@@ -5,42 +5,54 @@ import io.roseinfer.base.Limits;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.URI;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpResponse;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Brings one file into a cache folder's blobs: into a partial file that no other tool writes to, going on where an earlier
- * download broke off, then size and hash are checked, then it is renamed. What bears a blob's name is whole and right.
+ * Downloads files into a cache folder's blobs: into a partial file that no other tool writes to, resuming an earlier download; then size
+ * and hash are checked, then it is renamed. A file with a blob's name is complete and correct.
+ *
+ * <p>A partial file only grows. Starting over makes a new one in its place: if a lock has failed and the old file has been published
+ * meanwhile, it is not cut short.
  */
 final class BlobDownload {
-    private final HubHttp http;
-    private final CacheFolder folder;
-    private final HubRefusal refusal;
-    private final Retry retry;
-    private final DownloadListener listener;
+    private static final int BUFFER_BYTES = 1 << 16;
 
-    BlobDownload(HubHttp http, CacheFolder folder, HubRefusal refusal, Retry retry, DownloadListener listener) {
-        this.http = http;
+    private final HubClient client;
+    private final HubId id;
+    private final CacheFolder folder;
+
+    BlobDownload(HubClient client, HubId id, CacheFolder folder) {
+        this.client = client;
+        this.id = id;
         this.folder = folder;
-        this.refusal = refusal;
-        this.retry = retry;
-        this.listener = listener;
     }
 
     /**
-     * Makes the blob exist; does nothing if it does already. A small one counts if its hash is right, a large one by its size, since
-     * hashing takes a second per gigabyte.
+     * Makes the blob exist; does nothing if it does already. A small one is checked by its hash, a large one by its size, since hashing
+     * takes a second per gigabyte.
      *
-     * @param suspect whether a large one, too, must have the right hash
+     * @param suspect whether a large one is checked by its hash, too
      */
     void fetch(RemoteFile file, boolean suspect) {
         if (isPresent(file, suspect)) {
             return;
         }
-        try (BlobLock lock = folder.lock(file.etag(), () -> listener.waiting(file.name()))) {
+        try (BlobLock lock = folder.lock(file.etag(), () -> client.listener().waiting(file.name()))) {
             if (!isPresent(file, suspect)) {
                 download(file, lock.isExclusive());
             }
@@ -88,19 +100,23 @@ final class BlobDownload {
         Path partial = exclusive ? folder.resumable(file.etag()) : folder.unshared(file.etag());
         try {
             AtomicBoolean damagedBefore = new AtomicBoolean();
-            retry.run(file.name(), () -> attempt(file, partial, damagedBefore), () -> size(partial));
+            client.retry(
+                    file.name(),
+                    HubClient.MAX_ATTEMPTS,
+                    () -> size(partial),
+                    () -> attempt(file, partial, damagedBefore));
         } finally {
             if (!exclusive) {
-                // Nobody can tell whether a file of this name is still written to, so nobody would resume it.
+                // A file of this name may still be written to, so no download resumes it.
                 Files.deleteIfExists(partial);
             }
         }
         folder.removeStale(file.etag());
     }
 
-    private static long size(Path partial) {
+    private static long size(Path file) {
         try {
-            return Files.exists(partial) ? Files.size(partial) : 0;
+            return Files.exists(file) ? Files.size(file) : 0;
         } catch (IOException e) {
             return 0;
         }
@@ -108,23 +124,123 @@ final class BlobDownload {
 
     private Path attempt(RemoteFile file, Path partial, AtomicBoolean damagedBefore)
             throws IOException, InterruptedException {
-        long resumedFrom;
-        try (PartialFile out = PartialFile.open(partial)) {
-            if (file.bytes() >= 0 && out.size() > file.bytes()) {
-                out.startOver();
-            }
-            resumedFrom = out.size();
-            if (file.bytes() < 0 || resumedFrom < file.bytes()) {
-                new BlobTransfer(http, refusal, listener, file, out).receive(resumedFrom);
-            }
-            out.force();
+        if (file.bytes() >= 0 && size(partial) > file.bytes()) {
+            Files.delete(partial);
         }
-        requireSound(file, partial, resumedFrom > 0, damagedBefore);
+        long have = size(partial);
+        if (have == 0 || have != file.bytes()) {
+            receive(file, partial, have);
+        }
+        try (FileChannel written = FileChannel.open(partial, StandardOpenOption.WRITE)) {
+            written.force(true);
+        }
+        requireSound(file, partial, have > 0, damagedBefore);
         return Files.move(
                 partial, folder.blob(file.etag()), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    private void requireSound(RemoteFile file, Path partial, boolean resumed, AtomicBoolean damagedBefore)
+    /** Follows the redirects to the file's bytes and saves those that are missing. */
+    private void receive(RemoteFile file, Path partial, long have) throws IOException, InterruptedException {
+        URI address = file.address();
+        for (int hop = 0; hop < HubClient.MAX_HOPS; hop++) {
+            HttpResponse<InputStream> response = client.get(address, headers(file, address, have));
+            try (InputStream body = response.body()) {
+                Optional<URI> target = HubClient.redirect(address, response);
+                if (target.isEmpty()) {
+                    save(file, partial, startOf(file, partial, have, response), body);
+                    return;
+                }
+                address = target.get();
+            }
+        }
+        throw new BadModel("download of " + Quoted.name(file.name()) + " is redirected in circles; check HF_ENDPOINT");
+    }
+
+    /**
+     * Returns the headers that ask for the rest. {@code If-Range} goes to the hub only: the store behind it has entity tags of its own and
+     * would send everything again. There the hash shows whether the two parts belong together.
+     */
+    private Map<String, String> headers(RemoteFile file, URI address, long have) {
+        Map<String, String> headers = new LinkedHashMap<>();
+        if (have > 0) {
+            headers.put("Range", "bytes=" + have + "-");
+            if (client.isHub(address)) {
+                headers.put("If-Range", '"' + file.etag().hex() + '"');
+            }
+        }
+        return headers;
+    }
+
+    /**
+     * Checks what a response announces and returns the position at which its body begins in the file.
+     *
+     * @throws IOException if another attempt may bring more
+     * @throws BadModel if none will
+     */
+    private long startOf(RemoteFile file, Path partial, long have, HttpResponse<?> response) throws IOException {
+        HubClient.requireLasting(response);
+        int status = response.statusCode();
+        HttpHeaders headers = response.headers();
+        boolean continues = status == 206
+                && have > 0
+                && headers.firstValue("content-range").orElse("").startsWith("bytes " + have + "-");
+        if (status == 416 || (status == 206 && !continues)) {
+            Files.deleteIfExists(partial);
+            throw new IOException("the server cannot continue the partial download; it starts over");
+        }
+        if (status != 200 && !continues) {
+            throw client.refusal(id, file.name(), response);
+        }
+        long start = continues ? have : 0;
+        headers.firstValue("content-length")
+                .filter(text -> text.matches("[0-9]{1,18}"))
+                .ifPresent(text -> file.requireAnnounced(start + Long.parseLong(text)));
+        return start;
+    }
+
+    /** Writes a body into the partial file as it arrives, and no more of it than was announced. */
+    private void save(RemoteFile file, Path partial, long start, InputStream body) throws IOException {
+        if (start == 0) {
+            Files.deleteIfExists(partial);
+        }
+        long position = start;
+        try (OutputStream out = open(partial)) {
+            byte[] buffer = new byte[BUFFER_BYTES];
+            for (int bytes = body.read(buffer); bytes >= 0; bytes = body.read(buffer)) {
+                if (bytes > file.maxBytes() - position) {
+                    Files.delete(partial);
+                    throw file.tooMuch();
+                }
+                write(out, buffer, bytes, partial);
+                position += bytes;
+                client.listener().progress(file.name(), position, file.bytes());
+            }
+        }
+        if (position < file.bytes()) {
+            throw new IOException("the body ended after " + position + " of " + file.bytes() + " bytes");
+        }
+    }
+
+    private static OutputStream open(Path partial) {
+        try {
+            return Files.newOutputStream(partial, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            throw FileFailure.writing(partial, e);
+        }
+    }
+
+    private static void write(OutputStream out, byte[] buffer, int bytes, Path partial)
+            throws ClosedByInterruptException {
+        try {
+            out.write(buffer, 0, bytes);
+        } catch (ClosedByInterruptException e) {
+            throw e;
+        } catch (IOException e) {
+            throw FileFailure.writing(partial, e);
+        }
+    }
+
+    private static void requireSound(RemoteFile file, Path partial, boolean resumed, AtomicBoolean damagedBefore)
             throws IOException {
         if (file.etag().matches(partial)) {
             return;

@@ -34,11 +34,6 @@ final class BlobLock implements AutoCloseable {
         this.exclusive = exclusive;
     }
 
-    /** Waits for the lock, as {@link #acquire(Path, CacheVolume, Runnable)}. */
-    static BlobLock acquire(Path file, Runnable onWait) throws InterruptedException {
-        return acquire(file, CacheVolume.REAL, onWait);
-    }
-
     /**
      * Waits for the lock. Where the file system has no locks, only this process's threads are kept apart.
      *

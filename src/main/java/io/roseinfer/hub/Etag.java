@@ -29,6 +29,11 @@ record Etag(String hex) {
         return SHA256_OR_SHA1.matcher(hex).matches() ? Optional.of(new Etag(hex)) : Optional.empty();
     }
 
+    /** Returns the tag that a blob has as its name. */
+    static Optional<Etag> of(Path blob) {
+        return parse(blob.getFileName().toString());
+    }
+
     /** Whether a file's bytes are the ones this tag names. */
     public boolean matches(Path file) throws IOException {
         MessageDigest digest = digest(hex.length() == 64 ? "SHA-256" : "SHA-1");

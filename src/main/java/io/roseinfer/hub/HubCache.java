@@ -1,12 +1,18 @@
 package io.roseinfer.hub;
 
 import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Limits;
 import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.safetensors.Checkpoint;
+import io.roseinfer.safetensors.WeightSource;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Finds models that some Hugging Face tool, ours or another, has put into the local cache. Reads only what it needs: a
@@ -48,5 +54,41 @@ final class HubCache {
                     .ifPresent(found::add);
         }
         return found;
+    }
+
+    /**
+     * Returns the blobs behind a snapshot's links whose bytes do not have the hash that their name states: other tools write into the
+     * same cache, and disks fail. Weights take a second per gigabyte to hash, so they are only verified if they cannot be opened.
+     */
+    static List<Path> damagedBlobs(Path snapshot) {
+        boolean weightsOpen = canOpenWeights(snapshot);
+        List<Path> damaged = new ArrayList<>();
+        try (Stream<Path> entries = Files.walk(snapshot)) {
+            for (Path entry : entries.filter(Files::isSymbolicLink)
+                    .filter(Files::isRegularFile)
+                    .toList()) {
+                Path blob = entry.toRealPath();
+                boolean small = Files.size(blob) <= Limits.CONFIG_BYTES;
+                if ((small || !weightsOpen) && isDamaged(blob)) {
+                    damaged.add(blob);
+                }
+            }
+        } catch (IOException e) {
+            throw FileFailure.reading(snapshot, e);
+        }
+        return damaged;
+    }
+
+    private static boolean canOpenWeights(Path snapshot) {
+        try (WeightSource weights = Checkpoint.open(snapshot)) {
+            return !weights.names().isEmpty();
+        } catch (BadModel e) {
+            return false;
+        }
+    }
+
+    private static boolean isDamaged(Path blob) throws IOException {
+        Optional<Etag> etag = Etag.of(blob);
+        return etag.isPresent() && !etag.get().matches(blob);
     }
 }

@@ -1,49 +1,256 @@
 package io.roseinfer.hub;
 
+import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Quoted;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 
-/** A connection to the hub, from which repositories are downloaded into the cache that all Hugging Face tools share. */
+/**
+ * A connection to the hub, from which repositories are downloaded into the cache that all Hugging Face tools share. The caller follows
+ * redirects, hop by hop, because they carry the metadata and because the token goes to the hub's own origin only, never to the store
+ * that a redirect leads to.
+ */
 final class HubClient implements AutoCloseable {
+    static final int MAX_HOPS = 6;
+
+    /** Maximum attempts in a row without progress. */
+    static final int MAX_ATTEMPTS = 5;
+
+    private static final long MAX_RETRY_AFTER_SECONDS = 60;
+
     private final HubSettings settings;
     private final DownloadListener listener;
-    private final Pause pause;
-    private final HubHttp http;
+    private final RetryDelay delay;
+    private final Timeouts timeouts;
     private final CacheVolume volume;
+    private final HttpClient http;
+    private final URI endpoint;
+    private final Optional<String> token;
 
-    /** Connects to nothing yet. */
-    public HubClient(HubSettings settings, DownloadListener listener, Pause pause) {
-        this(settings, listener, pause, HubTimeouts.DEFAULT, CacheVolume.REAL);
+    /**
+     * The maximum time to wait for the hub.
+     *
+     * @param connect for a connection
+     * @param response from a request to the headers of its response
+     * @param stall between two pieces of a body
+     */
+    record Timeouts(Duration connect, Duration response, Duration stall) {
+        static final Timeouts DEFAULT =
+                new Timeouts(Duration.ofSeconds(15), Duration.ofSeconds(30), Duration.ofSeconds(60));
     }
 
-    HubClient(HubSettings settings, DownloadListener listener, Pause pause, HubTimeouts timeouts, CacheVolume volume) {
-        this.settings = settings;
-        this.listener = listener;
-        this.pause = pause;
-        this.http = new HubHttp(settings, timeouts);
-        this.volume = volume;
+    /** The sleep between two attempts; tests pass a no-op. */
+    @FunctionalInterface
+    interface RetryDelay {
+        void sleep(Duration duration) throws InterruptedException;
+    }
+
+    /** One attempt; after an {@link IOException} another one follows. */
+    @FunctionalInterface
+    interface Attempt<T> {
+        T run() throws IOException, InterruptedException;
+    }
+
+    /** A status that may change soon: 408, 429 or 5xx. */
+    private static final class TransientStatus extends IOException {
+        private final transient Optional<Duration> retryAfter;
+
+        TransientStatus(HttpResponse<?> response) {
+            super("the server answered " + response.statusCode());
+            this.retryAfter = response.headers()
+                    .firstValue("retry-after")
+                    .filter(seconds -> seconds.matches("[0-9]{1,9}"))
+                    .map(seconds -> Duration.ofSeconds(Math.min(MAX_RETRY_AFTER_SECONDS, Long.parseLong(seconds))));
+        }
     }
 
     /**
-     * A repository's way into the cache.
+     * Connects to nothing yet.
      *
-     * @param suspects blobs that are not believed to be what their names say, if they are there
+     * @throws BadInput if a setting cannot be used
      */
-    public RepositoryDownload repository(HubId id, Set<Etag> suspects) {
-        HubRefusal refusal = new HubRefusal(settings, id);
-        Retry patient = new Retry(settings.endpoint(), listener, pause);
-        Retry once = new Retry(settings.endpoint(), listener, pause, 1);
+    HubClient(
+            HubSettings settings, DownloadListener listener, RetryDelay delay, Timeouts timeouts, CacheVolume volume) {
+        this.settings = settings;
+        this.listener = listener;
+        this.delay = delay;
+        this.timeouts = timeouts;
+        this.volume = volume;
+        this.http = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .followRedirects(HttpClient.Redirect.NEVER)
+                .connectTimeout(timeouts.connect())
+                .proxy(settings.proxies())
+                .build();
+        this.endpoint = settings.endpoint();
+        this.token = settings.token();
+    }
+
+    /**
+     * Returns a repository's way into the cache.
+     *
+     * @param suspects blobs whose hash is checked if they are there
+     */
+    RepositoryDownload repository(HubId id, Set<Etag> suspects) {
         CacheFolder folder = new CacheFolder(settings.cacheDirectory(), id, volume);
-        return new RepositoryDownload(
-                id,
-                new RemoteFiles(http, settings, id, refusal, patient),
-                new RemoteFiles(http, settings, id, refusal, once),
-                folder,
-                new BlobDownload(http, folder, refusal, patient, listener),
-                suspects);
+        return new RepositoryDownload(this, id, folder, suspects);
+    }
+
+    URI endpoint() {
+        return endpoint;
+    }
+
+    DownloadListener listener() {
+        return listener;
+    }
+
+    /** Returns whether an address is the hub's own, so that the token and the hub's entity tags apply there. */
+    boolean isHub(URI address) {
+        return Origin.of(address).equals(Origin.of(endpoint));
+    }
+
+    /** Requests an address without its body; no redirect is followed. */
+    HttpResponse<Void> head(URI address) throws IOException, InterruptedException {
+        return http.send(request(address).HEAD().build(), HttpResponse.BodyHandlers.discarding());
+    }
+
+    /** Requests an address; no redirect is followed. Reading the body fails once nothing arrives for the stall timeout. */
+    HttpResponse<InputStream> get(URI address, Map<String, String> headers) throws IOException, InterruptedException {
+        HttpRequest.Builder request = request(address).GET();
+        headers.forEach(request::header);
+        return http.send(
+                request.build(),
+                info -> HttpResponse.BodySubscribers.mapping(
+                        HttpResponse.BodySubscribers.ofInputStream(), body -> new TimedBody(body, timeouts.stall())));
+    }
+
+    private HttpRequest.Builder request(URI address) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(address)
+                .timeout(timeouts.response())
+                .header("User-Agent", "roseinfer")
+                .header("Accept-Encoding", "identity");
+        if (isHub(address)) {
+            token.ifPresent(value -> request.header("Authorization", "Bearer " + value));
+        }
+        return request;
+    }
+
+    /** Returns the error for a response that is no success, no redirect and not worth another attempt. */
+    BadModel refusal(HubId id, String file, HttpResponse<?> response) {
+        return new HubRefusal(settings, id).of(file, response);
+    }
+
+    /** Throws if another attempt may bring another status. */
+    static void requireLasting(HttpResponse<?> response) throws IOException {
+        int status = response.statusCode();
+        if (status == 408 || status == 429 || status >= 500) {
+            throw new TransientStatus(response);
+        }
+    }
+
+    /**
+     * Returns the address that a response redirects to, if it does.
+     *
+     * @throws BadModel if the target is no web address, or would give up encryption
+     */
+    static Optional<URI> redirect(URI from, HttpResponse<?> response) {
+        Optional<String> location = response.headers().firstValue("location");
+        boolean redirects =
+                switch (response.statusCode()) {
+                    case 301, 302, 303, 307, 308 -> true;
+                    default -> false;
+                };
+        if (!redirects || location.isEmpty()) {
+            return Optional.empty();
+        }
+        URI target;
+        try {
+            target = from.resolve(location.get());
+        } catch (IllegalArgumentException e) {
+            throw badRedirect(from, location.get());
+        }
+        boolean downgrade = "https".equalsIgnoreCase(from.getScheme()) && "http".equalsIgnoreCase(target.getScheme());
+        if (!Origin.isWeb(target) || downgrade) {
+            throw badRedirect(from, location.get());
+        }
+        return Optional.of(target);
+    }
+
+    private static BadModel badRedirect(URI from, String location) {
+        return new BadModel(from.getHost() + " redirects to " + Quoted.name(location)
+                + ", which is no address to download from safely; check HF_ENDPOINT");
+    }
+
+    /**
+     * Repeats attempts that fail on the way to the hub. Refusals of the hub itself are not repeated.
+     *
+     * @param maxAttempts maximum attempts in a row without progress
+     * @param progress a position; an attempt that gets further than all before counts as the first one
+     */
+    <T> T retry(String file, int maxAttempts, LongSupplier progress, Attempt<T> attempt) {
+        try {
+            long furthest = progress.getAsLong();
+            for (int failures = 1; ; failures++) {
+                try {
+                    return attempt.run();
+                } catch (IOException e) {
+                    if (Thread.interrupted()) {
+                        throw (InterruptedException) new InterruptedException().initCause(e);
+                    }
+                    long reached = progress.getAsLong();
+                    if (reached > furthest) {
+                        furthest = reached;
+                        failures = 1;
+                    }
+                    if (failures == maxAttempts) {
+                        throw gaveUp(file, maxAttempts, e);
+                    }
+                    listener.retrying(file, reason(e));
+                    delay.sleep(delayAfter(failures, e));
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BadModel("download of " + Quoted.name(file) + " was interrupted; run again to resume it", e);
+        }
+    }
+
+    private BadModel gaveUp(String file, int attempts, IOException cause) {
+        return new BadModel(
+                "download of " + Quoted.name(file) + " from " + endpoint + " failed "
+                        + (attempts == 1 ? "once" : attempts + " times") + ": " + reason(cause)
+                        + "; check the network and HF_ENDPOINT and run again to resume, or give --model a local directory",
+                cause);
+    }
+
+    private static Duration delayAfter(int failures, IOException cause) {
+        Duration backoff = Duration.ofSeconds(1L << (failures - 1));
+        return cause instanceof TransientStatus status ? status.retryAfter.orElse(backoff) : backoff;
+    }
+
+    /** Returns the reason without the exception that the JDK's client may have put around it. */
+    private static String reason(IOException failure) {
+        IOException cause = failure.getCause() instanceof IOException inner ? inner : failure;
+        return cause instanceof ConnectException
+                ? "cannot connect (connection refused or host unknown)"
+                : FileFailure.reason(cause);
     }
 
     @Override
     public void close() {
+        http.shutdownNow();
         http.close();
     }
 }

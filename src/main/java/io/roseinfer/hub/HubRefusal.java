@@ -4,20 +4,16 @@ import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import java.net.http.HttpResponse;
 
-/** Says what a refusal of the hub means and what to do about it. */
-final class HubRefusal {
+/**
+ * The errors for refusals of the hub: the meaning of each and its remedy.
+ *
+ * @param id the repository that was asked for
+ */
+record HubRefusal(HubSettings settings, HubId id) {
     private static final String SET_TOKEN =
             "set HF_TOKEN to a token that may read it, without HF_HUB_DISABLE_IMPLICIT_TOKEN";
 
-    private final HubSettings settings;
-    private final HubId id;
-
-    HubRefusal(HubSettings settings, HubId id) {
-        this.settings = settings;
-        this.id = id;
-    }
-
-    /** The error for an answer that is no success, no redirect and not worth another attempt. */
+    /** Returns the error for a answer that is no success, no redirect and not worth another attempt. */
     BadModel of(String file, HttpResponse<?> response) {
         String code = response.headers().firstValue("x-error-code").orElse("");
         return new BadModel("model " + id + ": " + Quoted.name(file) + " cannot be downloaded from "

@@ -15,14 +15,18 @@ import java.util.stream.Collectors;
 public final class ModelHub {
     private final HubSettings settings;
     private final DownloadListener listener;
-    private final Pause pause;
+    private final HubClient.RetryDelay delay;
     private final AtomicBoolean warned = new AtomicBoolean();
 
     /** Creates nothing and connects to nothing yet. */
-    public ModelHub(HubSettings settings, DownloadListener listener, Pause pause) {
+    public ModelHub(HubSettings settings, DownloadListener listener) {
+        this(settings, listener, Thread::sleep);
+    }
+
+    ModelHub(HubSettings settings, DownloadListener listener, HubClient.RetryDelay delay) {
         this.settings = settings;
         this.listener = listener;
-        this.pause = pause;
+        this.delay = delay;
     }
 
     /**
@@ -38,7 +42,7 @@ public final class ModelHub {
         try {
             return opener.apply(directory);
         } catch (BadModel e) {
-            List<Path> damaged = DamagedBlobs.in(directory);
+            List<Path> damaged = HubCache.damagedBlobs(directory);
             if (damaged.isEmpty()) {
                 throw e;
             }
@@ -72,7 +76,7 @@ public final class ModelHub {
      * then what they are, and no download would help.
      */
     public static boolean isIntact(Path directory) {
-        return DamagedBlobs.in(directory).isEmpty();
+        return HubCache.damagedBlobs(directory).isEmpty();
     }
 
     private Path completed(Snapshot snapshot) {
@@ -108,9 +112,8 @@ public final class ModelHub {
                 .find(id)
                 .map(Snapshot::id)
                 .orElse(id);
-        Set<Etag> suspects = damaged.stream()
-                .flatMap(blob -> DamagedBlobs.etag(blob).stream())
-                .collect(Collectors.toSet());
+        Set<Etag> suspects =
+                damaged.stream().flatMap(blob -> Etag.of(blob).stream()).collect(Collectors.toSet());
         try (HubClient client = client()) {
             return client.repository(spelling, suspects).run(check);
         } catch (BadModel e) {
@@ -122,7 +125,7 @@ public final class ModelHub {
     }
 
     private HubClient client() {
-        HubClient client = new HubClient(settings, listener, pause);
+        HubClient client = new HubClient(settings, listener, delay, HubClient.Timeouts.DEFAULT, CacheVolume.REAL);
         if (!warned.getAndSet(true)) {
             settings.tokenWarning().ifPresent(listener::warning);
         }

@@ -28,14 +28,32 @@ record RemoteFile(String name, URI address, String commit, Etag etag, long bytes
         }
     }
 
-    /** How many bytes are taken at most: the stated size, or the ceiling of this kind of file. */
+    /** Returns the maximum bytes that are taken: the stated size, or the ceiling of this kind of file. */
     long maxBytes() {
         return bytes >= 0 ? bytes : ceiling(name);
     }
 
-    /** The error for more bytes than any file of this kind may have. */
-    BadModel tooLarge(String seen) {
-        return tooLarge(name, seen);
+    /**
+     * Checks the size that a server announces with the file's bytes.
+     *
+     * @throws BadModel if it is not the stated one, or no file of this kind is that large
+     */
+    void requireAnnounced(long announced) {
+        if (bytes >= 0 && announced != bytes) {
+            throw new BadModel("download of " + Quoted.name(name) + ": wrong size: the hub states " + bytes
+                    + " bytes, the server sends " + announced + "; try again or check HF_ENDPOINT");
+        }
+        if (announced > maxBytes()) {
+            throw tooLarge(name, "the server sends " + announced);
+        }
+    }
+
+    /** Returns the error for a body of more than the maximum bytes. */
+    BadModel tooMuch() {
+        return bytes < 0
+                ? tooLarge(name, "the server sends more than " + maxBytes())
+                : new BadModel("download of " + Quoted.name(name) + ": the server sends more than the " + bytes
+                        + " bytes it announced; try again or check HF_ENDPOINT");
     }
 
     private static BadModel tooLarge(String name, String seen) {

@@ -14,27 +14,17 @@ import java.util.Optional;
  * to a store; what it knows about a large file stands in the redirect: {@code X-Linked-Etag}, {@code X-Linked-Size}.
  */
 final class RemoteFiles {
-    private final HubHttp http;
-    private final URI endpoint;
+    private final HubClient client;
     private final HubId id;
-    private final HubRefusal refusal;
-    private final Retry retry;
 
-    RemoteFiles(HubHttp http, HubSettings settings, HubId id, HubRefusal refusal, Retry retry) {
-        this.http = http;
-        this.endpoint = settings.endpoint();
+    RemoteFiles(HubClient client, HubId id) {
+        this.client = client;
         this.id = id;
-        this.refusal = refusal;
-        this.retry = retry;
     }
 
-    URI endpoint() {
-        return endpoint;
-    }
-
-    /** The file, if the repository has it at this revision. */
-    Optional<RemoteFile> find(String revision, String file) {
-        Answer answer = retry.run(file, () -> ask(address(revision, file)));
+    /** Returns the file, if the repository has it at this revision. */
+    Optional<RemoteFile> find(String revision, String file, int maxAttempts) {
+        Answer answer = ask(revision, file, maxAttempts);
         boolean absent = answer.response().statusCode() == 404
                 && !answer.response()
                         .headers()
@@ -44,36 +34,46 @@ final class RemoteFiles {
         return absent ? Optional.empty() : Optional.of(describe(revision, file, answer));
     }
 
-    /** The file, which the repository must have. */
+    /** Returns the file, which the repository must have. */
     RemoteFile require(String revision, String file) {
-        return describe(revision, file, retry.run(file, () -> ask(address(revision, file))));
+        return describe(revision, file, ask(revision, file, HubClient.MAX_ATTEMPTS));
     }
 
-    /** The last answer of the hub, and the first redirect within it that tells of a linked file, or the same again. */
+    /**
+     * What the hub answers.
+     *
+     * @param response its last response
+     * @param metadata the headers of the first redirect that describes a linked file, or those of the last response
+     */
     private record Answer(HttpResponse<Void> response, HttpHeaders metadata, boolean redirected) {}
+
+    private Answer ask(String revision, String file, int maxAttempts) {
+        URI address = address(revision, file);
+        return client.retry(file, maxAttempts, () -> 0, () -> ask(address));
+    }
 
     private Answer ask(URI address) throws IOException, InterruptedException {
         URI current = address;
         Optional<HttpHeaders> linked = Optional.empty();
-        for (int hop = 0; hop < HubHttp.MAX_HOPS; hop++) {
-            HttpResponse<Void> response = http.head(current);
-            TransientStatus.throwIf(response);
+        for (int hop = 0; hop < HubClient.MAX_HOPS; hop++) {
+            HttpResponse<Void> response = client.head(current);
+            HubClient.requireLasting(response);
             if (linked.isEmpty()
                     && response.headers().firstValue("x-linked-etag").isPresent()) {
                 linked = Optional.of(response.headers());
             }
-            Optional<URI> target = HubHttp.redirect(current, response);
-            if (target.isEmpty() || !http.isHub(target.get())) {
+            Optional<URI> target = HubClient.redirect(current, response);
+            if (target.isEmpty() || !client.isHub(target.get())) {
                 return new Answer(response, linked.orElse(response.headers()), target.isPresent());
             }
             current = target.get();
         }
-        throw new BadModel("model " + id + ": " + endpoint + " redirects in circles; check HF_ENDPOINT");
+        throw new BadModel("model " + id + ": " + client.endpoint() + " redirects in circles; check HF_ENDPOINT");
     }
 
     private RemoteFile describe(String revision, String file, Answer answer) {
         if (answer.response().statusCode() != 200 && !answer.redirected()) {
-            throw refusal.of(file, answer.response());
+            throw client.refusal(id, file, answer.response());
         }
         String commit = answer.response()
                 .headers()
@@ -107,14 +107,14 @@ final class RemoteFiles {
     }
 
     private BadModel unusable(String file, String what) {
-        return new BadModel("model " + id + ": " + endpoint + " answers for " + Quoted.name(file) + " with " + what
-                + "; it does not behave as a Hugging Face hub, check HF_ENDPOINT");
+        return new BadModel("model " + id + ": " + client.endpoint() + " answers for " + Quoted.name(file) + " with "
+                + what + "; it does not behave as a Hugging Face hub, check HF_ENDPOINT");
     }
 
     private URI address(String revision, String file) {
         try {
             // A slash within a revision is no separator of the address.
-            String place = endpoint + "/" + id.text() + "/resolve/" + revision.replace("/", "%2F");
+            String place = client.endpoint() + "/" + id.text() + "/resolve/" + revision.replace("/", "%2F");
             return URI.create(place + new URI(null, null, "/" + file, null).toASCIIString());
         } catch (URISyntaxException e) {
             throw new BadModel("model " + id + ": " + Quoted.name(file) + " is no usable file name", e);

@@ -13,30 +13,24 @@ import java.util.Set;
  * the branch or tag pointed to at the start; that is written down last, so that a broken-off download is never taken for a model.
  */
 final class RepositoryDownload {
+    private final HubClient client;
     private final HubId id;
     private final RemoteFiles files;
-    private final RemoteFiles askedOnce;
     private final CacheFolder folder;
     private final BlobDownload blobs;
     private final Set<Etag> suspects;
 
     /**
-     * @param files what the hub has, asked until it answers
-     * @param askedOnce the same for questions that can go without an answer
+     * A download that has not begun.
+     *
      * @param suspects blobs that must be verified even if they are there
      */
-    RepositoryDownload(
-            HubId id,
-            RemoteFiles files,
-            RemoteFiles askedOnce,
-            CacheFolder folder,
-            BlobDownload blobs,
-            Set<Etag> suspects) {
+    RepositoryDownload(HubClient client, HubId id, CacheFolder folder, Set<Etag> suspects) {
+        this.client = client;
         this.id = id;
-        this.files = files;
-        this.askedOnce = askedOnce;
+        this.files = new RemoteFiles(client, id);
         this.folder = folder;
-        this.blobs = blobs;
+        this.blobs = new BlobDownload(client, id, folder);
         this.suspects = suspects;
     }
 
@@ -46,13 +40,13 @@ final class RepositoryDownload {
      * @throws BadModel if the hub refuses, cannot be reached, or sends something else than it announced, or if the disk is too
      *     small for the weights
      */
-    public Path run(BeforeWeights check) {
+    Path run(BeforeWeights check) {
         RemoteFile config = files.require(id.revision(), Snapshot.CONFIG);
         String commit = config.commit();
         take(config);
         check.config(folder.snapshot(commit).resolve(Snapshot.CONFIG));
         // Small files before the weights, whose arrival makes a snapshot count.
-        find(files, commit, Snapshot.OPTIONAL_FILES).forEach(this::take);
+        find(commit, Snapshot.OPTIONAL_FILES, HubClient.MAX_ATTEMPTS).forEach(this::take);
         check.smallFiles(folder.snapshot(commit));
         takeWeights(commit);
         folder.writeCommit(id.revision(), commit);
@@ -65,10 +59,10 @@ final class RepositoryDownload {
      * @return why the hub could not be asked, if so
      * @throws BadModel if the repository has a file that cannot be downloaded
      */
-    public Optional<String> complete(String commit, List<String> names) {
+    Optional<String> complete(String commit, List<String> names) {
         List<RemoteFile> found;
         try {
-            found = find(askedOnce, commit, names);
+            found = find(commit, names, 1);
         } catch (BadModel e) {
             return Optional.of(e.getMessage());
         }
@@ -76,21 +70,22 @@ final class RepositoryDownload {
         return Optional.empty();
     }
 
-    private List<RemoteFile> find(RemoteFiles remote, String commit, List<String> names) {
+    private List<RemoteFile> find(String commit, List<String> names, int maxAttempts) {
         List<RemoteFile> found = new ArrayList<>();
         for (String name : names) {
-            remote.find(commit, name).ifPresentOrElse(found::add, () -> folder.noteAbsent(commit, name));
+            files.find(commit, name, maxAttempts).ifPresentOrElse(found::add, () -> folder.noteAbsent(commit, name));
         }
         return found;
     }
 
     private void takeWeights(String commit) {
-        Optional<RemoteFile> single = files.find(commit, Checkpoint.SINGLE);
+        Optional<RemoteFile> single = files.find(commit, Checkpoint.SINGLE, HubClient.MAX_ATTEMPTS);
         if (single.isPresent()) {
             takeAll(List.of(single.get()));
             return;
         }
-        RemoteFile index = files.find(commit, Checkpoint.INDEX).orElseThrow(this::noWeights);
+        RemoteFile index =
+                files.find(commit, Checkpoint.INDEX, HubClient.MAX_ATTEMPTS).orElseThrow(this::noWeights);
         take(index);
         Path local = folder.snapshot(commit).resolve(Checkpoint.INDEX);
         takeAll(Checkpoint.shards(local).stream()
@@ -104,7 +99,7 @@ final class RepositoryDownload {
     }
 
     private BadModel noWeights() {
-        return new BadModel("model " + id + " at " + files.endpoint() + " has neither " + Checkpoint.SINGLE + " nor "
+        return new BadModel("model " + id + " at " + client.endpoint() + " has neither " + Checkpoint.SINGLE + " nor "
                 + Checkpoint.INDEX + "; choose a model with safetensors weights");
     }
 

@@ -78,7 +78,7 @@ class BlobLockTest {
         CountDownLatch waiting = new CountDownLatch(1);
         try (ExecutorService thread = Executors.newSingleThreadExecutor()) {
             Future<Boolean> taken;
-            try (BlobLock held = BlobLock.acquire(folder.resolve("x.lock"), () -> {})) {
+            try (BlobLock held = BlobLock.acquire(folder.resolve("x.lock"), CacheVolume.REAL, () -> {})) {
                 assertThat(held.isExclusive()).isTrue();
                 taken = thread.submit(() -> takeAndRelease(link.resolve("x.lock"), waiting));
                 waiting.await();
@@ -103,7 +103,7 @@ class BlobLockTest {
 
     @SuppressWarnings("try") // the lock is held, not used
     private static boolean takeAndRelease(Path file, CountDownLatch waiting) throws InterruptedException {
-        try (BlobLock held = BlobLock.acquire(file, waiting::countDown)) {
+        try (BlobLock held = BlobLock.acquire(file, CacheVolume.REAL, waiting::countDown)) {
             return true;
         }
     }

@@ -226,12 +226,8 @@ final class HubCacheChaos implements AutoCloseable {
         private OurDownload() {}
 
         public static void main(String[] arguments) {
-            HubSettings settings = new HubSettings(
-                    Path.of(arguments[0]),
-                    URI.create(arguments[1]),
-                    Optional.empty(),
-                    false,
-                    HubProxies.from(Map.of()));
+            HubSettings settings =
+                    HubTestBase.settings(Path.of(arguments[0]), URI.create(arguments[1]), Optional.empty(), Map.of());
             CacheVolume volume = Boolean.parseBoolean(arguments[2]) ? CacheVolume.REAL : new VolumeWithoutLocks();
             try (HubClient client =
                     new HubClient(settings, DownloadListener.SILENT, wait -> {}, HubTestBase.TIMEOUTS, volume)) {

@@ -55,7 +55,7 @@ class HubFailureTest extends HubTestBase {
     @Test
     void download_that_breaks_off_ever_so_often_is_completed_as_long_as_each_attempt_brings_something() {
         byte[] weights = hub.content(WEIGHTS);
-        int pieces = 3 * Retry.ATTEMPTS;
+        int pieces = 3 * HubClient.MAX_ATTEMPTS;
         hub.replace("store", "GET", WEIGHTS, exchange -> {
             String range = exchange.getRequestHeaders().getFirst("Range");
             int from = range == null ? 0 : Integer.parseInt(range.substring("bytes=".length(), range.length() - 1));
@@ -70,7 +70,7 @@ class HubFailureTest extends HubTestBase {
             awaitArrival(end);
         });
         assertThat(download().resolve(WEIGHTS)).hasBinaryContent(weights);
-        assertThat(hub.bodies(WEIGHTS)).hasSizeGreaterThan(2 * Retry.ATTEMPTS);
+        assertThat(hub.bodies(WEIGHTS)).hasSizeGreaterThan(2 * HubClient.MAX_ATTEMPTS);
     }
 
     /** Lets a connection break only when its bytes are on the disk. */
@@ -343,7 +343,7 @@ class HubFailureTest extends HubTestBase {
     void hub_that_is_not_there_is_named_with_what_to_do() {
         URI nobody = hub.endpoint();
         hub.close();
-        HubSettings settings = new HubSettings(cache, nobody, Optional.empty(), false, HubProxies.from(Map.of()));
+        HubSettings settings = settings(cache, nobody, Optional.empty(), Map.of());
         assertThatThrownBy(() -> download(settings, DownloadListener.SILENT))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining(nobody.toString())
@@ -358,7 +358,8 @@ class HubFailureTest extends HubTestBase {
             exchange.getResponseBody().flush();
             await(never);
         });
-        HubTimeouts impatient = new HubTimeouts(Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofMillis(50));
+        HubClient.Timeouts impatient =
+                new HubClient.Timeouts(Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofMillis(50));
         try (HubClient client = client(settings(), DownloadListener.SILENT, impatient)) {
             assertThatThrownBy(() -> download(client, ID))
                     .isInstanceOf(BadModel.class)
@@ -380,6 +381,35 @@ class HubFailureTest extends HubTestBase {
         } finally {
             assertThat(Thread.interrupted()).isTrue();
         }
+    }
+
+    @Test
+    void download_interrupted_within_a_body_ends_at_once_and_keeps_what_has_arrived() {
+        List<String> retried = new ArrayList<>();
+        DownloadListener interrupting = new DownloadListener() {
+            @Override
+            public void progress(String file, long bytesSoFar, long totalBytes) {
+                if (file.equals(WEIGHTS)) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+
+            @Override
+            public void retrying(String file, String reason) {
+                retried.add(reason);
+            }
+        };
+        HubSettings settings = settings();
+        try {
+            assertThatThrownBy(() -> download(settings, interrupting))
+                    .isInstanceOf(BadModel.class)
+                    .hasMessageContaining("\"" + WEIGHTS + "\" was interrupted; run again to resume it");
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(retried).isEmpty();
+        assertThat(repository().resolve("blobs").resolve(FakeHub.sha256(hub.content(WEIGHTS)) + OURS))
+                .isNotEmptyFile();
     }
 
     private void assertDownloadFails(String message) {

@@ -25,8 +25,7 @@ class HubProxiesTest extends HubTestBase {
     void model_is_downloaded_through_the_proxy_except_from_hosts_that_need_none() {
         Map<String, String> environment = Map.of("HTTP_PROXY", hub.endpoint().toString(), "NO_PROXY", "127.0.0.1");
         URI unreachable = URI.create("http://hub.invalid");
-        HubSettings settings =
-                new HubSettings(cache, unreachable, Optional.empty(), false, HubProxies.from(environment));
+        HubSettings settings = settings(cache, unreachable, Optional.empty(), environment);
         Path snapshot = download(settings, DownloadListener.SILENT);
         assertThat(snapshot.resolve(WEIGHTS)).hasBinaryContent(hub.content(WEIGHTS));
         assertThat(hub.bodies(WEIGHTS)).hasSize(1);
@@ -36,8 +35,7 @@ class HubProxiesTest extends HubTestBase {
     void token_in_the_clear_is_warned_of_once() {
         Map<String, String> environment = Map.of("HTTP_PROXY", hub.endpoint().toString(), "NO_PROXY", "127.0.0.1");
         URI far = URI.create("http://hub.invalid");
-        HubSettings settings =
-                new HubSettings(cache, far, Optional.of("hf_secret"), false, HubProxies.from(environment));
+        HubSettings settings = settings(cache, far, Optional.of("hf_secret"), environment);
         List<String> warnings = new ArrayList<>();
         ModelHub models = new ModelHub(
                 settings,
@@ -94,19 +92,14 @@ class HubProxiesTest extends HubTestBase {
     @ParameterizedTest
     @ValueSource(strings = {"socks5://proxy:1080", "https://proxy", "http://", "http://me:secret@proxy:1", "a b"})
     void value_that_is_no_usable_proxy_is_refused_by_its_name_alone(String value) {
-        HubProxies proxies = HubProxies.from(Map.of("HTTPS_PROXY", value));
-        assertThatThrownBy(proxies::selector)
+        assertThatThrownBy(() -> HubProxies.from(Map.of("HTTPS_PROXY", value)))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("https_proxy is no address of a proxy")
                 .hasMessageNotContaining("secret");
-        assertThat(proxies.toString()).doesNotContain(value);
     }
 
     private static Proxy chosen(Map<String, String> environment, String address) {
-        return HubProxies.from(environment)
-                .selector()
-                .select(URI.create(address))
-                .getFirst();
+        return HubProxies.from(environment).select(URI.create(address)).getFirst();
     }
 
     private static Proxy proxy(String host, int port) {

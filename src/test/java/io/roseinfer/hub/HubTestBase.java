@@ -1,9 +1,11 @@
 package io.roseinfer.hub;
 
 import io.roseinfer.safetensors.RawSafetensors;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,8 +27,8 @@ public abstract class HubTestBase {
         public void smallFiles(Path directory) {}
     };
 
-    static final HubTimeouts TIMEOUTS =
-            new HubTimeouts(Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(20));
+    static final HubClient.Timeouts TIMEOUTS =
+            new HubClient.Timeouts(Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(20));
 
     @TempDir
     public Path cache;
@@ -54,7 +56,16 @@ public abstract class HubTestBase {
     }
 
     public HubSettings settings(Optional<String> token) {
-        return new HubSettings(cache, hub.endpoint(), token, false, HubProxies.from(Map.of()));
+        return settings(cache, hub.endpoint(), token, Map.of());
+    }
+
+    /** Settings by the variables of an environment and nothing of this machine. */
+    static HubSettings settings(Path cache, URI endpoint, Optional<String> token, Map<String, String> others) {
+        Map<String, String> environment = new HashMap<>(others);
+        environment.put("HF_HUB_CACHE", cache.toString());
+        environment.put("HF_ENDPOINT", endpoint.toString());
+        environment.put(token.isPresent() ? "HF_TOKEN" : "HF_HUB_DISABLE_IMPLICIT_TOKEN", token.orElse("1"));
+        return HubSettings.from(environment);
     }
 
     public Path download() {
@@ -71,7 +82,7 @@ public abstract class HubTestBase {
         return client.repository(id, Set.of()).run(UNCHECKED);
     }
 
-    public static HubClient client(HubSettings settings, DownloadListener listener, HubTimeouts timeouts) {
+    public static HubClient client(HubSettings settings, DownloadListener listener, HubClient.Timeouts timeouts) {
         return new HubClient(settings, listener, wait -> {}, timeouts, CacheVolume.REAL);
     }
 

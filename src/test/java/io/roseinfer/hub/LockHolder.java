@@ -9,7 +9,7 @@ final class LockHolder {
 
     @SuppressWarnings("try") // the lock is held, not used
     public static void main(String[] arguments) throws IOException, InterruptedException {
-        try (BlobLock held = BlobLock.acquire(Path.of(arguments[0]), () -> {})) {
+        try (BlobLock held = BlobLock.acquire(Path.of(arguments[0]), CacheVolume.REAL, () -> {})) {
             System.out.println("locked");
             while (System.in.read() >= 0) {
                 // until the input ends

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.net.httpserver.HttpExchange;
 import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
-import java.nio.channels.ClosedChannelException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -62,15 +61,6 @@ class SharedCacheTest extends HubTestBase {
         Path sameFile = Files.createLink(cache.resolve("same-file"), partial);
         assertThat(download().resolve(WEIGHTS)).hasBinaryContent(weights);
         assertThat(sameFile).hasBinaryContent(tooLong);
-    }
-
-    @Test
-    void attempt_that_was_given_up_cannot_take_away_the_file_of_the_next() throws IOException {
-        Path path = Files.write(blobs.resolve("x"), new byte[10]);
-        PartialFile given = PartialFile.open(path);
-        given.close();
-        assertThatThrownBy(given::startOver).isInstanceOf(ClosedChannelException.class);
-        assertThat(path).hasSize(10);
     }
 
     @Test
