@@ -28,12 +28,14 @@ public final class EngineLimits {
      * @throws BadInput if no runner can have them
      */
     public static RunnerLimits runnerLimits(EngineOptions options, ModelSpec spec) {
-        SchedulerOptions scheduler = options.scheduler();
+        return runnerLimits(options.scheduler(), options.blockSize(), options.kvBlocks(), spec);
+    }
+
+    private static RunnerLimits runnerLimits(SchedulerOptions scheduler, int blockSize, int kvBlocks, ModelSpec spec) {
         int rows = Scheduler.maxRows(scheduler);
         int tokens = Math.addExact(scheduler.maxBatchSize(), promptTokens(scheduler, spec.contextLength()));
-        RunnerLimits limits =
-                new RunnerLimits(rows, scheduler.maxBatchSize(), tokens, options.blockSize(), options.kvBlocks());
-        int unused = StepInputs.listedBlocks(limits, Math.ceilDiv(spec.contextLength(), options.blockSize()));
+        RunnerLimits limits = new RunnerLimits(rows, scheduler.maxBatchSize(), tokens, blockSize, kvBlocks);
+        int unused = StepInputs.listedBlocks(limits, Math.ceilDiv(spec.contextLength(), blockSize));
         return limits;
     }
 
@@ -49,8 +51,22 @@ public final class EngineLimits {
         return (int) Math.min(spec.contextLength(), (long) promptTokens + maxNewTokens);
     }
 
+    /**
+     * Refuses a runner that was loaded for other options.
+     *
+     * @throws BadInput if a step of these options may not fit the runner
+     */
     static void requireFit(ModelRunner runner, EngineOptions options) {
-        RunnerLimits needed = runnerLimits(options, runner.spec());
+        requireFit(runner, runnerLimits(options, runner.spec()));
+    }
+
+    /** As {@link #requireFit(ModelRunner, EngineOptions)}, with the runner's own KV blocks. */
+    static void requireFit(ModelRunner runner, SchedulerOptions options) {
+        RunnerLimits given = runner.limits();
+        requireFit(runner, runnerLimits(options, given.blockSize(), given.kvBlocks(), runner.spec()));
+    }
+
+    private static void requireFit(ModelRunner runner, RunnerLimits needed) {
         RunnerLimits given = runner.limits();
         if (given.maxRows() < needed.maxRows()
                 || given.maxTokens() < needed.maxTokens()

@@ -74,7 +74,11 @@ public final class OnlineScheduler {
         }
     }
 
-    /** A scheduler without requests over a runner that nothing else uses; its steps are not timed. */
+    /**
+     * A scheduler without requests over a runner that nothing else uses; its steps are not timed.
+     *
+     * @throws BadInput if the runner was loaded for smaller steps than these options ask for
+     */
     public OnlineScheduler(ModelRunner runner, SchedulerOptions options) {
         this(runner, options, () -> 0, 1, Observers.NONE);
     }
@@ -85,9 +89,11 @@ public final class OnlineScheduler {
      * @param clock times the steps
      * @param stepHistory how many steps {@link #steps} remembers
      * @param observers are told of every step; of requests nobody hears
+     * @throws BadInput if the runner was loaded for smaller steps than these options ask for
      */
     public OnlineScheduler(
             ModelRunner runner, SchedulerOptions options, Clock clock, int stepHistory, Observers observers) {
+        EngineLimits.requireFit(runner, options);
         this.runner = runner;
         KvBlockPool pool = new KvBlockPool(runner.kv().blocks(), runner.kv().blockSize(), options.prefixCache());
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());

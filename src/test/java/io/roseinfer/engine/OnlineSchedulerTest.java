@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.sampling.SamplingParams;
@@ -36,6 +37,20 @@ class OnlineSchedulerTest {
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("max_new_tokens is 0");
         assertThat(scheduler.hasUnfinished()).isFalse();
+    }
+
+    /** It would never admit a prompt that is longer than the steps that the runner was loaded for. */
+    @Test
+    void runner_that_was_loaded_for_cut_prompts_is_refused_for_whole_ones() {
+        EngineOptions cut = Models.options()
+                .withScheduler(SchedulerOptions.builder()
+                        .chunkedPrefill(true)
+                        .prefillMaxTokens(8)
+                        .build());
+        SimRunner runner = Models.runner(cut, SimOptions.defaults());
+        assertThatThrownBy(() -> new OnlineScheduler(runner, SchedulerOptions.defaults()))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("load it with EngineLimits.runnerLimits(options, spec)");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.DeviceFailure;
@@ -49,9 +50,19 @@ final class OnlineSimulation implements AutoCloseable {
         this.dice = new Dice(settings.seed(), "online");
         this.workload = new Workload(settings);
         SimOptions sim = SimOptions.defaults().withSeed(settings.seed()).withOnStep(step -> losePerhaps());
-        this.runner = new SimRunner(settings.spec(), settings.limits(), sim);
+        this.runner = new SimRunner(settings.spec(), limits(settings), sim);
         this.scheduler = new OnlineScheduler(runner, settings.engine().scheduler());
         this.solo = new SoloRun(settings);
+    }
+
+    /** The limits that its options ask for, with the pool of the settings. */
+    private static RunnerLimits limits(SimulationSettings settings) {
+        RunnerLimits wanted = EngineLimits.runnerLimits(settings.engine(), settings.spec());
+        return new RunnerLimits(
+                wanted.maxRows(),
+                wanted.maxTokens(),
+                wanted.blockSize(),
+                settings.limits().kvBlocks());
     }
 
     /**
