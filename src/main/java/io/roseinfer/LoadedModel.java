@@ -22,7 +22,6 @@ import java.time.ZoneId;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 
@@ -255,18 +254,12 @@ public final class LoadedModel implements AutoCloseable {
         return serve(options, clock, Observers.NONE);
     }
 
-    /** As {@link #serve(EngineOptions, Clock)}, and tells more instruments what the engine does. */
+    /** As {@link #serve(EngineOptions, Clock)}, with observers besides the engine's own. */
     public Engine serve(EngineOptions options, Clock clock, Observers observers) {
-        return serve(options, clock, observers, replica -> Observers.NONE);
-    }
-
-    /** As {@link #serve(EngineOptions, Clock, Observers)}, and tells some instruments of one replica's steps alone. */
-    public Engine serve(EngineOptions options, Clock clock, Observers observers, IntFunction<Observers> each) {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(clock, "clock");
         Objects.requireNonNull(observers, "observers");
-        Objects.requireNonNull(each, "each");
-        return serve(options, copies.routing(), clock, observers, each);
+        return serve(options, copies.routing(), clock, observers);
     }
 
     /** Serves as {@link #serve(EngineOptions, Clock)} does, with a routing policy in place of the one that the model was loaded with. */
@@ -274,19 +267,14 @@ public final class LoadedModel implements AutoCloseable {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(routing, "routing");
         Objects.requireNonNull(clock, "clock");
-        return serve(options, routing, clock, Observers.NONE, replica -> Observers.NONE);
+        return serve(options, routing, clock, Observers.NONE);
     }
 
-    private Engine serve(
-            EngineOptions options,
-            RoutingPolicy routing,
-            Clock clock,
-            Observers observers,
-            IntFunction<Observers> each) {
+    private Engine serve(EngineOptions options, RoutingPolicy routing, Clock clock, Observers observers) {
         synchronized (serving) {
             requireIdle();
-            Engine engine = Engine.open(
-                    copies.runners(), tokenizer, fitting(options), routing, clock, profiler.and(observers), each);
+            Engine engine =
+                    Engine.open(copies.runners(), tokenizer, fitting(options), routing, clock, profiler.and(observers));
             served = engine;
             return engine;
         }

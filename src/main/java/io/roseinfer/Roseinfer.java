@@ -241,9 +241,9 @@ public final class Roseinfer {
     /** The profiler's ranges if they can be had; else a warning. */
     private static Observers profiler(Settings settings, List<String> warnings) {
         try {
-            return Observers.of(
-                    NvtxRanges.attach(Optional.ofNullable(settings.environment().get(PROFILER_LIBRARY))
-                            .map(Path::of)));
+            return NvtxRanges.attach(Optional.ofNullable(settings.environment().get(PROFILER_LIBRARY))
+                            .map(Path::of))
+                    .observers();
         } catch (BackendUnavailable e) {
             warnings.add(e.getMessage());
             return Observers.NONE;

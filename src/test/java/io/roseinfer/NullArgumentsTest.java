@@ -36,7 +36,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.function.IntFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -90,7 +89,6 @@ class NullArgumentsTest {
         put(OptionalLong.class, OptionalLong.empty());
         put(Function.class, options);
         put(Runnable.class, () -> {});
-        put(IntFunction.class, (IntFunction<Observers>) replica -> Observers.NONE);
         put(RoutingPolicy.class, RoutingPolicy.pull());
         put(Settings.Placement.class, settings.placement());
         put(Duration.class, Duration.ofSeconds(1));

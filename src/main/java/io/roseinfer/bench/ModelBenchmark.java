@@ -122,7 +122,8 @@ public final class ModelBenchmark {
     }
 
     private ModelTiming measure(ModelPoint point) {
-        ModelSteps steps = new ModelSteps(runner, point.rows(), Math.toIntExact(settings.rowTokens(point)), observers);
+        ModelSteps steps =
+                new ModelSteps(runner, point.rows(), Math.toIntExact(settings.rowTokens(point)), observers.steps(0));
         if (point instanceof ModelPoint.Decode decode) {
             steps.prefill(decode.rows(), settings.context());
         }

@@ -6,6 +6,7 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
@@ -114,8 +115,8 @@ final class ModelSteps {
         Flight flight = flight(submitted);
         flight.firstRow = firstRow;
         flight.inputs.clear();
-        observer.planning(flight.record);
-        observer.planned(flight.record);
+        observer.on(StepEvent.PLANNING, flight.record);
+        observer.on(StepEvent.PLANNED, flight.record);
         return flight.inputs;
     }
 
@@ -127,9 +128,9 @@ final class ModelSteps {
         Flight flight = flight(submitted++);
         flight.record.set(Fact.ROWS, flight.inputs.rows());
         flight.record.set(Fact.TOKENS, flight.inputs.tokens());
-        observer.packed(flight.record);
+        observer.on(StepEvent.PACKED, flight.record);
         runner.submit(flight.inputs, flight.outputs);
-        observer.submitted(flight.record);
+        observer.on(StepEvent.SUBMITTED, flight.record);
     }
 
     private void drain() {
@@ -142,9 +143,9 @@ final class ModelSteps {
 
     private void await() {
         Flight flight = flight(awaited);
-        observer.awaiting(flight.record);
+        observer.on(StepEvent.AWAITING, flight.record);
         runner.await();
-        observer.awaited(flight.record);
+        observer.on(StepEvent.AWAITED, flight.record);
         awaited++;
         for (int sample = 0; sample < flight.inputs.samples(); sample++) {
             if (flight.outputs.status(sample) != StepOutputs.Status.OK) {
@@ -153,7 +154,7 @@ final class ModelSteps {
             }
             sampled[flight.firstRow + sample] = flight.outputs.token(sample);
         }
-        observer.applied(flight.record);
+        observer.on(StepEvent.APPLIED, flight.record);
     }
 
     private void beginRow(StepInputs step, int row, int position) {

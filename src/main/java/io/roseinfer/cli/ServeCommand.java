@@ -83,7 +83,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         ServerMetrics metrics = new ServerMetrics(options.modelName(), loaded.replicas());
         InstantSource time = InstantSource.system();
         AccessLog log = new AccessLog(server.accessLog(), line -> print(line, terminal), terminal.clock(), time);
-        try (Engine engine = loaded.serve(engineOptions, terminal.clock(), metrics.observers(), metrics::observers);
+        try (Engine engine = loaded.serve(engineOptions, terminal.clock(), metrics.observers());
                 Server running = Server.start(engine, options, metrics, log, terminal.clock(), time)) {
             CompletableFuture<Optional<RuntimeException>> end = new CompletableFuture<>();
             CompletableFuture<Void> unused = running.death().thenAccept(why -> end.complete(Optional.of(why)));

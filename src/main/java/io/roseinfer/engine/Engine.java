@@ -14,6 +14,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.JfrRecorder;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepLog;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.ref.Cleaner;
@@ -23,7 +24,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.IntFunction;
 
 /**
  * Serves one model: requests from any thread, tokens on a stream each, continuous batching in between.
@@ -47,7 +47,7 @@ public final class Engine implements AutoCloseable {
     private final Clock clock;
     private final List<StepLog> logs;
     private final RequestCounters counters = new RequestCounters();
-    private final Observers observers;
+    private final RequestObserver requests;
     private final SchedulerManager manager;
     private final TokenizeWorkers tokenizeWorkers;
     private final AtomicLong nextId = new AtomicLong();
@@ -62,7 +62,6 @@ public final class Engine implements AutoCloseable {
             RoutingPolicy routing,
             Clock clock,
             Observers others,
-            IntFunction<Observers> each,
             boolean isRecorded) {
         this.runners = runners;
         this.tokenizer = tokenizer;
@@ -76,22 +75,12 @@ public final class Engine implements AutoCloseable {
         this.logs = runners.stream()
                 .map(runner -> new StepLog(options.stepHistory()))
                 .toList();
-        this.observers = Observers.of(counters).and(recorder(isRecorded)).and(others);
-        this.manager = new SchedulerManager(
-                runners,
-                options,
-                routing,
-                clock,
-                observers,
-                replica -> Observers.of(logs.get(replica))
-                        .and(recorder(isRecorded && replica > 0))
-                        .and(each.apply(replica)),
-                tokenizeWorkers);
-    }
-
-    /** Writes events to a flight recording. */
-    private static Observers recorder(boolean isRecorded) {
-        return isRecorded ? Observers.of(new JfrRecorder()) : Observers.NONE;
+        Observers all = Observers.ofRequests(counters)
+                .and(isRecorded ? JfrRecorder.observers() : Observers.NONE)
+                .and(others)
+                .and(Observers.ofStepsOfEach(logs::get));
+        this.requests = all.requests();
+        this.manager = new SchedulerManager(runners, options, routing, clock, all, tokenizeWorkers);
     }
 
     /**
@@ -123,8 +112,7 @@ public final class Engine implements AutoCloseable {
                 options,
                 RoutingPolicy.pull(),
                 clock,
-                Objects.requireNonNull(observers, "observers"),
-                replica -> Observers.NONE);
+                Objects.requireNonNull(observers, "observers"));
     }
 
     /**
@@ -136,8 +124,7 @@ public final class Engine implements AutoCloseable {
      * @param runners the model on each device, all with limits derived from the options
      * @param options hold for each replica, but for {@code maxInflightRequests}, which is for all together
      * @param routing which replica serves a request; not asked where there is one
-     * @param observers are told of all requests, and of the first replica's steps
-     * @param each makes those that are told of the steps of the replica of that number
+     * @param observers are called after the engine's own, in their order
      */
     public static Engine open(
             List<? extends ModelRunner> runners,
@@ -145,20 +132,18 @@ public final class Engine implements AutoCloseable {
             EngineOptions options,
             RoutingPolicy routing,
             Clock clock,
-            Observers observers,
-            IntFunction<Observers> each) {
+            Observers observers) {
         List<ModelRunner> all = List.copyOf(Objects.requireNonNull(runners, "runners"));
         Objects.requireNonNull(tokenizer, "tokenizer");
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(routing, "routing");
         Objects.requireNonNull(clock, "clock");
         Objects.requireNonNull(observers, "observers");
-        Objects.requireNonNull(each, "each");
         if (all.isEmpty()) {
             throw new BadInput("an engine was to be opened without a runner; it needs one for each replica");
         }
         all.forEach(runner -> EngineLimits.requireFit(runner, options));
-        Engine engine = new Engine(all, tokenizer, options, routing, clock, observers, each, true);
+        Engine engine = new Engine(all, tokenizer, options, routing, clock, observers, true);
         engine.start();
         return engine;
     }
@@ -166,15 +151,8 @@ public final class Engine implements AutoCloseable {
     /** Starts serving token ids on one device, without events for a flight recording. */
     static Engine openUnrecorded(ModelRunner runner, EngineOptions options, Clock clock, Observers observers) {
         EngineLimits.requireFit(runner, options);
-        Engine engine = new Engine(
-                List.of(runner),
-                Optional.empty(),
-                options,
-                RoutingPolicy.pull(),
-                clock,
-                observers,
-                replica -> Observers.NONE,
-                false);
+        Engine engine =
+                new Engine(List.of(runner), Optional.empty(), options, RoutingPolicy.pull(), clock, observers, false);
         engine.start();
         return engine;
     }
@@ -220,7 +198,7 @@ public final class Engine implements AutoCloseable {
     public TokenStream submit(GenerationRequest request) {
         Objects.requireNonNull(request, "request");
         long startNanos = clock.nanos();
-        observers.submitting();
+        requests.submitting();
         try {
             TokenStream stream = accept(request, startNanos);
             counters.accept();
@@ -229,7 +207,7 @@ public final class Engine implements AutoCloseable {
             counters.refuse();
             throw e;
         } finally {
-            observers.submitted();
+            requests.submitted();
         }
     }
 
@@ -242,7 +220,7 @@ public final class Engine implements AutoCloseable {
         LiveRequest live = newRequest(request);
         live.submitted(startNanos);
         try {
-            observers.accepted(live);
+            requests.accepted(live);
             TokenStream stream = streamOf(live);
             if (tokenizeWorkers.isEmpty() || request.prompt() instanceof Prompt.Tokens) {
                 tokenizeAndHandOver(live);
@@ -318,7 +296,7 @@ public final class Engine implements AutoCloseable {
         int[] ids = tokenize(live.request());
         if (live.route()) {
             live.tokenized(ids.length, clock.nanos());
-            observers.tokenized(live);
+            requests.tokenized(live);
             manager.submit(live, ids);
         }
     }

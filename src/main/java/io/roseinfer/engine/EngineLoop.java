@@ -7,7 +7,11 @@ import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.PublishedPrefixes;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestObserver;
+import io.roseinfer.observe.StepEvent;
+import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -66,7 +70,11 @@ final class EngineLoop {
     private final Scheduler scheduler;
     private final Pipeline pipeline;
     private final ReplicaLoad load;
-    private final Observers observers;
+    private final RequestObserver requests;
+    private final StepObserver steps;
+    /** The record at events of turns and deliveries, which are of no step. */
+    private final StepRecord noStep = new StepRecord();
+
     private final SharedQueue shared;
     private final Owner owner;
     private final Queue<LiveRequest> submitted = new ConcurrentLinkedQueue<>();
@@ -110,9 +118,9 @@ final class EngineLoop {
         KvBlockPool pool = new KvBlockPool(kv.blocks(), kv.blockSize(), options.prefixCache(), prefixes);
         this.scheduler = new Scheduler(options, pool, runner.limits().maxTokens());
         this.load = new ReplicaLoad(index, kv, scheduler, prefixes);
-        this.observers =
-                Observers.of(new StepTimer(index, clock, scheduler), load).and(observers);
-        this.pipeline = new Pipeline(runner, scheduler, this.observers);
+        this.requests = observers.requests();
+        this.steps = StepObserver.all(List.of(new StepTimer(index, clock, scheduler), load, observers.steps(index)));
+        this.pipeline = new Pipeline(runner, scheduler, steps);
         this.endOfText =
                 runner.spec().endOfText().stream().mapToInt(Integer::intValue).toArray();
     }
@@ -200,11 +208,11 @@ final class EngineLoop {
 
     /** One turn. */
     void doWork() {
-        observers.turnBegins();
+        steps.on(StepEvent.TURN_BEGINS, noStep);
         try {
             turn();
         } finally {
-            observers.turnEnds();
+            steps.on(StepEvent.TURN_ENDS, noStep);
         }
     }
 
@@ -326,7 +334,7 @@ final class EngineLoop {
             LiveRequest request = requestOf(sequence);
             if (request.admitted(nanos, sequence.cachedTokens())) {
                 unadmitted.remove(request);
-                observers.admitted(request);
+                requests.admitted(request);
             }
         }
     }
@@ -369,13 +377,13 @@ final class EngineLoop {
 
     /** Hands the tokens of the step completed last to their streams, then the endings there are. */
     private void deliver() {
-        observers.delivering();
+        steps.on(StepEvent.DELIVERING, noStep);
         if (undelivered != null) {
             deliverTokens(undelivered);
             undelivered = null;
         }
         deliverEndings();
-        observers.delivered();
+        steps.on(StepEvent.DELIVERED, noStep);
     }
 
     private void deliverTokens(Flight flight) {
@@ -416,7 +424,7 @@ final class EngineLoop {
         if (request.claimEnding()) {
             owner.countOut();
             if (request.end(ending, nanos)) {
-                observers.ended(request, ending.reason());
+                requests.ended(request, ending.reason());
             }
         }
         forget(request);

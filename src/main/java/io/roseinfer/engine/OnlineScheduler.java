@@ -10,6 +10,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.observe.JfrRecorder;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.StepLog;
+import io.roseinfer.observe.StepObserver;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.Scheduler;
@@ -102,8 +103,8 @@ public final class OnlineScheduler {
         this.pipeline = new Pipeline(
                 runner,
                 scheduler,
-                Observers.of(new StepTimer(0, clock, scheduler), log, new JfrRecorder())
-                        .and(observers));
+                StepObserver.all(
+                        List.of(new StepTimer(0, clock, scheduler), log, new JfrRecorder(), observers.steps(0))));
     }
 
     /**

@@ -5,8 +5,8 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.StepOutputs.Status;
 import io.roseinfer.base.Check;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
-import io.roseinfer.scheduler.AdmissionListener;
 import io.roseinfer.scheduler.Scheduler;
 
 /**
@@ -45,21 +45,11 @@ final class Pipeline {
             ring[i] = new Flight(scheduler.newPlan(), runner.newInputs(), runner.newOutputs(), new StepRecord());
         }
         this.applied = ring[0].outputs();
-        scheduler.onAdmission(admissions());
+        scheduler.onAdmission(() -> on(StepEvent.ADMITTING, next()), () -> on(StepEvent.ADMITTED, next()));
     }
 
-    private AdmissionListener admissions() {
-        return new AdmissionListener() {
-            @Override
-            public void begin() {
-                observer.admitting(next().record());
-            }
-
-            @Override
-            public void end() {
-                observer.admitted(next().record());
-            }
-        };
+    private void on(StepEvent event, Flight flight) {
+        observer.on(event, flight.record());
     }
 
     public int inFlight() {
@@ -74,7 +64,7 @@ final class Pipeline {
     /** Plans the next step; it is empty if there is nothing to do. */
     public Flight plan() {
         Flight flight = next();
-        observer.planning(flight.record());
+        on(StepEvent.PLANNING, flight);
         scheduler.plan(flight.plan());
         return planned(flight);
     }
@@ -82,17 +72,17 @@ final class Pipeline {
     /** Plans a step that only prefills what may be admitted now. */
     public Flight planPrefillOnly() {
         Flight flight = next();
-        observer.planning(flight.record());
+        on(StepEvent.PLANNING, flight);
         scheduler.planPrefillOnly(flight.plan());
         return planned(flight);
     }
 
     private Flight planned(Flight flight) {
         if (flight.isEmpty()) {
-            observer.idle(flight.record());
+            on(StepEvent.IDLE, flight);
         } else {
             flight.recordPlan();
-            observer.planned(flight.record());
+            on(StepEvent.PLANNED, flight);
         }
         return flight;
     }
@@ -111,32 +101,32 @@ final class Pipeline {
         Flight flight = next();
         Check.that(!flight.isEmpty(), "an empty step is launched");
         StepPacker.pack(flight.plan(), flight.inputs());
-        observer.packed(flight.record());
+        on(StepEvent.PACKED, flight);
         runner.submit(flight.inputs(), flight.outputs());
-        observer.submitted(flight.record());
+        on(StepEvent.SUBMITTED, flight);
         launched++;
     }
 
     /** Waits for the oldest step in flight and applies it; its plan then tells what each row yielded. */
     public Flight complete() {
         Flight flight = oldest();
-        observer.awaiting(flight.record());
+        on(StepEvent.AWAITING, flight);
         runner.await();
-        observer.awaited(flight.record());
+        on(StepEvent.AWAITED, flight);
         completed++;
         applied = flight.outputs();
         scheduler.apply(flight.plan(), sampledTokens);
-        observer.applied(flight.record());
+        on(StepEvent.APPLIED, flight);
         return flight;
     }
 
     /** Gives up the oldest step in flight, which the device has failed. */
     public Flight abandon() {
         Flight flight = oldest();
-        observer.awaited(flight.record());
+        on(StepEvent.AWAITED, flight);
         completed++;
         scheduler.abandon(flight.plan());
-        observer.applied(flight.record());
+        on(StepEvent.APPLIED, flight);
         return flight;
     }
 

@@ -9,6 +9,7 @@ import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.PolicyFailure;
 import java.time.Duration;
 import java.util.List;
@@ -18,7 +19,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +46,7 @@ final class SchedulerManager implements AutoCloseable {
     private static final long TELLING_NANOS = 50_000;
 
     private final Clock clock;
-    private final Observers observers;
+    private final RequestObserver requests;
     private final RoutingPolicy routing;
     private final int maxInflightRequests;
     private final int blockSize;
@@ -75,8 +75,6 @@ final class SchedulerManager implements AutoCloseable {
      * A manager whose replicas have not been started.
      *
      * @param runners one for each replica, at least one
-     * @param observers are told of all requests, and of the steps of the first replica
-     * @param each makes those that are told of the steps of one replica alone
      * @param tokenizers have the requests that were counted in and have no ids yet
      */
     SchedulerManager(
@@ -85,19 +83,17 @@ final class SchedulerManager implements AutoCloseable {
             RoutingPolicy routing,
             Clock clock,
             Observers observers,
-            IntFunction<Observers> each,
             TokenizeWorkers tokenizers) {
         this.maxInflightRequests = options.maxInflightRequests();
         this.blockSize = options.blockSize();
         this.clock = clock;
         this.tokenizers = tokenizers;
-        this.observers = observers;
+        this.requests = observers.requests();
         this.routing = runners.size() == 1 ? (request, only) -> 0 : routing;
         this.replicas = IntStream.range(0, runners.size())
                 .mapToObj(i -> {
                     ModelRunner runner = runners.get(i);
-                    Observers told = (i == 0 ? observers : observers.ofRequests()).and(each.apply(i));
-                    return new Replica(this, i, runner, EngineLimits.pool(runner, options), options, clock, told);
+                    return new Replica(this, i, runner, EngineLimits.pool(runner, options), options, clock, observers);
                 })
                 .toList();
         this.living = loads();
@@ -340,7 +336,7 @@ final class SchedulerManager implements AutoCloseable {
     private void tell(LiveRequest request, Ending ending) {
         shared.unwatch(request);
         if (request.end(ending, clock.nanos())) {
-            observers.ended(request, ending.reason());
+            requests.ended(request, ending.reason());
         }
     }
 
@@ -349,7 +345,7 @@ final class SchedulerManager implements AutoCloseable {
         if (request.claimEnding()) {
             shared.unwatch(request);
             unreserve();
-            observers.withdrawn(request);
+            requests.withdrawn(request);
         }
     }
 

@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.base.Clock;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.Scheduler;
 
@@ -30,13 +31,27 @@ final class StepTimer implements StepObserver {
     }
 
     @Override
-    public void planning(StepRecord step) {
-        step.set(Fact.START_NANOS, clock.nanos());
-        step.set(Fact.ENGINE, engine);
+    public void on(StepEvent event, StepRecord step) {
+        switch (event) {
+            case PLANNING -> {
+                step.set(Fact.START_NANOS, clock.nanos());
+                step.set(Fact.ENGINE, engine);
+            }
+            case PLANNED -> planned(step);
+            case PACKED -> step.set(Fact.PACK_NANOS, clock.nanos() - step.plannedNanos());
+            case SUBMITTED -> step.set(Fact.SUBMIT_NANOS, clock.nanos() - step.packedNanos());
+            case AWAITING -> awaitingNanos = clock.nanos();
+            case AWAITED -> {
+                long nanos = clock.nanos();
+                step.set(Fact.WAIT_NANOS, nanos - awaitingNanos);
+                step.set(Fact.DEVICE_NANOS, nanos - step.packedNanos());
+            }
+            case APPLIED -> step.set(Fact.APPLY_NANOS, clock.nanos() - step.awaitedNanos());
+            default -> {}
+        }
     }
 
-    @Override
-    public void planned(StepRecord step) {
+    private void planned(StepRecord step) {
         step.set(Fact.PLAN_NANOS, clock.nanos() - step.get(Fact.START_NANOS));
         step.set(Fact.WAITING, scheduler.waiting());
         step.set(Fact.ACTIVE, scheduler.active());
@@ -45,32 +60,5 @@ final class StepTimer implements StepObserver {
         step.set(Fact.PREEMPTIONS, scheduler.preemptions() - preemptions);
         cachedTokens = scheduler.cachedTokens();
         preemptions = scheduler.preemptions();
-    }
-
-    @Override
-    public void packed(StepRecord step) {
-        step.set(Fact.PACK_NANOS, clock.nanos() - step.plannedNanos());
-    }
-
-    @Override
-    public void submitted(StepRecord step) {
-        step.set(Fact.SUBMIT_NANOS, clock.nanos() - step.packedNanos());
-    }
-
-    @Override
-    public void awaiting(StepRecord step) {
-        awaitingNanos = clock.nanos();
-    }
-
-    @Override
-    public void awaited(StepRecord step) {
-        long nanos = clock.nanos();
-        step.set(Fact.WAIT_NANOS, nanos - awaitingNanos);
-        step.set(Fact.DEVICE_NANOS, nanos - step.packedNanos());
-    }
-
-    @Override
-    public void applied(StepRecord step) {
-        step.set(Fact.APPLY_NANOS, clock.nanos() - step.awaitedNanos());
     }
 }

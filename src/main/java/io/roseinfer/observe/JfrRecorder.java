@@ -144,8 +144,22 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
     private final IdentityHashMap<StepRecord, Event> steps = new IdentityHashMap<>();
     private final Map<ObservedRequest, RequestEvent> requests = new ConcurrentHashMap<>();
 
+    /** Recorders of the requests of an engine, and of the steps of each of its replicas. */
+    public static Observers observers() {
+        return Observers.ofRequests(new JfrRecorder()).and(Observers.ofStepsOfEach(replica -> new JfrRecorder()));
+    }
+
     @Override
-    public void planning(StepRecord step) {
+    public void on(StepEvent event, StepRecord step) {
+        switch (event) {
+            case PLANNING -> begin(step);
+            case IDLE -> steps.remove(step);
+            case APPLIED -> commit(step);
+            default -> {}
+        }
+    }
+
+    private void begin(StepRecord step) {
         if (FlightRecorder.isInitialized() && StepEvents.TYPE.isEnabled()) {
             Event event = StepEvents.FACTORY.newEvent();
             event.begin();
@@ -153,20 +167,10 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
         }
     }
 
-    @Override
-    public void idle(StepRecord step) {
-        if (!steps.isEmpty()) {
-            steps.remove(step);
-        }
-    }
-
-    @Override
-    public void applied(StepRecord step) {
-        if (!steps.isEmpty()) {
-            Event event = steps.remove(step);
-            if (event != null) {
-                StepEvents.commit(event, step);
-            }
+    private void commit(StepRecord step) {
+        Event event = steps.remove(step);
+        if (event != null) {
+            StepEvents.commit(event, step);
         }
     }
 

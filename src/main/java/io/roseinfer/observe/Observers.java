@@ -1,188 +1,95 @@
 package io.roseinfer.observe;
 
-import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 /**
- * Several observers, notified one after the other in the order in which they were named. Notifying them allocates nothing.
+ * The observers of an engine, called one after the other in the order in which they were named: of its requests, and of the steps of
+ * each of its replicas.
  */
-public final class Observers implements StepObserver, RequestObserver {
-    /** Nobody. */
-    public static final Observers NONE = of();
+public final class Observers {
+    /** No observer. */
+    public static final Observers NONE = new Observers(List.of(), List.of());
 
-    private final StepObserver[] ofSteps;
-    private final RequestObserver[] ofRequests;
+    private final List<RequestObserver> ofRequests;
+    private final List<IntFunction<? extends StepObserver>> ofSteps;
 
-    private Observers(Stream<? extends StepObserver> ofSteps, Stream<? extends RequestObserver> ofRequests) {
-        this.ofSteps = ofSteps.toArray(StepObserver[]::new);
-        this.ofRequests = ofRequests.toArray(RequestObserver[]::new);
+    private Observers(List<RequestObserver> ofRequests, List<IntFunction<? extends StepObserver>> ofSteps) {
+        this.ofRequests = ofRequests;
+        this.ofSteps = ofSteps;
     }
 
-    public static Observers of(Observer... observers) {
-        List<Observer> all = List.of(observers);
-        return new Observers(
-                all.stream().filter(StepObserver.class::isInstance).map(StepObserver.class::cast),
-                all.stream().filter(RequestObserver.class::isInstance).map(RequestObserver.class::cast));
+    /** An observer of all requests; any thread calls it. */
+    public static Observers ofRequests(RequestObserver observer) {
+        return new Observers(List.of(observer), List.of());
     }
 
-    /** These and then others. */
+    /** One observer of the steps of all replicas; with several of them, several threads call it at a time. */
+    public static Observers ofSteps(StepObserver observer) {
+        return ofStepsOfEach(replica -> observer);
+    }
+
+    /** An observer of the steps of each replica, made by its number. */
+    public static Observers ofStepsOfEach(IntFunction<? extends StepObserver> observer) {
+        return new Observers(List.of(), List.of(observer));
+    }
+
+    /** These, then others. */
     public Observers and(Observers others) {
         return new Observers(
-                Stream.concat(Stream.of(ofSteps), Stream.of(others.ofSteps)),
-                Stream.concat(Stream.of(ofRequests), Stream.of(others.ofRequests)));
+                Stream.concat(ofRequests.stream(), others.ofRequests.stream()).toList(),
+                Stream.concat(ofSteps.stream(), others.ofSteps.stream()).toList());
     }
 
-    /** Those that hear of requests, and of nothing else. */
-    public Observers ofRequests() {
-        return new Observers(Stream.of(), Stream.of(ofRequests));
+    /** Returns an observer that calls those of requests. */
+    public RequestObserver requests() {
+        return new OfRequests(ofRequests);
     }
 
-    @Override
-    public void turnBegins() {
-        for (StepObserver observer : ofSteps) {
-            observer.turnBegins();
+    /** Returns an observer that calls those of the steps of a replica. They are made by this call. */
+    public StepObserver steps(int replica) {
+        List<StepObserver> each = ofSteps.stream()
+                .<StepObserver>map(observer -> observer.apply(replica))
+                .toList();
+        return StepObserver.all(each);
+    }
+
+    private record OfRequests(List<RequestObserver> each) implements RequestObserver {
+        @Override
+        public void submitting() {
+            each.forEach(RequestObserver::submitting);
         }
-    }
 
-    @Override
-    public void turnEnds() {
-        for (StepObserver observer : ofSteps) {
-            observer.turnEnds();
+        @Override
+        public void submitted() {
+            each.forEach(RequestObserver::submitted);
         }
-    }
 
-    @Override
-    public void planning(StepRecord step) {
-        for (StepObserver observer : ofSteps) {
-            observer.planning(step);
+        @Override
+        public void accepted(ObservedRequest request) {
+            each.forEach(observer -> observer.accepted(request));
         }
-    }
 
-    @Override
-    public void admitting(StepRecord step) {
-        for (StepObserver observer : ofSteps) {
-            observer.admitting(step);
+        @Override
+        public void withdrawn(ObservedRequest request) {
+            each.forEach(observer -> observer.withdrawn(request));
         }
-    }
 
-    @Override
-    public void admitted(StepRecord step) {
-        for (StepObserver observer : ofSteps) {
-            observer.admitted(step);
+        @Override
+        public void tokenized(ObservedRequest request) {
+            each.forEach(observer -> observer.tokenized(request));
         }
-    }
 
-    @Override
-    public void idle(StepRecord step) {
-        for (StepObserver observer : ofSteps) {
-            observer.idle(step);
+        @Override
+        public void admitted(ObservedRequest request) {
+            each.forEach(observer -> observer.admitted(request));
         }
-    }
 
-    @Override
-    public void planned(StepRecord step) {
-        for (StepObserver observer : ofSteps) {
-            observer.planned(step);
-        }
-    }
-
-    @Override
-    public void packed(StepRecord step) {
-        for (StepObserver observer : ofSteps) {
-            observer.packed(step);
-        }
-    }
-
-    @Override
-    public void submitted(StepRecord step) {
-        for (StepObserver observer : ofSteps) {
-            observer.submitted(step);
-        }
-    }
-
-    @Override
-    public void awaiting(StepRecord step) {
-        for (StepObserver observer : ofSteps) {
-            observer.awaiting(step);
-        }
-    }
-
-    @Override
-    public void awaited(StepRecord step) {
-        for (StepObserver observer : ofSteps) {
-            observer.awaited(step);
-        }
-    }
-
-    @Override
-    public void applied(StepRecord step) {
-        for (StepObserver observer : ofSteps) {
-            observer.applied(step);
-        }
-    }
-
-    @Override
-    public void delivering() {
-        for (StepObserver observer : ofSteps) {
-            observer.delivering();
-        }
-    }
-
-    @Override
-    public void delivered() {
-        for (StepObserver observer : ofSteps) {
-            observer.delivered();
-        }
-    }
-
-    @Override
-    public void submitting() {
-        for (RequestObserver observer : ofRequests) {
-            observer.submitting();
-        }
-    }
-
-    @Override
-    public void submitted() {
-        for (RequestObserver observer : ofRequests) {
-            observer.submitted();
-        }
-    }
-
-    @Override
-    public void accepted(ObservedRequest request) {
-        for (RequestObserver observer : ofRequests) {
-            observer.accepted(request);
-        }
-    }
-
-    @Override
-    public void withdrawn(ObservedRequest request) {
-        for (RequestObserver observer : ofRequests) {
-            observer.withdrawn(request);
-        }
-    }
-
-    @Override
-    public void tokenized(ObservedRequest request) {
-        for (RequestObserver observer : ofRequests) {
-            observer.tokenized(request);
-        }
-    }
-
-    @Override
-    public void admitted(ObservedRequest request) {
-        for (RequestObserver observer : ofRequests) {
-            observer.admitted(request);
-        }
-    }
-
-    @Override
-    public void ended(ObservedRequest request, FinishReason reason) {
-        for (RequestObserver observer : ofRequests) {
-            observer.ended(request, reason);
+        @Override
+        public void ended(ObservedRequest request, FinishReason reason) {
+            each.forEach(observer -> observer.ended(request, reason));
         }
     }
 }

@@ -3,13 +3,13 @@ package io.roseinfer.observe;
 import io.roseinfer.scheduler.FinishReason;
 
 /**
- * Hears of an engine's requests, in this order for each: accepted, tokenized, admitted, ended. A request may end at any point after it
+ * Watches an engine's requests, in this order for each: accepted, tokenized, admitted, ended. A request may end at any point after it
  * was accepted; it ends once, or is withdrawn.
  *
  * <p>Any thread may call, several at a time for different requests: the caller's, a tokenizer's, the engine's. An observer should be
  * quick and throw nothing: what it throws fails the thread that called it.
  */
-public non-sealed interface RequestObserver extends Observer {
+public interface RequestObserver {
 
     /** On the caller's thread: a request is being submitted. */
     default void submitting() {}

@@ -31,9 +31,15 @@ public final class StepLog implements StepObserver {
         this.ring = new long[Math.multiplyExact(capacity, StepRecord.FACTS)];
     }
 
-    /** Keeps a step whose figures are complete; the oldest one gives way to it if the ring is full. */
+    /** Keeps a step whose figures are complete; it replaces the oldest one if the ring is full. */
     @Override
-    public void applied(StepRecord step) {
+    public void on(StepEvent event, StepRecord step) {
+        if (event == StepEvent.APPLIED) {
+            append(step);
+        }
+    }
+
+    private void append(StepRecord step) {
         long index = written;
         begun = index + 1;
         VarHandle.storeStoreFence();

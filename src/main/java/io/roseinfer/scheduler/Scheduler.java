@@ -63,9 +63,9 @@ public final class Scheduler {
         return new StepPlan(maxRows(options), maxStepTokens);
     }
 
-    /** From now on this listener hears of admissions. */
-    public void onAdmission(AdmissionListener listener) {
-        planner.onAdmission(listener);
+    /** Has actions run when an iteration begins to admit waiting requests, and when it ends. */
+    public void onAdmission(Runnable begins, Runnable ends) {
+        planner.onAdmission(begins, ends);
     }
 
     /** The most rows a step of these options can have. */

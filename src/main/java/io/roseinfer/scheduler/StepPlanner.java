@@ -20,7 +20,8 @@ final class StepPlanner implements StepBuilder {
     private final BlockSupply blocks;
     private final Admission admission;
 
-    private AdmissionListener admissionListener = AdmissionListener.NONE;
+    private Runnable admissionBegins = () -> {};
+    private Runnable admissionEnds = () -> {};
     private @Nullable StepPlan plan;
     private boolean decoded;
     private boolean prefilled;
@@ -34,8 +35,9 @@ final class StepPlanner implements StepBuilder {
         this.admission = new Admission(options.admission(), options.prefillMaxBatchSize(), roster, pool);
     }
 
-    void onAdmission(AdmissionListener listener) {
-        admissionListener = listener;
+    void onAdmission(Runnable begins, Runnable ends) {
+        admissionBegins = begins;
+        admissionEnds = ends;
     }
 
     /** Makes room for a queue of this length, so that no plan allocates. */
@@ -151,9 +153,9 @@ final class StepPlanner implements StepBuilder {
             budget -= prefillRow(plan, sequence, budget, Origin.PREFILLING);
         }
         if (!roster.waiting.isEmpty()) {
-            admissionListener.begin();
+            admissionBegins.run();
             admit(plan, budget, firstRow);
-            admissionListener.end();
+            admissionEnds.run();
         }
     }
 

@@ -11,10 +11,10 @@ import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineStats;
 import io.roseinfer.metrics.RequestTimeline;
-import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.TokenTimes;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.api.CompletionJson;
@@ -137,20 +137,18 @@ public final class ServerMetrics {
                 .register(registry);
     }
 
-    /** The instruments that the engine has to tell of requests. */
+    /** The observers that the engine is to be opened with. */
     public Observers observers() {
-        return Observers.of(inFlight);
+        return Observers.ofRequests(inFlight).and(Observers.ofStepsOfEach(this::steps));
     }
 
-    /** The instruments that the engine has to tell of one replica's steps. */
-    public Observers observers(int replica) {
+    private StepObserver steps(int replica) {
         DistributionDataPoint tokens = stepTokens[replica];
-        return Observers.of(new StepObserver() {
-            @Override
-            public void applied(StepRecord step) {
+        return (event, step) -> {
+            if (event == StepEvent.APPLIED) {
                 tokens.observe((double) step.get(Fact.TOKENS));
             }
-        });
+        };
     }
 
     /** The requests that the engine has now. */

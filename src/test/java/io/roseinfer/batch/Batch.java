@@ -83,14 +83,7 @@ final class Batch {
         List<SimRunner> runners = Stream.of(sims)
                 .map(sim -> new SimRunner(SPEC, EngineLimits.runnerLimits(options, SPEC), sim))
                 .toList();
-        return Engine.open(
-                runners,
-                Optional.of(WORDS),
-                options,
-                RoutingPolicy.pull(),
-                Clock.system(),
-                Observers.NONE,
-                replica -> Observers.NONE);
+        return Engine.open(runners, Optional.of(WORDS), options, RoutingPolicy.pull(), Clock.system(), Observers.NONE);
     }
 
     /** A line that asks for the completion of a prompt, of its own length. */

@@ -92,7 +92,7 @@ class ModelBenchmarkTest {
         ModelBenchmark.Settings settings = settings(new Decode(6));
         try (SimRunner device = runner(settings, SimOptions.defaults().withMaxInFlight(inFlight));
                 SimRunner oracle = runner(settings, SimOptions.defaults())) {
-            ModelSteps steps = new ModelSteps(device, 6, 25, Observers.NONE);
+            ModelSteps steps = new ModelSteps(device, 6, 25, Observers.NONE.steps(0));
             steps.prefill(rows, 5);
             for (int run = 0; run < runs; run++) {
                 steps.decode(rows, 5, 20);

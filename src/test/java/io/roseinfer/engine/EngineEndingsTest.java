@@ -124,7 +124,7 @@ class EngineEndingsTest {
                     files.tokenizer(),
                     options,
                     Clock.system(),
-                    Observers.of(slow));
+                    Observers.ofRequests(slow));
             TokenStream stream = engine.submit(ENDLESS);
             Thread leaving = Thread.ofPlatform().start(stream::close);
             telling.await();

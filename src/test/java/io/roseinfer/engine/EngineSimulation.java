@@ -223,8 +223,7 @@ final class EngineSimulation {
                         options,
                         routing,
                         () -> nanos++,
-                        Observers.NONE,
-                        replica -> Observers.of(admissions(replica)))
+                        Observers.ofRequests(admissions()))
                 .closingAfterwards(() -> afterClose = true);
         opened = Optional.of(engine);
         int callers = several ? dice.between(2, 5) : dice.between(1, 3);
@@ -245,11 +244,11 @@ final class EngineSimulation {
         close(engine, dice);
     }
 
-    private RequestObserver admissions(int replica) {
+    private RequestObserver admissions() {
         return new RequestObserver() {
             @Override
             public void admitted(ObservedRequest request) {
-                admitted[replica]++;
+                admitted[request.timeline().engine()]++;
             }
         };
     }

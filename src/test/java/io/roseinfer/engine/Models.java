@@ -57,7 +57,6 @@ final class Models {
                 RoutingPolicy.pull(),
                 ticking(),
                 Observers.NONE,
-                replica -> Observers.NONE,
                 new TokenizeWorkers(0, request -> {}));
     }
 

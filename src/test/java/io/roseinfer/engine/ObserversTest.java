@@ -7,11 +7,13 @@ import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
@@ -19,18 +21,16 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A new instrument is one class, {@link Witness}, and the line that hands it over; it hears of everything, in order. */
+/** A new observer is one class, {@link Witness}, and the line that hands it over; it is called at every event, in order. */
 class ObserversTest {
     /** Writes down what it hears: an event's name, with the number of the step or request. */
     private static final class Witness implements StepObserver, RequestObserver {
         private final List<String> events = Collections.synchronizedList(new ArrayList<>());
-
-        private void step(String event, StepRecord step) {
-            events.add(event + " " + step.get(Fact.STEP));
-        }
 
         private void request(String event, ObservedRequest request) {
             events.add(event + " request " + request.id());
@@ -44,74 +44,14 @@ class ObserversTest {
         }
 
         @Override
-        public void turnBegins() {
-            events.add("turn");
-        }
-
-        @Override
-        public void turnEnds() {
-            events.add("turn ends");
-        }
-
-        /** The record may still have the number of the step that used it before. */
-        @Override
-        public void planning(StepRecord step) {
-            events.add("planning");
-        }
-
-        @Override
-        public void admitting(StepRecord step) {
-            events.add("admitting");
-        }
-
-        @Override
-        public void admitted(StepRecord step) {
-            events.add("admitted");
-        }
-
-        @Override
-        public void idle(StepRecord step) {
-            events.add("idle");
-        }
-
-        @Override
-        public void planned(StepRecord step) {
-            step("planned", step);
-        }
-
-        @Override
-        public void packed(StepRecord step) {
-            step("packed", step);
-        }
-
-        @Override
-        public void submitted(StepRecord step) {
-            step("submitted", step);
-        }
-
-        @Override
-        public void awaiting(StepRecord step) {
-            step("awaiting", step);
-        }
-
-        @Override
-        public void awaited(StepRecord step) {
-            step("awaited", step);
-        }
-
-        @Override
-        public void applied(StepRecord step) {
-            step("applied", step);
-        }
-
-        @Override
-        public void delivering() {
-            events.add("delivering");
-        }
-
-        @Override
-        public void delivered() {
-            events.add("delivered");
+        public void on(StepEvent event, StepRecord step) {
+            String name = event.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+            switch (event) {
+                case PLANNED, PACKED, SUBMITTED, AWAITING, AWAITED, APPLIED ->
+                    events.add(name + " " + step.get(Fact.STEP));
+                // The record may still have the number of the step that used it before, or is of no step.
+                default -> events.add(name);
+            }
         }
 
         @Override
@@ -161,7 +101,7 @@ class ObserversTest {
                 runner.kv(),
                 EngineOptions.defaults().withScheduler(one),
                 Models.ticking(),
-                Observers.of(witness),
+                Observers.ofRequests(witness).and(Observers.ofSteps(witness)),
                 () -> {});
         for (int i = 0; i < prompts.length; i++) {
             GenerationRequest request = Models.request(newTokens, prompts[i]);
@@ -183,7 +123,7 @@ class ObserversTest {
         EngineLoop loop = loop(SimOptions.defaults(), 2, 5);
         assertThat(turn(loop))
                 .containsExactly(
-                        "turn",
+                        "turn begins",
                         "planning",
                         "admitting",
                         "admitted",
@@ -199,7 +139,7 @@ class ObserversTest {
                         "turn ends");
         assertThat(turn(loop))
                 .containsExactly(
-                        "turn",
+                        "turn begins",
                         "planning",
                         "planned 1",
                         "packed 1",
@@ -212,7 +152,13 @@ class ObserversTest {
                         "turn ends");
         assertThat(turn(loop))
                 .containsExactly(
-                        "turn", "planning", "idle", "delivering", "LENGTH ended request 0", "delivered", "turn ends");
+                        "turn begins",
+                        "planning",
+                        "idle",
+                        "delivering",
+                        "LENGTH ended request 0",
+                        "delivered",
+                        "turn ends");
         assertThat(loop.hasWork()).isFalse();
     }
 
@@ -256,21 +202,15 @@ class ObserversTest {
     void a_step_has_the_facts_that_are_known_at_each_event() {
         List<Long> rows = new ArrayList<>();
         List<Boolean> timed = new ArrayList<>();
-        StepObserver reader = new StepObserver() {
-            @Override
-            public void planned(StepRecord step) {
-                rows.add(step.get(Fact.ROWS));
-                timed.add(step.get(Fact.START_NANOS) > 0 && step.get(Fact.PLAN_NANOS) > 0);
-            }
-
-            @Override
-            public void packed(StepRecord step) {
-                timed.add(step.get(Fact.PACK_NANOS) > 0);
-            }
-
-            @Override
-            public void applied(StepRecord step) {
-                timed.add(step.get(Fact.APPLY_NANOS) > 0);
+        StepObserver reader = (event, step) -> {
+            switch (event) {
+                case PLANNED -> {
+                    rows.add(step.get(Fact.ROWS));
+                    timed.add(step.get(Fact.START_NANOS) > 0 && step.get(Fact.PLAN_NANOS) > 0);
+                }
+                case PACKED -> timed.add(step.get(Fact.PACK_NANOS) > 0);
+                case APPLIED -> timed.add(step.get(Fact.APPLY_NANOS) > 0);
+                default -> {}
             }
         };
         OnlineScheduler online = new OnlineScheduler(
@@ -278,7 +218,7 @@ class ObserversTest {
                 SchedulerOptions.defaults(),
                 Models.ticking(),
                 1,
-                Observers.of(reader));
+                Observers.ofSteps(reader));
         for (int i = 0; i < 3; i++) {
             online.enqueue(new int[] {i}, 1, SamplingParams.greedy(), 0, true);
         }
@@ -293,7 +233,7 @@ class ObserversTest {
                 Optional.empty(),
                 Models.options(),
                 Models.ticking(),
-                Observers.of(witness));
+                Observers.ofRequests(witness).and(Observers.ofSteps(witness)));
     }
 
     @Test
@@ -322,5 +262,24 @@ class ObserversTest {
         assertThat(witness.take())
                 .containsSubsequence("submitting", "accepted request 0", "withdrawn request 0", "submitted")
                 .noneMatch(event -> event.contains("ended request"));
+    }
+
+    @Test
+    void the_steps_of_each_replica_are_observed() {
+        List<List<Long>> steps = List.of(new ArrayList<>(), new ArrayList<>());
+        List<SimRunner> runners = Stream.of(SimOptions.defaults(), SimOptions.defaults())
+                .map(sim -> Models.runner(Models.options(), sim))
+                .toList();
+        Observers each = Observers.ofStepsOfEach(replica -> (event, step) -> {
+            if (event == StepEvent.APPLIED) {
+                steps.get(replica).add(step.get(Fact.ENGINE));
+            }
+        });
+        try (Engine engine = Engine.open(
+                runners, Optional.empty(), Models.options(), RoutingPolicy.roundRobin(), Models.ticking(), each)) {
+            engine.generate(Models.request(2, 5));
+            engine.generate(Models.request(2, 6));
+        }
+        assertThat(steps).containsExactly(List.of(0L, 0L), List.of(1L, 1L));
     }
 }

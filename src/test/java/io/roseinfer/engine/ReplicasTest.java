@@ -47,14 +47,7 @@ class ReplicasTest {
         EngineOptions options = Models.options();
         List<SimRunner> runners =
                 Stream.of(devices).map(device -> Models.runner(options, device)).toList();
-        return Engine.open(
-                runners,
-                Optional.empty(),
-                options,
-                routing,
-                Models.ticking(),
-                Observers.NONE,
-                replica -> Observers.NONE);
+        return Engine.open(runners, Optional.empty(), options, routing, Models.ticking(), Observers.NONE);
     }
 
     /** A device that is lost at its first step after it was told to be. */

@@ -11,7 +11,7 @@ import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.observe.JfrRecorder;
-import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepLog;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.sampling.SamplingParams;
@@ -21,6 +21,7 @@ import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
+import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -53,11 +54,11 @@ class StepAllocationTest {
                 .build();
         scheduler = new Scheduler(options, pool, 1 << 16);
         plan = scheduler.newPlan();
-        observer = Observers.of(
+        observer = StepObserver.all(List.of(
                 new StepTimer(0, Clock.system(), scheduler),
                 new ReplicaLoad(0, new KvGeometry(BLOCK_SIZE, blocks, 1), scheduler, null),
                 new StepLog(64),
-                new JfrRecorder());
+                new JfrRecorder()));
         for (int i = 0; i < 4 * ROWS; i++) {
             scheduler.add(
                     new Sequence(i, this, new int[] {i, 1, 2}, CONTEXT, SamplingParams.greedy(), 0, new int[0], pool));
@@ -65,20 +66,20 @@ class StepAllocationTest {
     }
 
     private void step(StepInputs inputs) {
-        observer.turnBegins();
-        observer.planning(record);
+        observer.on(StepEvent.TURN_BEGINS, record);
+        observer.on(StepEvent.PLANNING, record);
         scheduler.plan(plan);
-        observer.planned(record);
+        observer.on(StepEvent.PLANNED, record);
         StepPacker.pack(plan, inputs);
-        observer.packed(record);
-        observer.submitted(record);
-        observer.awaiting(record);
-        observer.awaited(record);
+        observer.on(StepEvent.PACKED, record);
+        observer.on(StepEvent.SUBMITTED, record);
+        observer.on(StepEvent.AWAITING, record);
+        observer.on(StepEvent.AWAITED, record);
         scheduler.apply(plan, SAMPLED);
-        observer.applied(record);
-        observer.delivering();
-        observer.delivered();
-        observer.turnEnds();
+        observer.on(StepEvent.APPLIED, record);
+        observer.on(StepEvent.DELIVERING, record);
+        observer.on(StepEvent.DELIVERED, record);
+        observer.on(StepEvent.TURN_ENDS, record);
         rows = plan.rows();
     }
 

@@ -36,7 +36,7 @@ class StepRecordsTest {
 
     private EngineLoop loop(EngineOptions options, SimOptions sim) {
         SimRunner runner = Models.runner(options, sim);
-        return new EngineLoop(runner, runner.kv(), options, Models.ticking(), Observers.of(log), () -> {});
+        return new EngineLoop(runner, runner.kv(), options, Models.ticking(), Observers.ofSteps(log), () -> {});
     }
 
     /** Prompts that share their first eight tokens: two blocks. */

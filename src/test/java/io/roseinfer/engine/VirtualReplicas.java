@@ -13,7 +13,7 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.observe.Observers;
-import io.roseinfer.observe.StepObserver;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -44,7 +44,7 @@ final class VirtualReplicas {
     record Arrival(long nanos, int[] prompt, int newTokens) {}
 
     /** One replica and its clock. */
-    private static final class Lane implements StepObserver, EngineLoop.Owner {
+    private static final class Lane implements EngineLoop.Owner {
         private final EngineLoop loop;
         private final SharedQueue shared;
         private final boolean publishes;
@@ -59,8 +59,8 @@ final class VirtualReplicas {
             this.publishes = publishes;
             SimOptions sim = SimOptions.defaults().withReadBack(false).withOnStep(this::onStep);
             SimRunner runner = new SimRunner(spec(), EngineLimits.runnerLimits(options, spec()), sim);
-            this.loop =
-                    new EngineLoop(index, runner, runner.kv(), options, () -> nanos, Observers.of(this), shared, this);
+            this.loop = new EngineLoop(
+                    index, runner, runner.kv(), options, () -> nanos, Observers.ofSteps(this::onEvent), shared, this);
         }
 
         private void onStep(long step) {
@@ -91,9 +91,10 @@ final class VirtualReplicas {
             shared.addBack(request);
         }
 
-        @Override
-        public void submitted(StepRecord step) {
-            stepNanos = STEP_NANOS + step.get(Fact.TOKENS) * TOKEN_NANOS;
+        private void onEvent(StepEvent event, StepRecord step) {
+            if (event == StepEvent.SUBMITTED) {
+                stepNanos = STEP_NANOS + step.get(Fact.TOKENS) * TOKEN_NANOS;
+            }
         }
 
         @Override

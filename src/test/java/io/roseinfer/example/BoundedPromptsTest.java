@@ -7,11 +7,11 @@ import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.OnlineScheduler;
-import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.Families;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -30,16 +30,15 @@ class BoundedPromptsTest {
                 .build();
         ModelSpec spec = Families.shape("gpt2").orElseThrow();
         List<Long> tokens = new ArrayList<>();
-        StepObserver counting = new StepObserver() {
-            @Override
-            public void planned(StepRecord step) {
+        StepObserver counting = (event, step) -> {
+            if (event == StepEvent.PLANNED) {
                 tokens.add(step.get(Fact.TOKENS));
             }
         };
         EngineOptions engine = EngineOptions.defaults().withScheduler(options);
         try (SimRunner device = new SimRunner(spec, EngineLimits.runnerLimits(engine, spec), SimOptions.defaults())) {
             OnlineScheduler scheduler =
-                    new OnlineScheduler(device, options, System::nanoTime, 1, Observers.of(counting));
+                    new OnlineScheduler(device, options, System::nanoTime, 1, Observers.ofSteps(counting));
             for (int length : new int[] {100, 7, 60}) {
                 scheduler.enqueue(new int[length], 5, SamplingParams.greedy(), 0, true);
             }

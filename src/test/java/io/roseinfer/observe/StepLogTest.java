@@ -26,7 +26,7 @@ class StepLogTest {
         StepRecord record = new StepRecord();
         for (long step = 0; step < steps; step++) {
             note(record, step);
-            log.applied(record);
+            log.on(StepEvent.APPLIED, record);
         }
         return log;
     }
@@ -64,7 +64,7 @@ class StepLogTest {
             StepRecord record = new StepRecord();
             for (long step = 0; step < 400_000; step++) {
                 note(record, step);
-                log.applied(record);
+                log.on(StepEvent.APPLIED, record);
             }
         });
         int seen = 0;

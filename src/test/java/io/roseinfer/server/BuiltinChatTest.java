@@ -51,8 +51,7 @@ class BuiltinChatTest {
         ServerMetrics metrics = new ServerMetrics(MODEL);
         AccessLog lines = new AccessLog(AccessLog.Format.JSON, line -> {}, Clock.system(), () -> TestServer.NOW);
         try (LoadedModel model = Roseinfer.load(settings, SILENT);
-                Engine engine =
-                        model.serve(options, Clock.system(), metrics.observers().and(metrics.observers(0)));
+                Engine engine = model.serve(options, Clock.system(), metrics.observers());
                 Server server = Server.start(
                         engine,
                         ServerOptions.of(MODEL, "1")

@@ -77,7 +77,7 @@ final class TestServer implements AutoCloseable {
                 .toList();
         ServerMetrics metrics = new ServerMetrics(MODEL, runners.size());
         Clock clock = () -> Clock.system().nanos() + aheadNanos.get();
-        engine = Engine.open(runners, words, options, routing, clock, metrics.observers(), metrics::observers);
+        engine = Engine.open(runners, words, options, routing, clock, metrics.observers());
         AccessLog lines = new AccessLog(AccessLog.Format.JSON, log::add, clock, () -> NOW);
         server = Server.start(engine, asked, metrics, lines, clock, () -> NOW);
     }

@@ -16,7 +16,7 @@ import io.roseinfer.engine.Prompt;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.Observers;
-import io.roseinfer.observe.StepObserver;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayDeque;
@@ -165,19 +165,16 @@ public final class SimulatedServer {
                 requests.add(new Request(id, load.requests().get(id)));
             }
             places.addAll(Collections.nCopies(Math.min(maxConcurrency, requests.size()), 0L));
-            this.scheduler = new OnlineScheduler(runner, options, () -> nowNanos, 1, Observers.of(applied()));
+            this.scheduler = new OnlineScheduler(runner, options, () -> nowNanos, 1, Observers.ofSteps(this::onStep));
         }
 
-        private StepObserver applied() {
-            return new StepObserver() {
-                @Override
-                public void applied(StepRecord step) {
-                    long[] facts = new long[StepRecord.FACTS];
-                    step.copyTo(facts, 0);
-                    steps.add(StepRecord.copyOf(facts, 0));
-                    stepped = true;
-                }
-            };
+        private void onStep(StepEvent event, StepRecord step) {
+            if (event == StepEvent.APPLIED) {
+                long[] facts = new long[StepRecord.FACTS];
+                step.copyTo(facts, 0);
+                steps.add(StepRecord.copyOf(facts, 0));
+                stepped = true;
+            }
         }
 
         private LoadResult run() {

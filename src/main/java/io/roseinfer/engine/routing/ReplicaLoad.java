@@ -2,6 +2,8 @@ package io.roseinfer.engine.routing;
 
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.kv.PublishedPrefixes;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.Scheduler;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -42,7 +44,13 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
     }
 
     @Override
-    public void delivering() {
+    public void on(StepEvent event, StepRecord step) {
+        if (event == StepEvent.DELIVERING) {
+            publish();
+        }
+    }
+
+    private void publish() {
         held = scheduler.pool().held();
         cached = scheduler.pool().cached();
         queued = scheduler.waiting();

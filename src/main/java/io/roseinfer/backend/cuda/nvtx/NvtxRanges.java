@@ -3,7 +3,9 @@ package io.roseinfer.backend.cuda.nvtx;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
+import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -74,6 +76,12 @@ public final class NvtxRanges implements StepObserver, RequestObserver {
         return new NvtxRanges(attach(library, NativeLibrary.instance()));
     }
 
+    /** Ranges of requests, and of the steps of each replica. */
+    public Observers observers() {
+        return Observers.ofRequests(this)
+                .and(Observers.ofStepsOfEach(replica -> replica == 0 ? this : new NvtxRanges(stack)));
+    }
+
     /** By which way ranges would go to a profiler, such as {@code by NVTX's header, in the native library}. */
     public static String binding() {
         return NativeLibrary.instance().description();
@@ -95,47 +103,33 @@ public final class NvtxRanges implements StepObserver, RequestObserver {
     }
 
     @Override
-    public void turnBegins() {
-        begin(Range.STEP);
-    }
-
-    @Override
-    public void turnEnds() {
-        while (open > 0) {
-            end();
+    public void on(StepEvent event, StepRecord step) {
+        switch (event) {
+            case TURN_BEGINS -> begin(Range.STEP);
+            case PLANNING -> begin(Range.PLAN);
+            case ADMITTING -> begin(Range.ADMIT);
+            case PLANNED -> {
+                end();
+                begin(Range.PACK);
+            }
+            case PACKED -> {
+                end();
+                beginSubmit(step);
+            }
+            case AWAITING -> begin(Range.SAMPLE);
+            case DELIVERING -> begin(Range.EMIT);
+            case ADMITTED, IDLE, SUBMITTED, AWAITED, DELIVERED -> end();
+            case APPLIED -> {}
+            case TURN_ENDS -> {
+                while (open > 0) {
+                    end();
+                }
+            }
         }
     }
 
-    @Override
-    public void planning(StepRecord step) {
-        begin(Range.PLAN);
-    }
-
-    @Override
-    public void admitting(StepRecord step) {
-        begin(Range.ADMIT);
-    }
-
-    @Override
-    public void admitted(StepRecord step) {
-        end();
-    }
-
-    @Override
-    public void idle(StepRecord step) {
-        end();
-    }
-
-    @Override
-    public void planned(StepRecord step) {
-        end();
-        begin(Range.PACK);
-    }
-
-    /** Ends packing and begins a range such as {@code decode, 64 rows, 64 tokens}. */
-    @Override
-    public void packed(StepRecord step) {
-        end();
+    /** Begins a range such as {@code decode, 64 rows, 64 tokens}. */
+    private void beginSubmit(StepRecord step) {
         int rows = (int) step.get(Fact.ROWS);
         int tokens = (int) step.get(Fact.TOKENS);
         int at = write(rows == tokens ? Range.DECODE.text : Range.PREFILL.text, 0);
@@ -146,31 +140,6 @@ public final class NvtxRanges implements StepObserver, RequestObserver {
         at = write(" tokens", at);
         numbered.set(ValueLayout.JAVA_BYTE, at, (byte) 0);
         begin(numbered);
-    }
-
-    @Override
-    public void submitted(StepRecord step) {
-        end();
-    }
-
-    @Override
-    public void awaiting(StepRecord step) {
-        begin(Range.SAMPLE);
-    }
-
-    @Override
-    public void awaited(StepRecord step) {
-        end();
-    }
-
-    @Override
-    public void delivering() {
-        begin(Range.EMIT);
-    }
-
-    @Override
-    public void delivered() {
-        end();
     }
 
     private void begin(Range range) {

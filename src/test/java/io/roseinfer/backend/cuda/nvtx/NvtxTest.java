@@ -17,7 +17,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepRecords;
 import io.roseinfer.model.family.ModelFiles;
-import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepEvent;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -78,10 +78,10 @@ class NvtxTest {
     void ranges_reach_the_profiler_with_their_numbers_and_depth(String binding) throws Throwable {
         NvtxRanges ranges = new NvtxRanges(attach(binding));
         int before = heard().size();
-        ranges.turnBegins();
+        ranges.on(StepEvent.TURN_BEGINS, new StepRecord());
         launch(ranges, 3, 1024);
         launch(ranges, 10, 10);
-        ranges.turnEnds();
+        ranges.on(StepEvent.TURN_ENDS, new StepRecord());
         List<String> heard = heard();
         assertThat(heard.subList(before, heard.size()))
                 .containsExactly(
@@ -96,10 +96,10 @@ class NvtxTest {
 
     private static void launch(NvtxRanges ranges, long rows, long tokens) {
         StepRecord step = StepRecords.step(Map.of(Fact.ROWS, rows, Fact.TOKENS, tokens));
-        ranges.planning(step);
-        ranges.planned(step);
-        ranges.packed(step);
-        ranges.submitted(step);
+        ranges.on(StepEvent.PLANNING, step);
+        ranges.on(StepEvent.PLANNED, step);
+        ranges.on(StepEvent.PACKED, step);
+        ranges.on(StepEvent.SUBMITTED, step);
     }
 
     /** A turn that fails between two events leaves no range open above the next. */
@@ -107,12 +107,12 @@ class NvtxTest {
     void turn_ends_whatever_is_still_open_ends_with_it() throws Throwable {
         NvtxRanges ranges = new NvtxRanges(Nvtx.attach(library));
         int before = heard().size();
-        ranges.turnBegins();
-        ranges.planning(new StepRecord());
-        ranges.admitting(new StepRecord());
-        ranges.turnEnds();
-        ranges.turnBegins();
-        ranges.turnEnds();
+        ranges.on(StepEvent.TURN_BEGINS, new StepRecord());
+        ranges.on(StepEvent.PLANNING, new StepRecord());
+        ranges.on(StepEvent.ADMITTING, new StepRecord());
+        ranges.on(StepEvent.TURN_ENDS, new StepRecord());
+        ranges.on(StepEvent.TURN_BEGINS, new StepRecord());
+        ranges.on(StepEvent.TURN_ENDS, new StepRecord());
         List<String> heard = heard();
         assertThat(heard.subList(before, heard.size())).containsExactly("0 step", "1 plan", "2 admit", "0 step");
     }
@@ -139,7 +139,7 @@ class NvtxTest {
                 SimBackend backend = new SimBackend(SimOptions.defaults());
                 ModelRunner runner =
                         backend.load(files.spec(), files.weights(), EngineLimits.runnerLimits(options, files.spec()));
-                Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system(), Observers.of(ranges))) {
+                Engine engine = Engine.open(runner, files.tokenizer(), options, Clock.system(), ranges.observers())) {
             engine.generate(
                     GenerationRequest.ofTokens(5, 6, 7).withMaxNewTokens(4).withIgnoreEndOfText(true));
         }

@@ -1,4 +1,0 @@
-package io.roseinfer.observe;
-
-/** An instrument: a {@link StepObserver}, a {@link RequestObserver}, or both in one class. */
-public sealed interface Observer permits StepObserver, RequestObserver {}
