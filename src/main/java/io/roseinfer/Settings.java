@@ -39,6 +39,9 @@ public record Settings(
         Cuda cuda,
         EngineOptions engine) {
 
+    /** Maximum replicas. */
+    public static final int MAX_REPLICAS = 64;
+
     private static final Set<String> OWN_VARIABLES = Set.of(Roseinfer.PROFILER_LIBRARY, Roseinfer.SIM_FAULTS);
 
     /** Where a model runs. */
@@ -69,9 +72,7 @@ public record Settings(
                 throw new BadInput(
                         "threads is " + threads + "; it must be positive, or 0 for as many as there are cores");
             }
-            if (replicas < 1) {
-                throw new BadInput("replicas is " + replicas + "; it must be positive");
-            }
+            BadInput.require(replicas >= 1 && replicas <= MAX_REPLICAS, "replicas", replicas, "1 to " + MAX_REPLICAS);
             if (!gpus.isEmpty()
                     && (gpus.size() != replicas || gpus.stream().distinct().count() != replicas)) {
                 throw new BadInput("gpus is " + gpus + " for " + replicas + " replicas; each needs one of its own");

@@ -16,29 +16,23 @@ public record RunnerLimits(int maxRows, int decodeRows, int maxTokens, int block
     public static final int MAX_BLOCK_SIZE = 1024;
 
     public RunnerLimits {
-        require(maxRows >= 1, "rows per step", maxRows, "at least 1");
-        require(
+        BadInput.require(maxRows >= 1, "rows per step", maxRows, "at least 1");
+        BadInput.require(
                 decodeRows >= 1 && decodeRows <= maxRows,
                 "decode rows per step",
                 decodeRows,
                 "1 to " + maxRows + ", the rows per step");
-        require(maxTokens >= 1, "tokens per step", maxTokens, "at least 1");
-        require(
+        BadInput.require(maxTokens >= 1, "tokens per step", maxTokens, "at least 1");
+        BadInput.require(
                 blockSize >= 1 && blockSize <= MAX_BLOCK_SIZE,
                 "KV block size",
                 blockSize,
                 "1 to " + MAX_BLOCK_SIZE + " tokens");
-        require(kvBlocks >= 0, "KV blocks", kvBlocks, "positive, or 0 to let the backend choose");
+        BadInput.require(kvBlocks >= 0, "KV blocks", kvBlocks, "positive, or 0 to let the backend choose");
     }
 
     /** Limits of steps in which any row may decode. */
     public RunnerLimits(int maxRows, int maxTokens, int blockSize, int kvBlocks) {
         this(maxRows, maxRows, maxTokens, blockSize, kvBlocks);
-    }
-
-    private static void require(boolean allowed, String name, int seen, String range) {
-        if (!allowed) {
-            throw new BadInput(name + " is " + seen + "; it must be " + range);
-        }
     }
 }

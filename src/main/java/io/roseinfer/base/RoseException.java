@@ -41,6 +41,18 @@ public abstract sealed class RoseException extends RuntimeException {
         public BadInput(String message, Throwable cause) {
             super(2, message, cause);
         }
+
+        /**
+         * Refuses a value unless it is allowed.
+         *
+         * @param name the setting, as its user writes it
+         * @param range the allowed values, in words
+         */
+        public static void require(boolean allowed, String name, Object seen, String range) {
+            if (!allowed) {
+                throw new BadInput(name + " is " + seen + "; it must be " + range);
+            }
+        }
     }
 
     /** A model's files are missing, malformed or describe something unsupported. Exit code 3. */

@@ -14,8 +14,8 @@ import io.roseinfer.batch.BatchTotals;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.ModelFlags;
-import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SchedulerFlags;
+import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.ProgressBars;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
@@ -98,10 +98,11 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--in-flight",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description =
                     "Most lines between input and output (default: 4 for each row of --max-batch-size and replica).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1)
     private Optional<Integer> inFlight = Optional.empty();
 
     @Option(
@@ -120,8 +121,9 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--drain-seconds",
             paramLabel = "<N>",
-            converter = Ranges.NotNegative.class,
+            preprocessor = Within.Check.class,
             description = "On Ctrl-C or SIGTERM, how long lines in flight may go on.")
+    @Within(min = 0)
     private int drainSeconds = 30;
 
     @Option(

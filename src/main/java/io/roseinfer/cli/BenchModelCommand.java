@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
+import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.ModelBenchmark;
 import io.roseinfer.bench.ModelBenchmark.WarmUp;
@@ -13,9 +14,9 @@ import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.PageFlags;
-import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.Shapes;
+import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
@@ -58,43 +59,49 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--context",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Tokens of every row before it decodes.")
+    @Within(min = 1)
     private int context = 8;
 
     @Option(
             names = "--decode-steps",
             paramLabel = "<N>",
-            converter = Ranges.Steps.class,
+            preprocessor = Within.Check.class,
             description = "Steps of a decode run.")
+    @Within(min = 1, max = 10_000)
     private int decodeSteps = 64;
 
     @Option(
             names = "--block-size",
             paramLabel = "<N>",
-            converter = Ranges.BlockSize.class,
+            preprocessor = Within.Check.class,
             description = "Tokens per KV block.")
+    @Within(min = 1, max = RunnerLimits.MAX_BLOCK_SIZE)
     private int blockSize = 16;
 
     @Option(
             names = "--warmup-runs",
             paramLabel = "<N>",
-            converter = Ranges.NotNegative.class,
+            preprocessor = Within.Check.class,
             description = "Runs before those that count, of every shape, at least.")
+    @Within(min = 0)
     private int warmupRuns = WarmUp.defaults().runs();
 
     @Option(
             names = "--warmup-ms",
             paramLabel = "<MS>",
-            converter = Ranges.Millis.class,
+            preprocessor = Within.Check.class,
             description = "Time that every shape runs before the runs that count, at least.")
+    @Within(min = 0, max = 3_600_000)
     private double warmupMillis = WarmUp.defaults().nanos() / NANOS_PER_MILLI;
 
     @Option(
             names = "--repeat-runs",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Runs that count, of every shape.")
+    @Within(min = 1)
     private int repeatRuns = 5;
 
     @Mixin

@@ -17,11 +17,11 @@ import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.PageFlags;
-import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SamplingFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.StepCostFlags;
+import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.flags.WorkloadFlags;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
@@ -100,8 +100,9 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--max-new-tokens",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Most tokens to generate per request.")
+    @Within(min = 1)
     private int maxNewTokens = 100;
 
     @Mixin
@@ -113,15 +114,17 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--warmup-runs",
             paramLabel = "<N>",
-            converter = Ranges.NotNegative.class,
+            preprocessor = Within.Check.class,
             description = "Runs before those that count.")
+    @Within(min = 0)
     private int warmupRuns = 1;
 
     @Option(
             names = "--repeat-runs",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Runs that count.")
+    @Within(min = 1)
     private int repeatRuns = 3;
 
     @Mixin

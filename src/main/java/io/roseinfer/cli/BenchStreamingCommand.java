@@ -22,10 +22,10 @@ import io.roseinfer.cli.flags.DeliveryFlags;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.PageFlags;
-import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SamplingFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
+import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.flags.WorkloadFlags;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.OtherWork;
@@ -71,8 +71,9 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--max-new-tokens",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Most tokens to generate per request.")
+    @Within(min = 1)
     private int maxNewTokens = 16;
 
     @Option(names = "--pretok", description = "Tokenize all prompts before the clock starts.")
@@ -81,8 +82,9 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--submit-interval-ms",
             paramLabel = "<MS>",
-            converter = Ranges.Millis.class,
+            preprocessor = Within.Check.class,
             description = "Milliseconds between requests; 0 submits them in one burst.")
+    @Within(min = 0, max = SubmitSchedule.MAX_INTERVAL_MILLIS)
     private double submitIntervalMillis;
 
     @Option(
@@ -110,15 +112,17 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--warmup-runs",
             paramLabel = "<N>",
-            converter = Ranges.NotNegative.class,
+            preprocessor = Within.Check.class,
             description = "Runs before those that count.")
+    @Within(min = 0)
     private int warmupRuns;
 
     @Option(
             names = "--repeat-runs",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Runs that count.")
+    @Within(min = 1)
     private int repeatRuns = 1;
 
     @Option(

@@ -4,8 +4,8 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.PromptConverter;
-import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SamplingFlags;
+import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
@@ -43,9 +43,10 @@ final class ChatCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--max-new-tokens",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Most tokens of an answer (default: the rest of the context).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1)
     private Optional<Integer> maxNewTokens = Optional.empty();
 
     @Mixin

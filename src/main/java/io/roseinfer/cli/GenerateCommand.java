@@ -5,9 +5,10 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.Numbers;
 import io.roseinfer.cli.flags.PromptConverter;
-import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SamplingFlags;
+import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
@@ -53,10 +54,12 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         @Option(
                 names = "--prompt-ids",
                 paramLabel = "<ID[,ID...]>",
-                converter = Ranges.TokenIds.class,
+                converter = Numbers.Parser.class,
+                preprocessor = Within.Check.class,
                 description = "What to continue, as token ids; needs no tokenizer.",
                 showDefaultValue = Visibility.NEVER)
-        private Optional<Ranges.Numbers> ids = Optional.empty();
+        @Within(min = 0)
+        private Optional<Numbers> ids = Optional.empty();
 
         Prompt prompt() {
             return text.<Prompt>map(Prompt.Text::new)
@@ -76,8 +79,9 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--max-new-tokens",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Most tokens to generate.")
+    @Within(min = 1)
     private int maxNewTokens = GenerationRequest.DEFAULT_NEW_TOKENS;
 
     @Mixin
@@ -102,9 +106,10 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--logprobs",
             paramLabel = "<N>",
-            converter = Ranges.Logprobs.class,
+            preprocessor = Within.Check.class,
             description = "With --json: log-probabilities of the tokens and of the N likeliest at each place.",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 0, max = SamplingParams.MAX_LOGPROBS)
     private Optional<Integer> logprobs = Optional.empty();
 
     @Override

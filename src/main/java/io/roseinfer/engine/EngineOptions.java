@@ -1,5 +1,6 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.Objects;
@@ -25,27 +26,32 @@ public record EngineOptions(
         int tokenizeWorkers,
         int stepHistory,
         long seed) {
-    /** Most steps that can be kept: some 70 MB. */
+    /** Maximum threads that tokenize. */
+    public static final int MAX_TOKENIZE_WORKERS = 256;
+
+    /** Maximum steps that can be kept: some 70 MB. */
     public static final int MAX_STEP_HISTORY = 1 << 19;
 
     public EngineOptions {
         Objects.requireNonNull(scheduler, "scheduler");
-        require(blockSize >= 1 && blockSize <= 1024, "block_size", blockSize, "1 to 1024");
-        require(kvBlocks >= 0, "kv_blocks", kvBlocks, "positive, or 0 to let the backend choose");
-        require(maxInflightRequests >= 1, "max_inflight_requests", maxInflightRequests, "positive");
-        require(streamInterval >= 1, "stream_interval", streamInterval, "positive");
-        require(tokenizeWorkers >= 0 && tokenizeWorkers <= 256, "tokenize_workers", tokenizeWorkers, "0 to 256");
-        require(
+        BadInput.require(
+                blockSize >= 1 && blockSize <= RunnerLimits.MAX_BLOCK_SIZE,
+                "block_size",
+                blockSize,
+                "1 to " + RunnerLimits.MAX_BLOCK_SIZE);
+        BadInput.require(kvBlocks >= 0, "kv_blocks", kvBlocks, "positive, or 0 to let the backend choose");
+        BadInput.require(maxInflightRequests >= 1, "max_inflight_requests", maxInflightRequests, "positive");
+        BadInput.require(streamInterval >= 1, "stream_interval", streamInterval, "positive");
+        BadInput.require(
+                tokenizeWorkers >= 0 && tokenizeWorkers <= MAX_TOKENIZE_WORKERS,
+                "tokenize_workers",
+                tokenizeWorkers,
+                "0 to " + MAX_TOKENIZE_WORKERS);
+        BadInput.require(
                 stepHistory >= 1 && stepHistory <= MAX_STEP_HISTORY,
                 "step_history",
                 stepHistory,
                 "1 to " + MAX_STEP_HISTORY);
-    }
-
-    private static void require(boolean allowed, String name, int seen, String range) {
-        if (!allowed) {
-            throw new BadInput(name + " is " + seen + "; it must be " + range);
-        }
     }
 
     /** Blocks of 16 tokens, the backend's choice of pool, up to 65,536 requests in flight, every token delivered at once, records of 4096 steps. */

@@ -26,30 +26,46 @@ public record SamplingParams(
         float frequencyPenalty,
         int logprobs) {
 
-    /** Most alternatives reported per token, as in the OpenAI API. */
+    /** Highest temperature. */
+    public static final float MAX_TEMPERATURE = 100;
+
+    /** Lowest repetition penalty. */
+    public static final float MIN_REPETITION_PENALTY = 0.01f;
+
+    /** Highest repetition penalty. */
+    public static final float MAX_REPETITION_PENALTY = 100;
+
+    /** Highest presence and frequency penalty; the lowest is its negative. */
+    public static final float MAX_PENALTY = 2;
+
+    /** Maximum alternatives reported per token, as in the OpenAI API. */
     public static final int MAX_LOGPROBS = 20;
 
     private static final SamplingParams GREEDY = new SamplingParams(0, 0, 1, 0, 1, 0, 0, -1);
 
     public SamplingParams {
-        require(temperature >= 0 && temperature <= 100, "temperature", temperature, "0 (greedy) to 100");
-        require(topK >= 0, "top_k", topK, "0 (off) or more");
-        require(topP > 0 && topP <= 1, "top_p", topP, "above 0, at most 1");
-        require(minP >= 0 && minP < 1, "min_p", minP, "0 (off) to below 1");
-        require(
-                repetitionPenalty >= 0.01f && repetitionPenalty <= 100,
+        BadInput.require(
+                temperature >= 0 && temperature <= MAX_TEMPERATURE, "temperature", temperature, "0 (greedy) to 100");
+        BadInput.require(topK >= 0, "top_k", topK, "0 (off) or more");
+        BadInput.require(topP > 0 && topP <= 1, "top_p", topP, "above 0, at most 1");
+        BadInput.require(minP >= 0 && minP < 1, "min_p", minP, "0 (off) to below 1");
+        BadInput.require(
+                repetitionPenalty >= MIN_REPETITION_PENALTY && repetitionPenalty <= MAX_REPETITION_PENALTY,
                 "repetition_penalty",
                 repetitionPenalty,
                 "0.01 to 100; 1 is off");
-        require(presencePenalty >= -2 && presencePenalty <= 2, "presence_penalty", presencePenalty, "-2 to 2");
-        require(frequencyPenalty >= -2 && frequencyPenalty <= 2, "frequency_penalty", frequencyPenalty, "-2 to 2");
-        require(logprobs >= -1 && logprobs <= MAX_LOGPROBS, "logprobs", logprobs, "-1 (off) to " + MAX_LOGPROBS);
-    }
-
-    private static void require(boolean allowed, String name, Number seen, String range) {
-        if (!allowed) {
-            throw new BadInput(name + " is " + seen + "; it must be " + range);
-        }
+        BadInput.require(
+                presencePenalty >= -MAX_PENALTY && presencePenalty <= MAX_PENALTY,
+                "presence_penalty",
+                presencePenalty,
+                "-2 to 2");
+        BadInput.require(
+                frequencyPenalty >= -MAX_PENALTY && frequencyPenalty <= MAX_PENALTY,
+                "frequency_penalty",
+                frequencyPenalty,
+                "-2 to 2");
+        BadInput.require(
+                logprobs >= -1 && logprobs <= MAX_LOGPROBS, "logprobs", logprobs, "-1 (off) to " + MAX_LOGPROBS);
     }
 
     /** Always the most likely token, the lowest id on a tie. */

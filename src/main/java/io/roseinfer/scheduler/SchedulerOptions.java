@@ -48,16 +48,11 @@ public record SchedulerOptions(
     }
 
     private static void rows(String name, int value) {
-        positive(name, value);
-        if (value > MAX_ROWS) {
-            throw new BadInput(name + " must be at most " + MAX_ROWS + ", not " + value);
-        }
+        BadInput.require(value >= 1 && value <= MAX_ROWS, name, value, "1 to " + MAX_ROWS);
     }
 
     private static void positive(String name, int value) {
-        if (value <= 0) {
-            throw new BadInput(name + " must be positive, not " + value);
-        }
+        BadInput.require(value >= 1, name, value, "positive");
     }
 
     /** Which waiting requests are admitted. */

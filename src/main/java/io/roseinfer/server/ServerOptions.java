@@ -27,6 +27,9 @@ public record ServerOptions(
         Optional<Duration> requestTimeout,
         HttpLimits http) {
 
+    /** The highest port. */
+    public static final int MAX_PORT = 65_535;
+
     public ServerOptions {
         Objects.requireNonNull(host, "host");
         Objects.requireNonNull(model, "model");
@@ -34,8 +37,8 @@ public record ServerOptions(
         Objects.requireNonNull(apiKey, "apiKey");
         Objects.requireNonNull(requestTimeout, "requestTimeout");
         Objects.requireNonNull(http, "http");
-        if (port < 0 || port > 65_535) {
-            throw new BadInput("the port is " + port + "; it must be 0 to 65535");
+        if (port < 0 || port > MAX_PORT) {
+            throw new BadInput("the port is " + port + "; it must be 0 to " + MAX_PORT);
         }
     }
 

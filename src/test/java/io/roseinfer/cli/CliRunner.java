@@ -8,6 +8,7 @@ import java.io.StringReader;
 import java.io.StringWriter;
 import java.io.Writer;
 import java.util.Map;
+import picocli.CommandLine;
 
 /** Runs commands in this process and keeps what they say. */
 public final class CliRunner {
@@ -61,6 +62,13 @@ public final class CliRunner {
     private static Terminal terminal(
             Writer out, Writer err, Map<String, String> environment, Map<String, String> properties) {
         return new Terminal(new PrintWriter(out), new PrintWriter(err), false, environment, properties, Clock.system());
+    }
+
+    /** All commands with their flags. */
+    static CommandLine commands() {
+        Terminal terminal = terminal(new StringWriter(), new StringWriter(), Map.of(), Map.of());
+        RootCommand root = new RootCommand();
+        return Cli.commandLine(terminal, root, new Failures(terminal, root));
     }
 
     /**

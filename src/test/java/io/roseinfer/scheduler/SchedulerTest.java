@@ -407,12 +407,12 @@ class SchedulerTest {
         assertThatThrownBy(
                         () -> SchedulerOptions.builder().maxBatchSize(tooMany).build())
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("max_batch_size must be at most 65536, not 65537");
+                .hasMessageContaining("max_batch_size is 65537; it must be 1 to 65536");
         assertThatThrownBy(() ->
                         SchedulerOptions.builder().prefillMaxBatchSize(tooMany).build())
-                .hasMessageContaining("prefill_max_batch_size must be at most");
+                .hasMessageContaining("prefill_max_batch_size is 65537; it must be 1 to");
         assertThatThrownBy(() -> AdmissionPolicy.pack(tooMany, 0))
-                .hasMessageContaining("prefill_admission_lookahead must be at most");
+                .hasMessageContaining("prefill_admission_lookahead is 65537; it must be 1 to");
     }
 
     @Test
@@ -420,13 +420,13 @@ class SchedulerTest {
         assertThatThrownBy(
                         () -> SchedulerOptions.builder().prefillMaxBatchSize(0).build())
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("prefill_max_batch_size must be positive");
+                .hasMessageContaining("prefill_max_batch_size is 0; it must be 1 to 65536");
         assertThatThrownBy(() -> SchedulerOptions.builder().maxBatchSize(0).build())
-                .hasMessageContaining("max_batch_size must be positive");
+                .hasMessageContaining("max_batch_size is 0; it must be 1 to 65536");
         assertThatThrownBy(() -> SchedulerOptions.builder().prefillMaxTokens(-1).build())
-                .hasMessageContaining("prefill_max_tokens must be positive");
+                .hasMessageContaining("prefill_max_tokens is -1; it must be positive");
         assertThatThrownBy(() -> SchedulerOptions.builder().maxActiveRequests(0).build())
-                .hasMessageContaining("max_active_requests must be positive");
+                .hasMessageContaining("max_active_requests is 0; it must be positive");
         assertThatThrownBy(() -> AdmissionPolicy.pack(0, 1)).hasMessageContaining("lookahead");
         assertThatThrownBy(() -> AdmissionPolicy.pack(1, -1)).hasMessageContaining("non-negative");
     }

@@ -12,7 +12,9 @@ import java.util.List;
  * @param dueNanos when each request is due after the run's start; empty if the interval says it all
  */
 public record SubmitSchedule(Mode mode, double intervalMillis, List<Long> dueNanos) {
-    private static final double LONGEST_MILLIS = 3_600_000;
+    /** The longest interval. */
+    public static final int MAX_INTERVAL_MILLIS = 3_600_000;
+
     private static final double NANOS_PER_MILLI = 1e6;
 
     public enum Mode {
@@ -29,8 +31,9 @@ public record SubmitSchedule(Mode mode, double intervalMillis, List<Long> dueNan
 
     public SubmitSchedule {
         dueNanos = List.copyOf(dueNanos);
-        if (!(intervalMillis >= 0 && intervalMillis <= LONGEST_MILLIS)) {
-            throw new BadInput("--submit-interval-ms is " + intervalMillis + "; it must be 0 (burst) to 3600000");
+        if (!(intervalMillis >= 0 && intervalMillis <= MAX_INTERVAL_MILLIS)) {
+            throw new BadInput(
+                    "--submit-interval-ms is " + intervalMillis + "; it must be 0 (burst) to " + MAX_INTERVAL_MILLIS);
         }
     }
 
@@ -45,7 +48,7 @@ public record SubmitSchedule(Mode mode, double intervalMillis, List<Long> dueNan
         if (span == 0) {
             return burst();
         }
-        double mean = Math.min(LONGEST_MILLIS, span / NANOS_PER_MILLI / Math.max(1, dueNanos.length - 1));
+        double mean = Math.min(MAX_INTERVAL_MILLIS, span / NANOS_PER_MILLI / Math.max(1, dueNanos.length - 1));
         return new SubmitSchedule(
                 Mode.ABSOLUTE, mean, Arrays.stream(dueNanos).boxed().toList());
     }

@@ -14,7 +14,7 @@ import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.PageFlags;
-import io.roseinfer.cli.flags.Ranges;
+import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
 import java.util.HashSet;
@@ -68,8 +68,9 @@ public final class BenchAbCommand implements Command {
     @Option(
             names = "--pairs",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Pairs of runs, an even number of 10 or more.")
+    @Within(min = 1)
     private int pairs = 20;
 
     @Option(
@@ -82,8 +83,9 @@ public final class BenchAbCommand implements Command {
     @Option(
             names = "--no-worse-than",
             paramLabel = "<PERCENT>",
-            converter = Ranges.Millis.class,
+            preprocessor = Within.Check.class,
             description = "By how much B may be worse.")
+    @Within(min = 0)
     private double noWorseThan;
 
     @Mixin

@@ -9,7 +9,7 @@ import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.PageFlags;
-import io.roseinfer.cli.flags.Ranges;
+import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
 import java.util.ArrayList;
@@ -50,24 +50,27 @@ public final class BenchSweepCommand implements Command {
     @Option(
             names = "--find-rate",
             paramLabel = "<R>",
-            converter = Ranges.PositiveNumber.class,
+            preprocessor = Within.Check.class,
             description = "Look for the highest --request-rate that meets the objective, and begin with this one.",
             showDefaultValue = Visibility.NEVER)
+    @Within(above = 0)
     private Optional<Double> findRate = Optional.empty();
 
     @Option(
             names = "--rate-resolution",
             paramLabel = "<PERCENT>",
-            converter = Ranges.PositiveNumber.class,
+            preprocessor = Within.Check.class,
             description =
                     "How far apart the highest rate that meets it and the lowest that does not may be in the end.")
+    @Within(above = 0)
     private double resolution = 5;
 
     @Option(
             names = "--attainment",
             paramLabel = "<PERCENT>",
-            converter = Ranges.Percent.class,
+            preprocessor = Within.Check.class,
             description = "Percent of all requests that must be within the bounds of --goodput.")
+    @Within(min = 0, max = 100)
     private double attainment = 99;
 
     @Option(

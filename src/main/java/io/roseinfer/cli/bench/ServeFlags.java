@@ -12,9 +12,9 @@ import io.roseinfer.cli.flags.DeliveryFlags;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.ObjectiveFlags;
-import io.roseinfer.cli.flags.Ranges;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.SimulationFlags;
+import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import java.time.Duration;
@@ -46,8 +46,9 @@ final class ServeFlags {
     @Option(
             names = "--num-prompts",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Requests of the run; a file may have fewer.")
+    @Within(min = 1)
     private int numPrompts = 1000;
 
     @Mixin
@@ -56,9 +57,10 @@ final class ServeFlags {
     @Option(
             names = "--max-concurrency",
             paramLabel = "<C>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Most requests in flight; those that are due wait (default: no limit).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1)
     private Optional<Integer> maxConcurrency = Optional.empty();
 
     @Option(names = "--seed", paramLabel = "<S>", description = "Seed of prompts and arrivals.")
@@ -67,23 +69,26 @@ final class ServeFlags {
     @Option(
             names = {"--warmup-requests", "--num-warmups"},
             paramLabel = "<N>",
-            converter = Ranges.NotNegative.class,
+            preprocessor = Within.Check.class,
             description = "Requests before the run, of the same lengths and of another seed.")
+    @Within(min = 0)
     private int warmupRequests;
 
     @Option(
             names = "--stall-timeout-s",
             paramLabel = "<S>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Requests in flight fail when nothing came for so long.")
+    @Within(min = 1)
     private int stallSeconds = 600;
 
     @Option(
             names = "--reader-threads",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Threads that read answers (default: one for every four cores).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1)
     private Optional<Integer> readerThreads = Optional.empty();
 
     @Mixin

@@ -15,24 +15,29 @@ public final class ArrivalFlags {
             names = "--request-rate",
             paramLabel = "<R|inf>",
             defaultValue = "inf",
-            converter = Ranges.PositiveOrInfinite.class,
+            converter = Within.Infinite.class,
+            preprocessor = Within.Check.class,
             description = "Requests per second; inf sends them all at once.")
+    @Within(above = 0, orInfinite = true)
     private double requestRate = Double.POSITIVE_INFINITY;
 
     @Option(
             names = "--burstiness",
             paramLabel = "<B|inf>",
-            converter = Ranges.PositiveOrInfinite.class,
+            converter = Within.Infinite.class,
+            preprocessor = Within.Check.class,
             description =
                     "Shape of the gamma distribution of the gaps: 1 is a Poisson process, less has more bursts, inf is one request every"
                             + " 1/R s.")
+    @Within(above = 0, orInfinite = true)
     private double burstiness = 1;
 
     @Option(
             names = "--trace-speed",
             paramLabel = "<X>",
-            converter = Ranges.PositiveNumber.class,
+            preprocessor = Within.Check.class,
             description = "How many times faster than recorded a trace goes by, unless --request-rate sets its times.")
+    @Within(above = 0)
     private double traceSpeed = 1;
 
     @Option(
@@ -46,17 +51,19 @@ public final class ArrivalFlags {
     @Option(
             names = "--ramp-up-start-rps",
             paramLabel = "<R>",
-            converter = Ranges.PositiveNumber.class,
+            preprocessor = Within.Check.class,
             description = "Requests per second at the start of a ramp.",
             showDefaultValue = Visibility.NEVER)
+    @Within(above = 0)
     private Optional<Double> rampStart = Optional.empty();
 
     @Option(
             names = "--ramp-up-end-rps",
             paramLabel = "<R>",
-            converter = Ranges.PositiveNumber.class,
+            preprocessor = Within.Check.class,
             description = "Requests per second at its end.",
             showDefaultValue = Visibility.NEVER)
+    @Within(above = 0)
     private Optional<Double> rampEnd = Optional.empty();
 
     /** How a rate changes. */

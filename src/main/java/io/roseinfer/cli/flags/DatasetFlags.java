@@ -1,5 +1,6 @@
 package io.roseinfer.cli.flags;
 
+import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.load.JsonlPrompts;
 import io.roseinfer.bench.load.OfferedRequest;
@@ -83,50 +84,56 @@ public final class DatasetFlags {
     @Option(
             names = "--random-input-len",
             paramLabel = "<N>",
-            converter = Ranges.PromptLength.class,
+            preprocessor = Within.Check.class,
             description =
                     "Mean tokens of a random prompt (default: 1024, or what the context holds of an engine in this process).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1, max = Limits.PROMPT_CHARS)
     private int inputLength = INPUT_LENGTH;
 
     @Option(
             names = {"--random-output-len", "--output-len"},
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description =
                     "Mean tokens that a random request asks for, and those of a request in a file that does not say (default: 128,"
                             + " or what the context holds of an engine in this process).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1)
     private int outputLength = OUTPUT_LENGTH;
 
     @Option(
             names = "--random-range-ratio",
             paramLabel = "<X>",
-            converter = Ranges.BelowOne.class,
+            preprocessor = Within.Check.class,
             description = "Lengths are uniform in [N * (1 - X), N * (1 + X)].")
+    @Within(min = 0, below = 1)
     private double rangeRatio;
 
     @Option(
             names = "--random-prefix-len",
             paramLabel = "<N>",
-            converter = Ranges.NotNegative.class,
+            preprocessor = Within.Check.class,
             description = "Tokens that all random prompts begin with.")
+    @Within(min = 0)
     private int prefixLength;
 
     @Option(
             names = "--random-vocab-size",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Random token ids are below this; every model of byte-level BPE has 256.")
+    @Within(min = 1)
     private int vocabularySize = 256;
 
     @Option(
             names = "--clip-to",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description =
                     "Clip a trace's requests to prompts and completions of N tokens together; how many were is told.",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1)
     private Optional<Integer> clipTo = Optional.empty();
 
     private boolean isFitted;

@@ -10,26 +10,29 @@ public final class DeliveryFlags {
     @Option(
             names = "--max-inflight-requests",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = {
                 "Maximum in-flight requests; further ones are rejected",
                 "(default: 65536, and as many as a benchmark sends)."
             },
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1)
     private Optional<Integer> maxInflightRequests = Optional.empty();
 
     @Option(
             names = "--stream-interval",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Tokens per delivery to a stream.")
+    @Within(min = 1)
     private int streamInterval = 1;
 
     @Option(
             names = "--tokenize-workers",
             paramLabel = "<N>",
-            converter = Ranges.TokenizeWorkers.class,
+            preprocessor = Within.Check.class,
             description = "Threads that tokenize off the submit path; 0 tokenizes in the submit call.")
+    @Within(min = 0, max = EngineOptions.MAX_TOKENIZE_WORKERS)
     private int tokenizeWorkers;
 
     public int tokenizeWorkers() {

@@ -1,6 +1,7 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.bench.http.Endpoint;
+import io.roseinfer.sampling.SamplingParams;
 import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.ITypeConverter;
@@ -88,8 +89,9 @@ public final class EndpointFlags {
     @Option(
             names = "--temperature",
             paramLabel = "<T>",
-            converter = Ranges.Temperature.class,
+            preprocessor = Within.Check.class,
             description = "0 is greedy.")
+    @Within(min = 0, max = SamplingParams.MAX_TEMPERATURE)
     private float temperature;
 
     @Option(

@@ -32,7 +32,7 @@ final class FlagValues {
             case null -> null;
             case Optional<?> optional -> plain(optional.orElse(null));
             case List<?> list -> list;
-            case Ranges.Numbers numbers -> numbers.values();
+            case Numbers numbers -> numbers.values();
             case Double number -> number.isInfinite() ? (Object) "inf" : number;
             case Number number -> number;
             case Boolean flag -> flag;

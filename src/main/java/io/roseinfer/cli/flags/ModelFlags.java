@@ -7,6 +7,8 @@ import io.roseinfer.Settings;
 import io.roseinfer.Settings.Device;
 import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.terminal.Downloads;
 import io.roseinfer.cli.terminal.MemoryTable;
@@ -83,17 +85,19 @@ public final class ModelFlags {
     @Option(
             names = "--threads",
             paramLabel = "<N>",
-            converter = Ranges.Threads.class,
+            preprocessor = Within.Check.class,
             description = "Threads of the CPU device (default: one per core).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1, max = CpuOptions.MAX_THREADS)
     private Optional<Integer> threads = Optional.empty();
 
     @Option(
             names = "--max-model-len",
             paramLabel = "<N>",
-            converter = Ranges.Context.class,
+            preprocessor = Within.Check.class,
             description = "Maximum tokens per sequence, prompt and completion together (default: the model's context).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 2, max = Limits.MODEL_DIMENSION)
     private Optional<Integer> maxModelLen = Optional.empty();
 
     @Option(names = "--offline", description = "Download nothing; HF_HUB_OFFLINE=1 says the same.")

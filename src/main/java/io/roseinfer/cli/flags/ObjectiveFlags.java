@@ -44,17 +44,19 @@ public final class ObjectiveFlags {
     @Option(
             names = "--max-dispatch-lag-ms",
             paramLabel = "<MS>",
-            converter = Ranges.PositiveNumber.class,
+            preprocessor = Within.Check.class,
             description =
                     "A run is invalid if one request in a hundred was sent later than this, and than 1 %% of the median TTFT.")
+    @Within(above = 0)
     private double mostLagMillis = 2;
 
     @Option(
             names = "--max-failed",
             paramLabel = "<PERCENT>",
-            converter = Ranges.Percent.class,
+            preprocessor = Within.Check.class,
             description =
                     "A run is invalid if more of its requests failed than this; 100 counts it whatever fails. A sweep's points may fail: a failed request is not a good one.")
+    @Within(min = 0, max = 100)
     private double mostFailedPercent = 1;
 
     /** Share of the requests that may fail, 0 to 1. */

@@ -15,12 +15,13 @@ final class ReplicaFlags {
     @Option(
             names = "--replicas",
             paramLabel = "<N>",
-            converter = Ranges.Replicas.class,
+            preprocessor = Within.Check.class,
             description = {
                 "Engines that serve together, each with a KV pool of its own (default: one for each --device).",
                 "On cpu they share the weights and --threads; on cuda each has a GPU."
             },
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1, max = Settings.MAX_REPLICAS)
     private Optional<Integer> replicas = Optional.empty();
 
     @Option(

@@ -14,50 +14,57 @@ public final class SamplingFlags {
     @Option(
             names = "--temperature",
             paramLabel = "<T>",
-            converter = Ranges.Temperature.class,
+            preprocessor = Within.Check.class,
             description = "Divide logits by this before the draw; 0 is greedy.")
+    @Within(min = 0, max = SamplingParams.MAX_TEMPERATURE)
     private float temperature = 1;
 
     @Option(
             names = "--top-k",
             paramLabel = "<K>",
-            converter = Ranges.NotNegative.class,
+            preprocessor = Within.Check.class,
             description = "Draw from the K likeliest tokens; 0 is all.")
+    @Within(min = 0)
     private int topK;
 
     @Option(
             names = "--top-p",
             paramLabel = "<P>",
-            converter = Ranges.TopP.class,
+            preprocessor = Within.Check.class,
             description = "Draw from the likeliest tokens that together have probability P.")
+    @Within(above = 0, max = 1)
     private float topP = 1;
 
     @Option(
             names = "--min-p",
             paramLabel = "<P>",
-            converter = Ranges.MinP.class,
+            preprocessor = Within.Check.class,
             description = "Leave out tokens less likely than P times the likeliest.")
+    @Within(min = 0, below = 1)
     private float minP;
 
     @Option(
             names = "--repetition-penalty",
             paramLabel = "<R>",
-            converter = Ranges.RepetitionPenalty.class,
+            preprocessor = Within.Check.class,
             description = "Divide positive and multiply negative logits of tokens seen before; 1 is off.")
+    @Within(min = SamplingParams.MIN_REPETITION_PENALTY, max = SamplingParams.MAX_REPETITION_PENALTY)
     private float repetitionPenalty = 1;
 
     @Option(
             names = "--presence-penalty",
             paramLabel = "<A>",
-            converter = Ranges.PresencePenalty.class,
+            preprocessor = Within.Check.class,
             description = "Subtract once from the logits of generated tokens.")
+    @Within(min = -SamplingParams.MAX_PENALTY, max = SamplingParams.MAX_PENALTY)
     private float presencePenalty;
 
     @Option(
             names = "--frequency-penalty",
             paramLabel = "<A>",
-            converter = Ranges.FrequencyPenalty.class,
+            preprocessor = Within.Check.class,
             description = "Subtract per occurrence from the logits of generated tokens.")
+    @Within(min = -SamplingParams.MAX_PENALTY, max = SamplingParams.MAX_PENALTY)
     private float frequencyPenalty;
 
     @Option(names = "--seed", paramLabel = "<S>", description = "Where the random streams start.")

@@ -1,8 +1,10 @@
 package io.roseinfer.cli.flags;
 
+import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
@@ -12,25 +14,28 @@ public final class SchedulerFlags {
     @Option(
             names = "--max-batch-size",
             paramLabel = "<N>",
-            converter = Ranges.Rows.class,
+            preprocessor = Within.Check.class,
             description =
                     "Most requests in a decode step; more take turns, unless --max-active-requests keeps them waiting.")
+    @Within(min = 1, max = SchedulerOptions.MAX_ROWS)
     private int maxBatchSize;
 
     @Option(
             names = "--prefill-max-batch-size",
             paramLabel = "<N>",
-            converter = Ranges.Rows.class,
+            preprocessor = Within.Check.class,
             description = "Most waiting requests admitted per iteration (default: --max-batch-size).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1, max = SchedulerOptions.MAX_ROWS)
     private Optional<Integer> prefillMaxBatchSize = Optional.empty();
 
     @Option(
             names = "--prefill-max-tokens",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Maximum prompt tokens per iteration (default: no limit).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1)
     private Optional<Integer> prefillMaxTokens = Optional.empty();
 
     @Option(
@@ -45,15 +50,17 @@ public final class SchedulerFlags {
     @Option(
             names = "--prefill-admission-lookahead",
             paramLabel = "<N>",
-            converter = Ranges.Rows.class,
+            preprocessor = Within.Check.class,
             description = "How many of the oldest requests pack chooses from.")
+    @Within(min = 1, max = AdmissionPolicy.MAX_LOOKAHEAD)
     private int admissionLookahead = 64;
 
     @Option(
             names = "--prefill-force-fifo-every",
             paramLabel = "<N>",
-            converter = Ranges.NotNegative.class,
+            preprocessor = Within.Check.class,
             description = "Every N-th iteration of pack is first in, first out; 0 is never.")
+    @Within(min = 0)
     private int forceFifoEvery;
 
     @Option(
@@ -80,9 +87,10 @@ public final class SchedulerFlags {
     @Option(
             names = "--max-active-requests",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Most requests that hold KV blocks (default: no limit).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1)
     private Optional<Integer> maxActiveRequests = Optional.empty();
 
     @Option(names = "--no-prefix-cache", description = "Share no KV blocks between requests with the same beginning.")
@@ -97,15 +105,17 @@ public final class SchedulerFlags {
     @Option(
             names = "--kv-blocks",
             paramLabel = "<N>",
-            converter = Ranges.NotNegative.class,
+            preprocessor = Within.Check.class,
             description = "Blocks in the KV pool; 0 lets the device choose.")
+    @Within(min = 0)
     private int kvBlocks;
 
     @Option(
             names = "--block-size",
             paramLabel = "<N>",
-            converter = Ranges.BlockSize.class,
+            preprocessor = Within.Check.class,
             description = "Tokens per KV block.")
+    @Within(min = 1, max = RunnerLimits.MAX_BLOCK_SIZE)
     private int blockSize = 16;
 
     /** As most commands have them: steps are small, and a request's tokens come soon. */

@@ -27,8 +27,9 @@ public final class ServerFlags {
     @Option(
             names = "--port",
             paramLabel = "<N>",
-            converter = Ranges.Port.class,
+            preprocessor = Within.Check.class,
             description = "Port to listen on; 0 takes a free one.")
+    @Within(min = 0, max = ServerOptions.MAX_PORT)
     private int port = 8000;
 
     @Option(
@@ -56,30 +57,34 @@ public final class ServerFlags {
     @Option(
             names = "--max-inflight-requests",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Most completions accepted and not ended; more are answered 429.")
+    @Within(min = 1)
     private int maxInflightRequests = 1024;
 
     @Option(
             names = "--max-connections",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Most connections at a time; more are closed as they come.")
+    @Within(min = 1)
     private int maxConnections = HttpLimits.defaults().connections();
 
     @Option(
             names = "--request-timeout",
             paramLabel = "<SECONDS>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "End a completion that takes longer, waiting included (default: never).",
             showDefaultValue = Visibility.NEVER)
+    @Within(min = 1)
     private Optional<Integer> requestTimeout = Optional.empty();
 
     @Option(
             names = "--drain-seconds",
             paramLabel = "<N>",
-            converter = Ranges.NotNegative.class,
+            preprocessor = Within.Check.class,
             description = "On SIGTERM, how long completions may go on.")
+    @Within(min = 0)
     private int drainSeconds = 30;
 
     @Option(

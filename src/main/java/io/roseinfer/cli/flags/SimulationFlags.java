@@ -35,8 +35,9 @@ public final class SimulationFlags {
     @Option(
             names = "--step-cost-scale",
             paramLabel = "<X>",
-            converter = Ranges.PositiveNumber.class,
+            preprocessor = Within.Check.class,
             description = "On --backend sim: all steps take so many times as long.")
+    @Within(above = 0)
     private double scale = 1;
 
     @Option(

@@ -15,22 +15,27 @@ public final class StepCostFlags {
     @Option(
             names = "--running",
             paramLabel = "<N[,N...]>",
-            converter = Ranges.RunningList.class,
+            converter = Numbers.Parser.class,
+            preprocessor = Within.Check.class,
             description = "On sim: how many requests run.")
-    private Ranges.Numbers running = Ranges.Numbers.of(1, 8, 64, 256, 1024);
+    @Within(min = 1, max = 16_384)
+    private Numbers running = Numbers.of(1, 8, 64, 256, 1024);
 
     @Option(
             names = "--waiting",
             paramLabel = "<N[,N...]>",
-            converter = Ranges.WaitingList.class,
+            converter = Numbers.Parser.class,
+            preprocessor = Within.Check.class,
             description = "On sim: how many requests wait meanwhile.")
-    private Ranges.Numbers waiting = Ranges.Numbers.of(0, 1000, 100_000);
+    @Within(min = 0, max = 1_000_000)
+    private Numbers waiting = Numbers.of(0, 1000, 100_000);
 
     @Option(
             names = "--steps",
             paramLabel = "<N>",
-            converter = Ranges.Steps.class,
+            preprocessor = Within.Check.class,
             description = "On sim: how many steps are measured for each.")
+    @Within(min = 1, max = 10_000)
     private int steps = 1000;
 
     /**

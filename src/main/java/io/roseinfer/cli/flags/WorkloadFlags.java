@@ -1,5 +1,6 @@
 package io.roseinfer.cli.flags;
 
+import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.load.PromptPlan;
 import io.roseinfer.bench.load.Workload;
@@ -27,26 +28,32 @@ public final class WorkloadFlags {
     @Option(
             names = "--prompt-ids",
             paramLabel = "<ID[,ID...]>",
-            converter = Ranges.TokenIds.class,
+            converter = Numbers.Parser.class,
+            preprocessor = Within.Check.class,
             description = "What every request continues, as token ids instead of --prompt; needs no tokenizer.",
             showDefaultValue = Visibility.NEVER)
-    private Optional<Ranges.Numbers> promptIds = Optional.empty();
+    @Within(min = 0)
+    private Optional<Numbers> promptIds = Optional.empty();
 
     @Option(
             names = "--prompt-tokens",
             paramLabel = "<N[,N...]>",
-            converter = Ranges.PromptLengths.class,
+            converter = Numbers.Parser.class,
+            preprocessor = Within.Check.class,
             description =
                     "Prompts of N random token ids, others for each request, instead of --prompt; a list is cycled over them.",
             showDefaultValue = Visibility.NEVER)
-    private Optional<Ranges.Numbers> promptTokens = Optional.empty();
+    @Within(min = 1, max = Limits.PROMPT_CHARS)
+    private Optional<Numbers> promptTokens = Optional.empty();
 
     @Option(
             names = "--prompt-repeats",
             paramLabel = "<R[,R...]>",
-            converter = Ranges.PositiveList.class,
+            converter = Numbers.Parser.class,
+            preprocessor = Within.Check.class,
             description = "Repeat the prompt R times; a list is cycled over the requests.")
-    private Ranges.Numbers promptRepeats = Ranges.Numbers.of(1);
+    @Within(min = 1)
+    private Numbers promptRepeats = Numbers.of(1);
 
     @Option(names = "--unique-prompts", description = "End request i's prompt in \" [i]\".")
     private boolean uniquePrompts;
@@ -54,8 +61,9 @@ public final class WorkloadFlags {
     @Option(
             names = "--num-requests",
             paramLabel = "<N>",
-            converter = Ranges.Positive.class,
+            preprocessor = Within.Check.class,
             description = "Requests per run.")
+    @Within(min = 1)
     private int numRequests = 16;
 
     @Option(names = "--no-stop-on-eos", description = "Generate on after the end-of-text token.")

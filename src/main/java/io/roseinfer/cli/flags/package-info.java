@@ -1,7 +1,7 @@
 /**
  * The flags of the commands: groups that several commands share ({@code …Flags}), converters of their values
- * ({@link io.roseinfer.cli.flags.Ranges}, {@link io.roseinfer.cli.flags.Choices}, {@link io.roseinfer.cli.flags.Shapes}), and what
- * is in force once they are read ({@link io.roseinfer.cli.flags.SettingsInForce}).
+ * ({@link io.roseinfer.cli.flags.Choices}, {@link io.roseinfer.cli.flags.Shapes}), the bounds of their numbers
+ * ({@link io.roseinfer.cli.flags.Within}), and the values in force once they are read ({@link io.roseinfer.cli.flags.SettingsInForce}).
  *
  * <p>Invariants: a wrong value is refused with the name of its flag; a flag that has no effect beside the others is said to have
  * none; {@link io.roseinfer.cli.flags.ModelFlags} alone knows how a model is loaded.

@@ -80,17 +80,16 @@ public interface AdmissionPolicy {
         static final int AGING_TOKENS = 16;
 
         public Pack {
-            if (lookahead <= 0) {
-                throw new BadInput("prefill_admission_lookahead must be positive, not " + lookahead);
-            }
-            if (lookahead > MAX_LOOKAHEAD) {
-                throw new BadInput(
-                        "prefill_admission_lookahead must be at most " + MAX_LOOKAHEAD + ", not " + lookahead);
-            }
-            if (forceFifoEvery < 0) {
-                throw new BadInput("prefill_force_fifo_every is " + forceFifoEvery
-                        + "; it must be non-negative, and 0 never forces it");
-            }
+            BadInput.require(
+                    lookahead >= 1 && lookahead <= MAX_LOOKAHEAD,
+                    "prefill_admission_lookahead",
+                    lookahead,
+                    "1 to " + MAX_LOOKAHEAD);
+            BadInput.require(
+                    forceFifoEvery >= 0,
+                    "prefill_force_fifo_every",
+                    forceFifoEvery,
+                    "non-negative, and 0 never forces it");
         }
 
         @Override
