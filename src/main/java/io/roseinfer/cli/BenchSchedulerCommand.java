@@ -12,11 +12,11 @@ import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.SchedulerReport;
 import io.roseinfer.bench.report.StepCostReport;
 import io.roseinfer.bench.report.StreamingReport;
-import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.PageFlags;
+import io.roseinfer.cli.flags.Place;
 import io.roseinfer.cli.flags.SamplingFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
@@ -75,10 +75,10 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--backend",
             paramLabel = "<auto|cpu|cuda[:N]|sim>",
-            converter = Choices.Device.class,
+            converter = Place.Parser.class,
             description = "The same as --device.",
             showDefaultValue = Visibility.NEVER)
-    private Optional<Choices.Place> backend = Optional.empty();
+    private Optional<Place> backend = Optional.empty();
 
     @Mixin
     private StepCostFlags cost = new StepCostFlags();
@@ -89,7 +89,6 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--mode",
             paramLabel = "<online|offline|naive>",
-            converter = Choices.SchedulerMode.class,
             description = {
                 "online prefills requests one by one as they come, offline all together; naive never batches",
                 "(default: online; on sim, the cost of a step)."

@@ -16,7 +16,6 @@ import io.roseinfer.bench.report.RunsReport;
 import io.roseinfer.bench.report.StreamingReport;
 import io.roseinfer.bench.report.TimelineTrace;
 import io.roseinfer.cli.flags.ArrivalFlags;
-import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.DatasetFlags;
 import io.roseinfer.cli.flags.DeliveryFlags;
 import io.roseinfer.cli.flags.GivenFlags;
@@ -90,7 +89,6 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
     @Option(
             names = "--submit-schedule",
             paramLabel = "<relative|absolute>",
-            converter = Choices.Schedule.class,
             description = "relative waits after each submit; absolute submits request i at start + i * interval.")
     private SubmitSchedule.Mode submitSchedule = SubmitSchedule.Mode.RELATIVE;
 

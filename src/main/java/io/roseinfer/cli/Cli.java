@@ -6,6 +6,7 @@ import io.roseinfer.cli.bench.BenchReplayCommand;
 import io.roseinfer.cli.bench.BenchServeCommand;
 import io.roseinfer.cli.bench.BenchSweepCommand;
 import io.roseinfer.cli.bench.ReportCommand;
+import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
 import java.nio.charset.StandardCharsets;
@@ -84,8 +85,9 @@ final class Cli {
 
     /** The command that arguments name, with its flags; all commands if they name none. */
     static CommandLine commandLine(Terminal terminal, RootCommand root, Failures failures, String... args) {
-        return added(new CommandLine(root), COMMANDS, args, 0)
-                .setOut(terminal.out())
+        CommandLine commands = added(new CommandLine(root), COMMANDS, args, 0);
+        Choices.register(commands);
+        return commands.setOut(terminal.out())
                 .setErr(terminal.err())
                 .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
                 .setUsageHelpWidth(helpWidth(terminal))

@@ -117,7 +117,7 @@ public record SchedulerOptions(
             return this;
         }
 
-        /** Defaults to mixed steps with {@code chunkedPrefill}, otherwise to alternating ones. */
+        /** Defaults to {@link StepPolicy#standard}. */
         public Builder step(StepPolicy value) {
             step = Optional.of(Objects.requireNonNull(value, "step"));
             return this;
@@ -145,14 +145,13 @@ public record SchedulerOptions(
                     prefills,
                     prefillMaxTokens,
                     decodeFirst,
-                    new Policies(admission, preemption, step.orElseGet(this::defaultStep)),
+                    new Policies(
+                            admission,
+                            preemption,
+                            step.orElseGet(() -> StepPolicy.standard(chunkedPrefill, decodeFirst))),
                     maxActiveRequests,
                     chunkedPrefill,
                     prefixCache);
-        }
-
-        private StepPolicy defaultStep() {
-            return chunkedPrefill ? StepPolicy.mixed() : StepPolicy.alternating(decodeFirst);
         }
     }
 }

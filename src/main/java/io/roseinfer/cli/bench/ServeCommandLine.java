@@ -1,6 +1,7 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.ServeResultFlags;
@@ -52,6 +53,7 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, ServeFlags 
                 .setExpandAtFiles(false)
                 .setOverwrittenOptionsAllowed(true)
                 .setAllowOptionsAsOptionParameters(true);
+        Choices.register(parser);
         try {
             var unused = parser.parseArgs(arguments.toArray(String[]::new));
         } catch (picocli.CommandLine.ParameterException wrong) {

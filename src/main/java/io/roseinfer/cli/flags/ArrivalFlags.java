@@ -43,7 +43,6 @@ public final class ArrivalFlags {
     @Option(
             names = "--ramp-up-strategy",
             paramLabel = "<linear|exponential>",
-            converter = RampKind.class,
             description = "Have the rate change over the run, from --ramp-up-start-rps to --ramp-up-end-rps.",
             showDefaultValue = Visibility.NEVER)
     private Optional<Strategy> rampStrategy = Optional.empty();
@@ -70,12 +69,6 @@ public final class ArrivalFlags {
     enum Strategy {
         LINEAR,
         EXPONENTIAL
-    }
-
-    static final class RampKind extends Choices.Choice<Strategy> {
-        RampKind() {
-            super(Strategy.class);
-        }
     }
 
     private Optional<Ramp> ramp() {

@@ -53,12 +53,6 @@ public final class DatasetFlags {
         }
     }
 
-    static final class Kind extends Choices.Choice<Dataset> {
-        Kind() {
-            super(Dataset.class);
-        }
-    }
-
     private static final int INPUT_LENGTH = 1024;
     private static final int OUTPUT_LENGTH = 128;
 
@@ -66,7 +60,6 @@ public final class DatasetFlags {
             names = {"--dataset", "--dataset-name"},
             paramLabel = "<KIND>",
             defaultValue = "random",
-            converter = Kind.class,
             description = {
                 "random makes prompts of random token ids; synthetic makes conversations that share system prompts;",
                 "jsonl reads a line for each request, with prompt (text or ids) and perhaps output_tokens;",

@@ -34,21 +34,13 @@ public final class EndpointFlags {
     }
 
     static final class BackendName implements ITypeConverter<Backend> {
-        private static final Choices.Choice<Kind> OURS = new Choices.Choice<>(Kind.class) {};
-
         @Override
         public Backend convert(String text) {
             return switch (text) {
                 case "vllm", "openai" -> new Backend(Kind.HTTP, false);
                 case "openai-chat" -> new Backend(Kind.HTTP, true);
-                default -> new Backend(OURS.convert(text), false);
+                default -> new Backend(Choices.read(Kind.class, text), false);
             };
-        }
-    }
-
-    static final class Type extends Choices.Choice<Endpoint.Kind> {
-        Type() {
-            super(Endpoint.Kind.class);
         }
     }
 
@@ -79,7 +71,6 @@ public final class EndpointFlags {
             names = "--endpoint-type",
             paramLabel = "<completions|chat>",
             defaultValue = "completions",
-            converter = Type.class,
             description = "Which endpoint is asked.")
     private Endpoint.Kind endpointType = Endpoint.Kind.COMPLETIONS;
 

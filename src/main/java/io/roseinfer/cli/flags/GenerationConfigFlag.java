@@ -18,7 +18,6 @@ public final class GenerationConfigFlag {
             names = "--generation-config",
             paramLabel = "<auto|none>",
             defaultValue = "auto",
-            converter = Choices.DefaultsSource.class,
             description = "Whether temperature, top-k, top-p, min-p, repetition penalty and length are those of the"
                     + " model's generation_config.json where nothing else is said.")
     private Source source = Source.AUTO;

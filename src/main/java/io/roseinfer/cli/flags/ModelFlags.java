@@ -50,14 +50,14 @@ public final class ModelFlags {
     @Option(
             names = "--device",
             paramLabel = "<auto|cpu|cuda[:N][,...]|sim>",
-            converter = Choices.Device.class,
+            converter = Place.Parser.class,
             description = {
                 "Where to run; cuda:1 is the second GPU, cuda:0,cuda:1 serve together, and sim computes nothing: its tokens"
                         + " are made up",
                 "(default: auto, which is the best device there is)."
             },
             showDefaultValue = Visibility.NEVER)
-    private Optional<Choices.Place> device = Optional.empty();
+    private Optional<Place> device = Optional.empty();
 
     @Mixin
     private ReplicaFlags replicas = new ReplicaFlags();
@@ -65,7 +65,6 @@ public final class ModelFlags {
     @Option(
             names = "--dtype",
             paramLabel = "<auto|fp32|bf16|fp16|int8|int4>",
-            converter = Choices.Dtype.class,
             description =
                     "Type of the weights in memory (default: auto, which narrows nothing on cpu and is fp16 or bf16 on cuda);"
                             + " int8 on cuda is for Hopper and models with RMS norms and gated MLPs, int4 is for cpu.",
@@ -75,7 +74,6 @@ public final class ModelFlags {
     @Option(
             names = "--kv-cache-dtype",
             paramLabel = "<auto|fp8>",
-            converter = Choices.KeysDtype.class,
             description =
                     "Type of keys and values in memory (default: auto, that of the activations); fp8 halves them, on CUDA from"
                             + " H100 on, for models with rotary positions.",
@@ -133,7 +131,7 @@ public final class ModelFlags {
     private boolean tokenIdsOnly = true;
 
     /** {@code --backend}, which says the same as {@code --device}. */
-    public void alsoNamed(Choices.Place value) {
+    public void alsoNamed(Place value) {
         if (device.isPresent() && !device.get().equals(value)) {
             throw new BadInput("--backend " + value + " and --device " + device.get()
                     + " contradict each other; they are one flag, so give one of them");
@@ -143,7 +141,7 @@ public final class ModelFlags {
 
     /** Takes the simulated device whatever the flags say, one engine on it, and a model if none is given. */
     public void simulate(CommandSpec command, String defaultModel) {
-        device = Optional.of(new Choices.Place(Device.SIM, List.of()));
+        device = Optional.of(new Place(Device.SIM, List.of()));
         replicas = new ReplicaFlags();
         model = GivenFlags.has(command, "--model") ? model : defaultModel;
     }
@@ -154,7 +152,7 @@ public final class ModelFlags {
     }
 
     private Device kind() {
-        return device.map(Choices.Place::kind).orElse(Device.AUTO);
+        return device.map(Place::kind).orElse(Device.AUTO);
     }
 
     /** Whether the weights are random numbers, so that tokens mean nothing. */
@@ -200,9 +198,7 @@ public final class ModelFlags {
     public Settings settings(Terminal terminal) {
         return Settings.of(model)
                 .withPlacement(replicas.placement(
-                        kind(),
-                        threads.orElse(0),
-                        device.map(Choices.Place::gpus).orElse(List.of())))
+                        kind(), threads.orElse(0), device.map(Place::gpus).orElse(List.of())))
                 .withPrecision(dtype)
                 .withMaxModelLen(maxModelLen.orElse(0))
                 .withTokenIdsOnly(tokenIdsOnly)
@@ -227,7 +223,7 @@ public final class ModelFlags {
     }
 
     private int index() {
-        return device.map(Choices.Place::index).orElse(0);
+        return device.map(Place::index).orElse(0);
     }
 
     /** Who wrote {@code auto} should not have to guess what it came to, even where no driver is. */

@@ -1,71 +1,70 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.scheduler.policy.AdmissionPolicy;
-import io.roseinfer.scheduler.policy.PreemptionPolicy;
-import io.roseinfer.scheduler.policy.StepPolicy;
 import java.lang.reflect.InvocationTargetException;
-import java.util.Optional;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
 
 /**
- * The scheduler's policies as flags spell them: one of ours by name, or anybody's by class name. Behind a class name there may be a
- * colon and a text that its constructor is given, {@code CLASS:ARGUMENT}.
+ * A policy as a flag spells it: a built-in one by name, or a class on the class path. The text after a colon is the argument of its constructor,
+ * {@code CLASS:ARGUMENT}.
  */
-final class PolicyChoice {
-    static final String FIFO = "fifo";
-    static final String PACK = "pack";
-    static final String YOUNGEST = "youngest";
-    static final String DEFAULT = "default";
-
+final class PolicyChoice<T> {
     private static final String NOT_FOUND =
-            "; there is no such class there, so name the folder or jar that it is in:" + " ROSEINFER_CLASSPATH=FOLDER";
+            "; there is no such class there, so name the folder or jar that it is in: ROSEINFER_CLASSPATH=FOLDER";
 
-    private PolicyChoice() {}
+    private final String flag;
+    private final Class<T> type;
+    private final Map<String, Supplier<T>> builtIn = new LinkedHashMap<>();
 
-    static AdmissionPolicy admission(String text, int lookahead, int forceFifoEvery) {
-        return switch (text) {
-            case FIFO -> AdmissionPolicy.fifo();
-            case PACK -> AdmissionPolicy.pack(lookahead, forceFifoEvery);
-            default -> byClassName("--prefill-admission-policy", FIFO + ", " + PACK, AdmissionPolicy.class, text);
-        };
+    private PolicyChoice(String flag, Class<T> type) {
+        this.flag = flag;
+        this.type = type;
     }
 
-    static PreemptionPolicy preemption(String text) {
-        return text.equals(YOUNGEST)
-                ? PreemptionPolicy.youngest()
-                : byClassName("--preemption-policy", YOUNGEST, PreemptionPolicy.class, text);
+    static <T> PolicyChoice<T> of(String flag, Class<T> type) {
+        return new PolicyChoice<>(flag, type);
     }
 
-    /** Empty where other flags decide. */
-    static Optional<StepPolicy> step(String text) {
-        return text.equals(DEFAULT)
-                ? Optional.empty()
-                : Optional.of(byClassName("--step-policy", DEFAULT, StepPolicy.class, text));
+    /** Adds a built-in policy. */
+    PolicyChoice<T> or(String name, Supplier<T> policy) {
+        builtIn.put(name, policy);
+        return this;
     }
 
-    private static <T> T byClassName(String flag, String ours, Class<T> type, String text) {
+    /**
+     * Makes a policy.
+     *
+     * @throws BadInput if there is none of that name, or it cannot be made
+     */
+    T make(String text) {
+        Supplier<T> known = builtIn.get(text);
+        return known == null ? byClassName(text) : known.get();
+    }
+
+    private T byClassName(String text) {
         int colon = text.indexOf(':');
         try {
             if (colon < 0) {
-                return named(text, type).getDeclaredConstructor().newInstance();
+                return named(text).getDeclaredConstructor().newInstance();
             }
-            String argument = text.substring(colon + 1);
-            return named(text.substring(0, colon), type)
+            return named(text.substring(0, colon))
                     .getDeclaredConstructor(String.class)
-                    .newInstance(argument);
+                    .newInstance(text.substring(colon + 1));
         } catch (InvocationTargetException e) {
             throw new BadInput(flag + " is '" + text + "', whose constructor failed: " + e.getCause(), e);
         } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
             throw new BadInput(
-                    flag + " is '" + text + "'; it must be " + ours
-                            + " or a public class on the class path that implements "
-                            + type.getName() + " and has a public constructor without parameters, or as CLASS:ARGUMENT"
-                            + " one with a String" + (e instanceof ClassNotFoundException ? NOT_FOUND : ""),
+                    flag + " is '" + text + "'; it must be " + String.join(", ", builtIn.keySet())
+                            + " or a public class on the class path that implements " + type.getName()
+                            + " and has a public constructor without parameters, or as CLASS:ARGUMENT one with a String"
+                            + (e instanceof ClassNotFoundException ? NOT_FOUND : ""),
                     e);
         }
     }
 
-    private static <T> Class<? extends T> named(String name, Class<T> type) throws ClassNotFoundException {
+    private Class<? extends T> named(String name) throws ClassNotFoundException {
         return Class.forName(name).asSubclass(type);
     }
 }

@@ -4,7 +4,6 @@ import io.roseinfer.Settings;
 import io.roseinfer.Settings.Placement;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.routing.RoutingPolicy;
-import java.lang.reflect.InvocationTargetException;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
@@ -26,12 +25,12 @@ final class ReplicaFlags {
 
     @Option(
             names = "--routing",
-            paramLabel = "<POLICY>",
+            paramLabel = "<POLICY|CLASS[:ARG]>",
             description = {
                 "Which of several engines serves a request: pull (whichever has room first), least-tokens, prefix,",
-                "round-robin, vllm, sglang, dynamo, or the name of a class that implements RoutingPolicy."
+                "round-robin, vllm, sglang, dynamo, or the name of a class that implements RoutingPolicy, with ARG for its constructor."
             })
-    private String routing = RoutingChoice.PULL;
+    private String routing = "pull";
 
     /** Where a model runs. */
     Placement placement(Settings.Device device, int threads, List<Integer> gpus) {
@@ -45,46 +44,14 @@ final class ReplicaFlags {
 
     /** A routing policy that has served no run yet. */
     RoutingPolicy policy() {
-        return RoutingChoice.policy(routing);
-    }
-
-    /** A routing policy as the flag spells it: one of ours by name, or anybody's by class name. */
-    private static final class RoutingChoice {
-        static final String PULL = "pull";
-
-        private static final String NAMES = "pull, least-tokens, prefix, round-robin, vllm, sglang or dynamo";
-
-        private RoutingChoice() {}
-
-        /** Makes a policy. */
-        static RoutingPolicy policy(String text) {
-            return switch (text) {
-                case PULL -> RoutingPolicy.pull();
-                case "least-tokens" -> RoutingPolicy.leastTokens();
-                case "prefix" -> RoutingPolicy.prefix();
-                case "round-robin" -> RoutingPolicy.roundRobin();
-                case "vllm" -> RoutingPolicy.vllm();
-                case "sglang" -> RoutingPolicy.sglang();
-                case "dynamo" -> RoutingPolicy.dynamo();
-                default -> byClassName(text);
-            };
-        }
-
-        private static RoutingPolicy byClassName(String text) {
-            try {
-                return Class.forName(text)
-                        .asSubclass(RoutingPolicy.class)
-                        .getDeclaredConstructor()
-                        .newInstance();
-            } catch (InvocationTargetException e) {
-                throw new BadInput("--routing is '" + text + "', whose constructor failed: " + e.getCause(), e);
-            } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
-                throw new BadInput(
-                        "--routing is '" + text + "'; it must be " + NAMES + ", or a public class on the class path"
-                                + " (ROSEINFER_CLASSPATH=FOLDER) that implements " + RoutingPolicy.class.getName()
-                                + " and has a public constructor without parameters",
-                        e);
-            }
-        }
+        return PolicyChoice.of("--routing", RoutingPolicy.class)
+                .or("pull", RoutingPolicy::pull)
+                .or("least-tokens", RoutingPolicy::leastTokens)
+                .or("prefix", RoutingPolicy::prefix)
+                .or("round-robin", RoutingPolicy::roundRobin)
+                .or("vllm", RoutingPolicy::vllm)
+                .or("sglang", RoutingPolicy::sglang)
+                .or("dynamo", RoutingPolicy::dynamo)
+                .make(routing);
     }
 }

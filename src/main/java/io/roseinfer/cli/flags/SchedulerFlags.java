@@ -5,12 +5,17 @@ import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.PreemptionPolicy;
+import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** How requests are batched and kept in memory. */
 public final class SchedulerFlags {
+    private static final String FIFO = "fifo";
+    private static final String DEFAULT = "default";
+
     @Option(
             names = "--max-batch-size",
             paramLabel = "<N>",
@@ -45,7 +50,7 @@ public final class SchedulerFlags {
                 "fifo admits in order of arrival, pack the shortest of the oldest first; or the name of a class",
                 "that implements AdmissionPolicy, with ARG for its constructor."
             })
-    private String admissionPolicy = PolicyChoice.FIFO;
+    private String admissionPolicy = FIFO;
 
     @Option(
             names = "--prefill-admission-lookahead",
@@ -70,7 +75,7 @@ public final class SchedulerFlags {
                 "Who gives its KV blocks back when none are left: the request that arrived last, or the choice of",
                 "a class that implements PreemptionPolicy."
             })
-    private String preemptionPolicy = PolicyChoice.YOUNGEST;
+    private String preemptionPolicy = "youngest";
 
     @Option(
             names = "--step-policy",
@@ -79,7 +84,7 @@ public final class SchedulerFlags {
                 "What makes up a step: prompts and decode in turns, together with --chunked-prefill; or the choice of",
                 "a class that implements StepPolicy."
             })
-    private String stepPolicy = PolicyChoice.DEFAULT;
+    private String stepPolicy = DEFAULT;
 
     @Option(names = "--decode-first", description = "Decode before admitting, in every iteration.")
     private boolean decodeFirst;
@@ -134,11 +139,11 @@ public final class SchedulerFlags {
 
     /** An engine of these flags, otherwise the default. */
     public EngineOptions engineOptions(long seed, Terminal terminal) {
-        if (admissionPolicy.equals(PolicyChoice.FIFO) && (admissionLookahead != 64 || forceFifoEvery != 0)) {
+        if (admissionPolicy.equals(FIFO) && (admissionLookahead != 64 || forceFifoEvery != 0)) {
             terminal.note("--prefill-admission-lookahead and --prefill-force-fifo-every have no effect without"
                     + " --prefill-admission-policy pack");
         }
-        if (decodeFirst && !stepPolicy.equals(PolicyChoice.DEFAULT)) {
+        if (decodeFirst && !stepPolicy.equals(DEFAULT)) {
             terminal.note("--decode-first has no effect with --step-policy " + stepPolicy + ", which decides that");
         } else if (decodeFirst && chunkedPrefill) {
             terminal.note("--decode-first has no effect with --chunked-prefill: every step decodes there");
@@ -160,11 +165,18 @@ public final class SchedulerFlags {
         SchedulerOptions.Builder builder = SchedulerOptions.builder()
                 .maxBatchSize(maxBatchSize)
                 .decodeFirst(decodeFirst)
-                .admission(PolicyChoice.admission(admissionPolicy, admissionLookahead, forceFifoEvery))
-                .preemption(PolicyChoice.preemption(preemptionPolicy))
+                .admission(PolicyChoice.of("--prefill-admission-policy", AdmissionPolicy.class)
+                        .or(FIFO, AdmissionPolicy::fifo)
+                        .or("pack", () -> AdmissionPolicy.pack(admissionLookahead, forceFifoEvery))
+                        .make(admissionPolicy))
+                .preemption(PolicyChoice.of("--preemption-policy", PreemptionPolicy.class)
+                        .or("youngest", PreemptionPolicy::youngest)
+                        .make(preemptionPolicy))
+                .step(PolicyChoice.of("--step-policy", StepPolicy.class)
+                        .or(DEFAULT, () -> StepPolicy.standard(chunkedPrefill, decodeFirst))
+                        .make(stepPolicy))
                 .chunkedPrefill(chunkedPrefill)
                 .prefixCache(!noPrefixCache);
-        PolicyChoice.step(stepPolicy).ifPresent(builder::step);
         prefillMaxBatchSize.ifPresent(builder::prefillMaxBatchSize);
         prefillMaxTokens.ifPresent(builder::prefillMaxTokens);
         maxActiveRequests.ifPresent(builder::maxActiveRequests);

@@ -91,7 +91,6 @@ public final class ServerFlags {
             names = "--access-log",
             paramLabel = "<off|text|json>",
             defaultValue = "off",
-            converter = Choices.LogFormat.class,
             description = "A line on standard error for each call, without prompts.")
     private AccessLog.Format accessLog = AccessLog.Format.OFF;
 

@@ -22,6 +22,11 @@ public interface StepPolicy {
         return state;
     }
 
+    /** Mixed steps with chunked prefill, otherwise alternating ones. */
+    static StepPolicy standard(boolean chunkedPrefill, boolean decodeFirst) {
+        return chunkedPrefill ? mixed() : alternating(decodeFirst);
+    }
+
     /** An iteration is one step that prefills what was admitted, and one that decodes, before it or after. */
     static StepPolicy alternating(boolean decodeFirst) {
         return new Alternating(decodeFirst);

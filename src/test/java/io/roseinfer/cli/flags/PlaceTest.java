@@ -11,11 +11,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.TypeConversionException;
 
-class ChoicesTest {
+class PlaceTest {
     @ParameterizedTest
     @CsvSource({"cuda, CUDA, 0, cuda", "cuda:0, CUDA, 0, cuda", "cuda:7, CUDA, 7, cuda:7", "cpu, CPU, 0, cpu"})
     void device_may_name_one_gpu_of_several(String text, Settings.Device kind, int index, String spelled) {
-        Choices.Place place = new Choices.Device().convert(text);
+        Place place = new Place.Parser().convert(text);
         assertThat(place.kind()).isEqualTo(kind);
         assertThat(place.index()).isEqualTo(index);
         assertThat(place).hasToString(spelled);
@@ -23,15 +23,15 @@ class ChoicesTest {
 
     @Test
     void device_may_name_several_gpus() {
-        Choices.Place place = new Choices.Device().convert("cuda:2,cuda:0");
-        assertThat(place).isEqualTo(new Choices.Place(Settings.Device.CUDA, List.of(2, 0)));
+        Place place = new Place.Parser().convert("cuda:2,cuda:0");
+        assertThat(place).isEqualTo(new Place(Settings.Device.CUDA, List.of(2, 0)));
         assertThat(place).hasToString("cuda:2,cuda:0");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"cuda:0,cuda:0", "cuda:0,cpu", "cuda:0,", "cuda,cuda"})
     void device_of_several_gpus_names_each_by_a_number_of_its_own(String text) {
-        assertThatThrownBy(() -> new Choices.Device().convert(text))
+        assertThatThrownBy(() -> new Place.Parser().convert(text))
                 .isInstanceOf(TypeConversionException.class)
                 .hasMessageContaining(text);
     }
