@@ -115,12 +115,20 @@ class BundleTest {
 
     /** What a part prints is its own: the table of all parts has each line once. */
     @ParameterizedTest
-    @CsvSource({"tests, GPU tests", "kernels, kernels against the reference", "speed, the model alone"})
+    @CsvSource({
+        "tests, GPU tests",
+        "sm_80, sm_80: GPU tests",
+        "sm_90, sm_90: GPU tests",
+        "kernels, kernels against the reference",
+        "speed, the model alone"
+    })
     void gpu_check_a_part_runs_that_part_alone(String part, String line) throws Exception {
         Outcome outcome = gpuCheck(HOPPER, part);
         assertThat(outcome.code()).isZero();
         assertThat(outcome.out()).containsPattern("(?m)^" + line + " +passed");
-        for (String other : new String[] {"GPU tests", "kernels against the reference", "the model alone"}) {
+        for (String other : new String[] {
+            "GPU tests", "sm_80: GPU tests", "sm_90: GPU tests", "kernels against the reference", "the model alone"
+        }) {
             if (!other.equals(line)) {
                 assertThat(outcome.out()).doesNotContainPattern("(?m)^" + other + " ");
             }
@@ -133,7 +141,7 @@ class BundleTest {
         Outcome outcome = gpuCheck(HOPPER, "test");
         assertThat(outcome.code()).isEqualTo(2);
         assertThat(outcome.err())
-                .isEqualTo("gpu-check: the part is \"test\"; it must be tests, kernels, speed or all\n");
+                .isEqualTo("gpu-check: the part is \"test\"; it must be tests, sm_80, sm_90, kernels, speed or all\n");
     }
 
     @Test
@@ -148,7 +156,10 @@ class BundleTest {
     void gpu_check_another_gpu_says_why_it_compares_no_kernels(String capability) throws Exception {
         Outcome outcome = gpuCheck("CUDA backend   GPU, compute capability " + capability + ", 1 SMs, 1 GiB");
         assertThat(outcome.code()).isZero();
-        assertThat(outcome.out()).containsPattern("kernels against the reference +skipped.*" + capability);
+        assertThat(outcome.out())
+                .containsPattern("kernels against the reference +skipped.*" + capability)
+                .containsPattern("sm_80: GPU tests +skipped.*" + capability)
+                .containsPattern("sm_90: GPU tests +skipped.*" + capability);
     }
 
     @Test
