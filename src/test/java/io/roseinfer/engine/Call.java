@@ -6,6 +6,7 @@ import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 
@@ -25,6 +26,8 @@ final class Call {
     private Optional<RoseException> failure = Optional.empty();
     private final List<GeneratedToken> read = new ArrayList<>();
     private boolean readsAll;
+    private OptionalInt admittedBy = OptionalInt.empty();
+    private int passes;
     private boolean closed;
     private long closedNanos = Long.MAX_VALUE;
 
@@ -59,6 +62,24 @@ final class Call {
 
     GenerationRequest request() {
         return request;
+    }
+
+    int begun() {
+        return begun;
+    }
+
+    /** The replica that admitted it last, which may have given it back since. */
+    OptionalInt admittedBy() {
+        return admittedBy;
+    }
+
+    void admittedBy(int replica) {
+        admittedBy = OptionalInt.of(replica);
+    }
+
+    /** Counts a call that came later and was admitted before it; returns how many there are. */
+    int passOver() {
+        return ++passes;
     }
 
     /** Whether it was accepted before then. */

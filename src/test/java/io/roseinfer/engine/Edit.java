@@ -18,6 +18,11 @@ interface Edit {
     /** Writes something else in an instruction's place, or nothing and answers false if it is not the one that is meant. */
     boolean replace(CodeBuilder code, CodeElement element);
 
+    /** Either change, in the place of each. */
+    default Edit or(Edit other) {
+        return (code, element) -> replace(code, element) || other.replace(code, element);
+    }
+
     /** The call does not happen. */
     static Edit withoutCall(String method) {
         return (code, element) -> {
@@ -95,13 +100,13 @@ interface Edit {
         };
     }
 
-    /** Another static method of the same class and type is called. */
+    /** Another method of the same class and type is called. */
     static Edit callInstead(String method, String other) {
         return (code, element) -> {
             if (!(element instanceof InvokeInstruction call) || !call.name().equalsString(method)) {
                 return false;
             }
-            code.invokestatic(call.owner().asSymbol(), other, call.typeSymbol());
+            code.invoke(call.opcode(), call.owner().asSymbol(), other, call.typeSymbol(), call.isInterface());
             return true;
         };
     }

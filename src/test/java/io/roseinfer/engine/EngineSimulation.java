@@ -16,6 +16,7 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.time.Duration;
@@ -62,8 +63,14 @@ final class EngineSimulation {
 
     private static final int MOST_REPLICAS = 4;
 
+    /** Callers of a run in which requests wait in a crowd. */
+    private static final int CROWD = 8;
+
     private final long seed;
     private final boolean several;
+    /** Whether requests wait for two replicas that pull, of which one probably dies. */
+    private final boolean crowded;
+
     private final Dice dice;
     private final Weaver weaver;
     private final EngineOptions options;
@@ -75,6 +82,7 @@ final class EngineSimulation {
     private final List<Call> calls = new ArrayList<>();
     private final Expected expected;
     private Optional<Engine> opened = Optional.empty();
+    private Optional<PullCheck> pullCheck = Optional.empty();
     private long nanos;
     private int callersLeft;
     /** Whether somebody closed the engine at once, or with little grace. */
@@ -92,6 +100,7 @@ final class EngineSimulation {
     private EngineSimulation(long seed, boolean several) {
         this.seed = seed;
         this.several = several;
+        this.crowded = several && new Dice(seed, "crowd").chance(0.1);
         this.dice = new Dice(seed, "engine");
         this.weaver = new Weaver(new Dice(seed, "weaver"));
         this.loss = switch (dice.below(4)) {
@@ -100,7 +109,7 @@ final class EngineSimulation {
             case 2 -> new IOException("planted");
             default -> new DeviceFailure("the simulated device is lost", false);
         };
-        this.options = EngineOptions.defaults()
+        EngineOptions drawn = EngineOptions.defaults()
                 .withBlockSize(4)
                 .withKvBlocks(dice.between(10, 40))
                 .withMaxInflightRequests(dice.between(1, 4))
@@ -113,16 +122,28 @@ final class EngineSimulation {
                         .prefixCache(dice.coin())
                         .admission(SimulationSettings.policy(dice))
                         .build());
+        this.options = crowded ? crowded(drawn) : drawn;
         this.stepLost = dice.oneOf(0, 0, 0, 0.1);
         devices.add(new Device(0, dice, 0.3));
         Dice more = new Dice(seed, "replicas");
-        int replicas = several ? more.between(2, MOST_REPLICAS) : 1;
-        double lossChance = more.oneOf(0, 0.3, 0.3, 0.9);
+        int replicas = crowded ? 2 : several ? more.between(2, MOST_REPLICAS) : 1;
+        double lossChance = crowded ? 0.9 : more.oneOf(0, 0.3, 0.3, 0.9);
         for (int i = 1; i < replicas; i++) {
             devices.add(new Device(i, more, lossChance));
         }
-        this.routing = routing(more);
+        this.routing = crowded ? RoutingPolicy.pull() : routing(more);
         this.expected = new Expected(Tiny.LOADED.spec(), Tiny.LOADED.tokenizer(), seed);
+    }
+
+    /** Two requests at a time are admitted by each replica, one by one in the order of arrival, and the others wait. */
+    private static EngineOptions crowded(EngineOptions options) {
+        return options.withMaxInflightRequests(CROWD)
+                .withScheduler(SchedulerOptions.builder()
+                        .maxBatchSize(2)
+                        .maxActiveRequests(2)
+                        .prefillMaxBatchSize(1)
+                        .admission(AdmissionPolicy.fifo())
+                        .build());
     }
 
     private static RoutingPolicy routing(Dice dice) {
@@ -173,6 +194,9 @@ final class EngineSimulation {
         calls.forEach(this::check);
         checkAdmissions();
         opened.ifPresent(EngineSimulation::checkBooks);
+        pullCheck.flatMap(PullCheck::violation).ifPresent(what -> {
+            throw new AssertionError(what);
+        });
         Require.that(
                 !undrained || mayHaveLost() || calls.stream().anyMatch(Call::mayBeCut),
                 "not drained, and all was worked off");
@@ -199,6 +223,9 @@ final class EngineSimulation {
     private void step(Device device, long step) {
         WovenCalls.point();
         pass(device.slowness);
+        if (!closing) {
+            pullCheck.ifPresent(PullCheck::stepBegins);
+        }
         if (step >= device.lostAtStep) {
             device.lost = true;
             throw EngineSimulation.<RuntimeException>unchecked(loss);
@@ -226,7 +253,10 @@ final class EngineSimulation {
                         Observers.ofRequests(admissions()))
                 .closingAfterwards(() -> afterClose = true);
         opened = Optional.of(engine);
-        int callers = several ? dice.between(2, 5) : dice.between(1, 3);
+        if (!several || routing.equals(RoutingPolicy.pull())) {
+            pullCheck = Optional.of(new PullCheck(weaver, engine, options, calls));
+        }
+        int callers = crowded ? CROWD : several ? dice.between(2, 5) : dice.between(1, 3);
         callersLeft = callers;
         for (int i = 0; i < callers; i++) {
             Dice own = new Dice(seed, "caller " + i);
@@ -248,7 +278,9 @@ final class EngineSimulation {
         return new RequestObserver() {
             @Override
             public void admitted(ObservedRequest request) {
-                admitted[request.timeline().engine()]++;
+                int replica = request.timeline().engine();
+                admitted[replica]++;
+                pullCheck.ifPresent(check -> check.admitted((Call) request.tag().orElseThrow(), replica));
             }
         };
     }
@@ -375,7 +407,7 @@ final class EngineSimulation {
         Call call = new Call(calls.size(), request, weaver.now());
         calls.add(call);
         try {
-            TokenStream stream = engine.submit(request);
+            TokenStream stream = engine.submit(request.withTag(call));
             call.accepted(stream, weaver.now());
             if (new Dice(seed, "listener " + calls.size()).chance(0.2)) {
                 stream.onDelivery(() -> {

@@ -4,7 +4,7 @@ import java.lang.classfile.Opcode;
 
 /**
  * Mistakes that somebody could make, or did, in the scheduler, the pool, the loop, or between the engine's threads and replicas,
- * each one instruction of one method. The simulation is worth its name only as long as it finds them.
+ * each one instruction of one method, or two where either alone is harmless. The simulation is worth its name only as long as it finds them.
  */
 @SuppressWarnings("ImmutableEnumChecker") // an edit is a function without state
 enum PlantedBug {
@@ -23,6 +23,9 @@ enum PlantedBug {
     BUDGET_OVERRUN("scheduler.StepPlanner", "admit", Edit.withAnswer("prefillRow", 0)),
 
     PREDECESSOR_IGNORED_BY_A_CACHE_HIT("kv.PrefixCache", "matches", Edit.longsAreEqual()),
+
+    DECODE_BEYOND_THE_TOKENS_OF_A_STEP(
+            "scheduler.StepPlanner", "decode", Edit.readAs("maxStepTokens", Integer.MAX_VALUE)),
 
     OLDEST_NOT_SPARED("scheduler.BlockSupply", "preemptFor", Edit.withAnswer("isOldest", 0)),
 
@@ -86,7 +89,15 @@ enum PlantedBug {
 
     LOAD_OF_AN_ENDED_REQUEST_KEPT("engine.EngineLoop", "discharge", Edit.withoutCall("remove")),
 
-    CANCEL_LOST_WITH_THE_REPLICA("engine.EngineLoop", "schedule", Edit.withAnswer("isCancelled", 0));
+    CANCEL_LOST_WITH_THE_REPLICA("engine.EngineLoop", "schedule", Edit.withAnswer("isCancelled", 0)),
+
+    GIVEN_BACK_TO_THE_END_OF_THE_QUEUE("engine.SharedQueue", "sort", Edit.callInstead("addFirst", "addLast")),
+
+    BOUND_TO_A_REPLICA_WITHOUT_ROOM(
+            "engine.EngineLoop",
+            "hasRoomFor|takeShared",
+            Edit.withAnswer("hasRoomFor", 1).or(Edit.withoutCall("giveUnadmittedBack")),
+            2);
 
     private final String className;
     private final String method;
@@ -109,7 +120,7 @@ enum PlantedBug {
         return className;
     }
 
-    /** The method that is changed, all of that name. */
+    /** The pattern of the methods that are changed, all of a name that matches. */
     String method() {
         return method;
     }

@@ -60,6 +60,6 @@ final class PlantingLoader extends ChangingLoader {
             }
         };
         return ClassTransform.transformingMethodBodies(
-                method -> method.methodName().equalsString(wanted.method()), change);
+                method -> method.methodName().stringValue().matches(wanted.method()), change);
     }
 }

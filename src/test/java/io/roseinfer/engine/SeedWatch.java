@@ -10,23 +10,41 @@ import java.time.Duration;
  * a busy machine makes a seed slow, but not more work.
  */
 final class SeedWatch {
-    private static final long LIMIT_NANOS = Duration.ofMinutes(2).toNanos();
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    /** Looks within the limit. */
+    private static final int LOOKS = 100;
+
     private static final OperatingSystemMXBean PROCESS =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
     private record Running(long seed, Trace trace, long sinceNanos) {}
 
     private final PrintStream out;
+    private final Duration limit;
+    private final Runnable end;
     private final Thread watched = Thread.currentThread();
     private volatile Running running = new Running(0, Trace.silent(), Long.MAX_VALUE);
 
-    private SeedWatch(PrintStream out) {
+    private SeedWatch(PrintStream out, Duration limit, Runnable end) {
         this.out = out;
+        this.limit = limit;
+        this.end = end;
     }
 
     /** Watches the seeds that the calling thread runs. */
     static SeedWatch start(PrintStream out) {
-        SeedWatch watch = new SeedWatch(out);
+        return start(out, LIMIT, () -> System.exit(1));
+    }
+
+    /**
+     * Watches the seeds that the calling thread runs.
+     *
+     * @param limit processor time of a seed that does not hang
+     * @param end is run once one that hangs has been named
+     */
+    static SeedWatch start(PrintStream out, Duration limit, Runnable end) {
+        SeedWatch watch = new SeedWatch(out, limit, end);
         Thread.ofPlatform().daemon().name("seed-watch").start(watch::watch);
         return watch;
     }
@@ -39,16 +57,17 @@ final class SeedWatch {
     private void watch() {
         try {
             while (true) {
-                Thread.sleep(Duration.ofSeconds(1));
+                Thread.sleep(limit.dividedBy(LOOKS));
                 Running now = running;
-                if (PROCESS.getProcessCpuTime() - now.sinceNanos() > LIMIT_NANOS) {
+                if (PROCESS.getProcessCpuTime() - now.sinceNanos() > limit.toNanos()) {
                     out.println("HANGS " + now.seed() + ": repeat it with tools/sim --seed " + now.seed()
                             + "; events last:");
                     out.println(now.trace().tail());
                     for (StackTraceElement at : watched.getStackTrace()) {
                         out.println("    at " + at);
                     }
-                    System.exit(1);
+                    end.run();
+                    return;
                 }
             }
         } catch (InterruptedException e) {

@@ -80,15 +80,18 @@ record SimulationSettings(
         boolean flood = dice.chance(0.08);
         int blockSize = dice.oneOf(1, 2, 3, 4, 5, 8, 16, 64);
         int drawn = dice.oneOf(8, 24, 64, 150);
-        // Prefilling first, a step may have more tokens than a device has room for that every other seed loads.
-        boolean isPrefillFirst = seed % 2 == 0 && new Dice(seed, "steps").chance(0.2);
+        boolean isPrefillFirst = new Dice(seed, "steps").chance(0.2);
         boolean isLong = !flood && new Dice(seed, "long").chance(0.01);
         int context = isLong ? LONG_CONTEXT : drawn;
         int longest = Math.ceilDiv(context, blockSize);
-        int blocks = Math.clamp(
-                flood ? longest : dice.chance(0.7) ? dice.between(longest / 2, 2 * longest) : dice.between(3, 200),
-                3,
-                200);
+        int blocks = isLong
+                ? dice.between(longest, 2 * longest)
+                : Math.clamp(
+                        flood
+                                ? longest
+                                : dice.chance(0.7) ? dice.between(longest / 2, 2 * longest) : dice.between(3, 200),
+                        3,
+                        200);
         EngineOptions engine = EngineOptions.defaults()
                 .withScheduler(scheduler(dice, new Dice(seed, POLICIES), isPrefillFirst))
                 .withBlockSize(blockSize)
@@ -228,6 +231,11 @@ record SimulationSettings(
                 dice.oneOf(0, 0, 0.05),
                 dice.chance(0.15) ? dice.between(1, 80) : NEVER,
                 dice.chance(0.05) ? dice.between(0, 80) : NEVER);
+    }
+
+    /** Whether a completion can outgrow the first room of a {@link TokenBuffer}. */
+    boolean isLong() {
+        return contextLength > TokenBuffer.FIRST;
     }
 
     /** The id that ends a completion. */

@@ -103,6 +103,25 @@ final class Weaver {
         }
     }
 
+    /** Whether a thread waits for what is not so yet. */
+    boolean isBlocked(String name) {
+        muted++;
+        try {
+            return named(name).filter(task -> !task.ready.getAsBoolean()).isPresent();
+        } finally {
+            muted--;
+        }
+    }
+
+    /** Whether a thread has come to its end. */
+    boolean isOver(String name) {
+        return named(name).filter(task -> task.isOver).isPresent();
+    }
+
+    private Optional<Task> named(String name) {
+        return tasks.stream().filter(task -> task.name.equals(name)).findFirst();
+    }
+
     /** The points passed so far: what time is here. */
     int now() {
         return points;

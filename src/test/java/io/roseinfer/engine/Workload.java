@@ -28,6 +28,9 @@ final class Workload {
         if (settings.flood()) {
             return made++ % 50 == 25 ? random(room * 2 / 3, dice.between(1, 3)) : random(1, dice.between(1, 8));
         }
+        if (settings.isLong() && made++ == 0) {
+            return random(dice.between(1, 3), room);
+        }
         int[] prompt = new int[Math.clamp(length(), 1, room - 1)];
         int shared = dice.coin() ? prompt.length : Math.min(prompt.length, Math.max(0, length()));
         System.arraycopy(families[dice.below(families.length)], 0, prompt, 0, shared);
