@@ -7,6 +7,7 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.http.FakeServer;
 import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,7 +17,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.core.JsonPointer;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code bench sweep}, {@code bench ab} and {@code bench replay} on simulated time, where nothing depends on the machine. */
@@ -357,6 +360,54 @@ class BenchStudiesTest {
         assertThat(outcome.err())
                 .contains(message, "record a run with bench serve --backend engine --json FILE")
                 .hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "/roseinfer/schema | 9 | has schema 9, and this version reads up to 1; use the version that wrote it",
+                "/duration | -1 | : duration is -1, and bench serve writes a positive number; undo the change",
+                "/roseinfer/requests/2/due_ns | \"noon\" | : roseinfer.requests[2].due_ns is \"noon\", and bench serve writes a whole",
+                "/roseinfer/requests/2/due_ns | 1.5 | : roseinfer.requests[2].due_ns is 1.5, and",
+                "/roseinfer/requests/2/due_ns | null | : roseinfer.requests[2].due_ns is null, and",
+                "/roseinfer/requests/1/id | 7 | : roseinfer.requests[1].id is 7, and bench serve writes the request's index, 1;",
+                "/roseinfer/requests/0/counted | \"guessed\" | .counted is \"guessed\", and bench serve writes ids, running_usage, total or not;",
+                "/roseinfer/requests/3/event_tokens | [1] | .event_tokens is [1], and bench serve writes a count for each of the 8 events",
+                "/roseinfer/requests/3/error | 5 | : roseinfer.requests[3].error is 5, and bench serve writes a string;",
+                "/roseinfer/steps/rows/0 | [1,2] | : roseinfer.steps.rows[0] is [1,2], and bench serve writes a number for each of the",
+                "/roseinfer/command | \"bench\" | : roseinfer.command is \"bench\", and bench serve writes a list;"
+            })
+    void results_file_that_bench_serve_did_not_write_so_is_refused_at_the_value(
+            String pointer, String value, String message) throws IOException {
+        assertThat(bench("serve", "--json", file("run.json")).code()).isZero();
+        Path run = directory.resolve("run.json");
+        JsonNode document = StrictJson.parse(Files.readAllBytes(run));
+        JsonPointer at = JsonPointer.compile(pointer);
+        JsonNode changed = StrictJson.parse(value.getBytes(StandardCharsets.UTF_8));
+        switch (document.at(at.head())) {
+            case ObjectNode object -> object.set(at.last().getMatchingProperty(), changed);
+            case ArrayNode list -> list.set(at.last().getMatchingIndex(), changed);
+            default -> throw new AssertionError(pointer);
+        }
+        Files.writeString(run, document.toString());
+        Outcome outcome = bench("replay", List.of(file("run.json")));
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
+        assertThat(outcome.err()).contains("run.json", message).hasLineCount(1);
+    }
+
+    @Test
+    void results_file_of_an_earlier_version_may_lack_fields_that_came_later() throws IOException {
+        assertThat(bench("serve", "--json", file("run.json")).code()).isZero();
+        Path run = directory.resolve("run.json");
+        JsonNode document = StrictJson.parse(Files.readAllBytes(run));
+        document.at("/roseinfer/requests").forEach(request -> {
+            ((ObjectNode) request).remove(List.of("ready_ns", "last_choice_ns", "usage", "server"));
+        });
+        Files.writeString(run, document.toString());
+        Outcome outcome = bench("replay", List.of(file("run.json")));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
     }
 
     @Test

@@ -77,7 +77,9 @@ import tools.jackson.databind.node.ObjectNode;
  * </pre>
  */
 public final class ServeJson {
-    private static final int SCHEMA = 1;
+    /** The version of the fields; a change that breaks readers raises it. */
+    public static final int SCHEMA = 1;
+
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double NANOS_PER_MILLI = 1e6;
 
