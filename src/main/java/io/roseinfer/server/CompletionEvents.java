@@ -1,6 +1,5 @@
 package io.roseinfer.server;
 
-import io.roseinfer.base.RoseException;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.TokenStream;
@@ -18,7 +17,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CancellationException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -69,27 +67,10 @@ final class CompletionEvents implements BodySource {
             pump.await();
         } finally {
             exchange.served(new Exchange.Served(call.promptTokens(), generated, reason));
-            observe(streams);
+            Completions.observe(metrics, streams, i -> choices.get(i).completion);
         }
         response.write(tail().getBytes(StandardCharsets.UTF_8));
         response.end();
-    }
-
-    /** Counts every request of the call once, those too that the client did not wait for. */
-    private void observe(OpenStreams streams) {
-        streams.close();
-        List<Completion> ended = new ArrayList<>();
-        for (Choice choice : choices) {
-            try {
-                ended.add(choice.completion.orElseGet(choice.stream::completion));
-            } catch (RoseException | CancellationException failed) {
-                // A request that failed has no completion.
-            }
-        }
-        ended.forEach(metrics::completed);
-        if (ended.size() == choices.size()) {
-            metrics.answered(ended);
-        }
     }
 
     /** What stands behind the last token: counts and stamps, if they are wanted. */

@@ -1,6 +1,7 @@
 package io.roseinfer.server;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
@@ -20,6 +21,9 @@ import io.roseinfer.server.http.ResponseWriter;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.function.IntFunction;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code POST /v1/completions} and {@code POST /v1/chat/completions}: one call is {@code n} requests of the engine for each of its prompts. */
@@ -67,7 +71,7 @@ final class Completions implements Endpoint {
             if (call.output().stream()) {
                 new CompletionEvents(exchange, response, call, json, metrics, stamps).stream(streams);
             } else {
-                response.send(whole(exchange, call, json, stamps, streams.all()));
+                response.send(whole(exchange, call, json, stamps, streams));
             }
         }
     }
@@ -122,29 +126,51 @@ final class Completions implements Endpoint {
     }
 
     private Reply whole(
-            Exchange exchange, CompletionCall call, CompletionJson json, CallStamps stamps, List<TokenStream> streams) {
-        int tokens = 0;
-        String reason = "";
+            Exchange exchange, CompletionCall call, CompletionJson json, CallStamps stamps, OpenStreams streams) {
         List<Completion> completions = new ArrayList<>();
-        for (TokenStream stream : streams) {
-            Completion completion = stream.completion();
-            completions.add(completion);
-            CallStamps.Choice unused = stamps.addChoice();
-            metrics.completed(completion);
-            requireServed(completion);
-            tokens += completion.tokens().size();
-            reason = CompletionJson.finishReason(completion.finishReason());
+        try {
+            for (TokenStream stream : streams.all()) {
+                completions.add(stream.completion());
+                CallStamps.Choice unused = stamps.addChoice();
+            }
+        } finally {
+            observe(metrics, streams, i -> completions.stream().skip(i).findFirst());
         }
+        completions.forEach(Completions::requireServed);
         ObjectNode answer = json.whole(call, completions);
-        if (streams.size() == 1) {
+        if (completions.size() == 1) {
             Timings.add(answer, completions.getFirst());
         }
         if (stamps.asked()) {
             stamps.addTo(answer, completions);
         }
-        exchange.served(new Exchange.Served(call.promptTokens(), tokens, reason));
-        metrics.answered(completions);
+        exchange.served(new Exchange.Served(
+                call.promptTokens(),
+                completions.stream().mapToInt(each -> each.tokens().size()).sum(),
+                CompletionJson.finishReason(completions.getLast().finishReason())));
         return exchange.reply(answer);
+    }
+
+    /**
+     * Counts every request of a call once, those too that are ended because their client has left.
+     *
+     * @param taken returns the completion of a stream that was taken from it, by the stream's index
+     */
+    static void observe(ServerMetrics metrics, OpenStreams streams, IntFunction<Optional<Completion>> taken) {
+        streams.close();
+        List<TokenStream> all = streams.all();
+        List<Completion> ended = new ArrayList<>();
+        for (int i = 0; i < all.size(); i++) {
+            try {
+                ended.add(taken.apply(i).orElseGet(all.get(i)::completion));
+            } catch (RoseException | CancellationException failed) {
+                // A request that failed has no completion.
+            }
+        }
+        ended.forEach(metrics::completed);
+        if (ended.size() == all.size()) {
+            metrics.answered(ended);
+        }
     }
 
     /** Refuses to pass off as a completion what the server itself has ended. */

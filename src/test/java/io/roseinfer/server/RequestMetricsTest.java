@@ -1,0 +1,90 @@
+package io.roseinfer.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.server.http.RawClient;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The counters and histograms of requests, whatever becomes of their clients. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RequestMetricsTest {
+    private static final int STEP = 30;
+    private static final String LONG =
+            "{\"prompt\":\"a\",\"max_tokens\":400,\"ignore_eos\":true,\"n\":%d,\"stream\":%s}";
+
+    /** The metric of all requests, whatever its other labels are. */
+    private static double sum(TestServer server, String name) throws IOException {
+        return server.get("/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith(name + "{"))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
+    }
+
+    /** The device stands still at a step: what it has yielded before, but for the steps in flight, has been counted. */
+    @ParameterizedTest
+    @ValueSource(strings = {"true", "false"})
+    void generated_tokens_are_counted_as_they_are_generated(String stream) throws Exception {
+        Gate gate = new Gate(STEP);
+        try (TestServer server = TestServer.start(gate.options());
+                RawClient client = server.client()) {
+            client.send(RawClient.post("/v1/completions", LONG.formatted(1, stream)));
+            gate.awaitReached();
+            assertThat(sum(server, "vllm:generation_tokens_total")).isBetween(STEP - 4.0, STEP + 1.0);
+            gate.open();
+            assertThat(client.answer().status()).isEqualTo(200);
+            assertThat(sum(server, "vllm:generation_tokens_total")).isEqualTo(400);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, 1", "true, 2", "false, 1", "false, 2"})
+    void request_whose_client_has_left_is_in_every_histogram(String stream, int n) throws Exception {
+        Gate gate = new Gate(STEP);
+        try (TestServer server = TestServer.start(gate.options())) {
+            try (RawClient client = server.client()) {
+                client.send(RawClient.post("/v1/completions", LONG.formatted(n, stream)));
+                gate.awaitReached();
+                client.reset();
+            }
+            while (server.metric("roseinfer:connections") > 1) {
+                Thread.onSpinWait();
+            }
+            gate.open();
+            server.awaitEnded(n);
+            while (server.log.stream().noneMatch(line -> line.contains("/v1/completions"))) {
+                Thread.onSpinWait();
+            }
+            assertThat(sum(server, "vllm:request_success_total")).isEqualTo(n);
+            assertThat(sum(server, "vllm:e2e_request_latency_seconds_count")).isEqualTo(n);
+            assertThat(sum(server, "vllm:request_generation_tokens_count")).isEqualTo(n);
+            assertThat(sum(server, "vllm:request_prompt_tokens_count")).isEqualTo(n);
+            assertThat(sum(server, "vllm:request_max_num_generation_tokens_count"))
+                    .isEqualTo(1);
+            assertThat(sum(server, "vllm:request_generation_tokens_sum"))
+                    .isEqualTo(sum(server, "vllm:generation_tokens_total"))
+                    .isGreaterThan(0);
+        }
+    }
+
+    @Test
+    void request_that_is_served_is_in_every_histogram() throws Exception {
+        try (TestServer server = TestServer.start()) {
+            assertThat(server.complete("{\"prompt\":\"a\",\"max_tokens\":5,\"ignore_eos\":true,\"n\":2}")
+                            .status())
+                    .isEqualTo(200);
+            assertThat(sum(server, "vllm:e2e_request_latency_seconds_count")).isEqualTo(2);
+            assertThat(sum(server, "vllm:request_max_num_generation_tokens_count"))
+                    .isEqualTo(1);
+            assertThat(sum(server, "vllm:request_max_num_generation_tokens_sum"))
+                    .isEqualTo(5);
+            assertThat(sum(server, "vllm:generation_tokens_total")).isEqualTo(10);
+        }
+    }
+}

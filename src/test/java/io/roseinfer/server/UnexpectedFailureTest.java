@@ -1,0 +1,85 @@
+package io.roseinfer.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.server.http.RawClient.Answer;
+import io.roseinfer.tokenizer.Tokenizer;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A defect of the program is sent as a 500 without its innards, and logged with them. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class UnexpectedFailureTest {
+    private static final Logger LOGGER = Logger.getLogger("io.roseinfer.server");
+
+    private final List<LogRecord> logged = new CopyOnWriteArrayList<>();
+    private final Handler handler = new Handler() {
+        @Override
+        public void publish(LogRecord entry) {
+            logged.add(entry);
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    };
+
+    @BeforeEach
+    void listen() {
+        LOGGER.addHandler(handler);
+        LOGGER.setUseParentHandlers(false);
+    }
+
+    @AfterEach
+    void listenNoMore() {
+        LOGGER.removeHandler(handler);
+        LOGGER.setUseParentHandlers(true);
+    }
+
+    /** The real tokenizer, but for a defect. */
+    private static Tokenizer defective(RuntimeException defect) {
+        return (Tokenizer) Proxy.newProxyInstance(
+                Tokenizer.class.getClassLoader(), new Class<?>[] {Tokenizer.class}, (proxy, method, arguments) -> {
+                    if (method.getName().startsWith("encode")) {
+                        throw defect;
+                    }
+                    return method.invoke(TestServer.WORDS, arguments);
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/tokenize", "/v1/completions"})
+    void failure_is_logged_with_its_stack_trace_which_is_not_sent(String path) throws Exception {
+        IllegalStateException defect = new IllegalStateException("a secret of the tokenizer");
+        try (TestServer server = new TestServer(
+                TestServer.engineOptions(),
+                SimOptions.defaults(),
+                TestServer.options(),
+                Optional.of(defective(defect)))) {
+            Answer answer = server.post(path, "{\"prompt\":\"Once\"}");
+            assertThat(answer.status()).isEqualTo(500);
+            assertThat(answer.body())
+                    .contains("unexpected IllegalStateException")
+                    .doesNotContain("secret");
+            assertThat(logged).filteredOn(entry -> entry.getThrown() == defect).hasSize(1);
+            while (server.log.isEmpty()) {
+                Thread.onSpinWait();
+            }
+            assertThat(TestServer.json(server.log.getFirst()).get("error").stringValue())
+                    .isEqualTo("unexpected IllegalStateException");
+        }
+    }
+}
