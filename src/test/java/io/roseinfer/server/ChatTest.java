@@ -236,6 +236,31 @@ class ChatTest {
         assertThat(promptText(body(messages))).contains("assistant: 5");
     }
 
+    /** A template that writes messages whole writes their calls without naming the field. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '#',
+            value = {
+                "{% for m in messages %}{{ m.content }}{% endfor %} # 400",
+                "{% for m in messages %}{{ m | tojson }}{% endfor %} # 200",
+                "{% for m in messages %}{{ m.content }}{% if m.tool_calls %}call{% endif %}{% endfor %} # 200"
+            })
+    void calls_of_earlier_answers_that_the_template_does_not_write_are_refused(String template, int status)
+            throws IOException {
+        String messages =
+                "[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\","
+                        + "\"arguments\":\"{}\"}}]},{\"role\":\"tool\",\"content\":\"b\"}]";
+        try (TestServer writing =
+                new TestServer(TestServer.engineOptions(), SimOptions.defaults(), options(template))) {
+            Answer answer = writing.post("/v1/chat/completions", body(messages).toString());
+            assertThat(answer.status()).as(answer.body()).isEqualTo(status);
+            if (status == 400) {
+                assertThat(TestServer.json(answer).get("error").get("param").stringValue())
+                        .isEqualTo("messages[1].tool_calls");
+            }
+        }
+    }
+
     @Test
     void variables_of_the_client_reach_the_template() throws IOException {
         ObjectNode body = body(HELLO);

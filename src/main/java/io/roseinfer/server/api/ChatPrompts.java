@@ -64,6 +64,7 @@ public final class ChatPrompts {
                 variables(fields),
                 LocalDateTime.ofInstant(time.instant(), ZoneId.systemDefault()));
         String prompt = rendered(writer, conversation);
+        requireCallsWritten(writer, conversation, prompt);
         String text = continues ? continued(prompt) : prompt;
         return Fields.checked(MESSAGES, () -> words.encode(text));
     }
@@ -76,6 +77,32 @@ public final class ChatPrompts {
             String message = String.valueOf(refused.getMessage());
             int at = message.indexOf(" cannot be carried out");
             throw ApiError.badField(MESSAGES, at < 0 ? message : "the chat template" + message.substring(at));
+        }
+    }
+
+    /** Refuses calls of earlier answers that the template leaves out: the model would read results of calls that are not there. */
+    private static void requireCallsWritten(ChatTemplate writer, Conversation conversation, String prompt) {
+        ArrayNode without = StrictJson.mapper().createArrayNode();
+        int first = -1;
+        for (JsonNode message : conversation.messages()) {
+            first = first < 0 && message.has(TOOL_CALLS) ? without.size() : first;
+            without.add(((ObjectNode) message.deepCopy()).without(TOOL_CALLS));
+        }
+        boolean named = conversation.tools().isEmpty() && writer.namesToolCalls();
+        if (first >= 0 && !named && isPrompt(prompt, writer, conversation.withMessages(without))) {
+            String field = MESSAGES + "[" + first + "]." + TOOL_CALLS;
+            throw ApiError.badField(
+                    field,
+                    "the model's chat template does not write tool calls, so " + field
+                            + " would be missing from the prompt; leave it out, or write the calls as content");
+        }
+    }
+
+    private static boolean isPrompt(String prompt, ChatTemplate writer, Conversation conversation) {
+        try {
+            return writer.render(conversation).equals(prompt);
+        } catch (BadInput refused) {
+            return false;
         }
     }
 

@@ -15,19 +15,26 @@ import tools.jackson.databind.node.JsonNodeFactory;
  */
 public final class ChatTemplate {
     private static final Pattern TOOLS = Pattern.compile("\\btools\\b");
+    private static final Pattern TOOL_CALLS = Pattern.compile("\\btool_calls\\b");
 
     private final Template template;
     /** The one for conversations with tools, where the model brings two. */
     private final Optional<Template> toolUse;
 
     private final boolean usesTools;
+    private final boolean namesToolCalls;
     private final Map<String, String> specialTokens;
 
     private ChatTemplate(
-            Template template, Optional<Template> toolUse, boolean usesTools, Map<String, String> specialTokens) {
+            Template template,
+            Optional<Template> toolUse,
+            boolean usesTools,
+            boolean namesToolCalls,
+            Map<String, String> specialTokens) {
         this.template = template;
         this.toolUse = toolUse;
         this.usesTools = usesTools;
+        this.namesToolCalls = namesToolCalls;
         this.specialTokens = specialTokens;
     }
 
@@ -48,12 +55,18 @@ public final class ChatTemplate {
                 Template.parse(source, description),
                 toolUse.map(other -> Template.parse(other, description + " (tool_use)")),
                 toolUse.isPresent() || TOOLS.matcher(source).find(),
+                TOOL_CALLS.matcher(source).find(),
                 Map.copyOf(specialTokens));
     }
 
     /** Whether it does something with a conversation's tools. */
     public boolean usesTools() {
         return usesTools;
+    }
+
+    /** Returns whether a conversation without tools is written by a template that names the field {@code tool_calls} of messages. */
+    public boolean namesToolCalls() {
+        return namesToolCalls;
     }
 
     /**

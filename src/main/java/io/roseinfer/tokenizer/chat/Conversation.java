@@ -33,4 +33,9 @@ public record Conversation(
     public static Conversation of(JsonNode messages, LocalDateTime now) {
         return new Conversation(messages, Optional.empty(), true, Map.of(), now);
     }
+
+    /** Other messages in the same conversation. */
+    public Conversation withMessages(JsonNode value) {
+        return new Conversation(value, tools, beginAnswer, more, now);
+    }
 }
