@@ -36,9 +36,6 @@ final class Admission implements QueueView {
     private int inSight;
     private int toOffer;
 
-    /** Those the last iteration passed over, at the front of the window. */
-    private int passedOver;
-
     private long iteration;
     private long step;
     private boolean strict;
@@ -51,9 +48,6 @@ final class Admission implements QueueView {
 
     /** Whether the head of a strict iteration still waits, so that the iteration is repeated. */
     private boolean isHeld;
-
-    private long savedIteration;
-    private boolean savedHeld;
 
     Admission(AdmissionPolicy policy, int mostAdmitted, Roster roster, KvBlockPool pool) {
         this.policy = policy;
@@ -207,45 +201,18 @@ final class Admission implements QueueView {
         return sequence.mustBeNext() || (strict && !sequence.deferred);
     }
 
-    /** Ends the iteration; whom it has passed over is known then and counted by {@link #countPasses}. */
+    /** Ends the iteration and counts: a sequence that still waits after one that came later was admitted has been passed over once more. */
     void end() {
-        passedOver = 0;
         for (int i = 0; i < inSight; i++) {
             Sequence sequence = Objects.requireNonNull(window[i]);
             window[i] = null;
             if (sequence.isWaiting() && sequence.arrival < newestAdmitted) {
-                window[passedOver++] = sequence;
+                sequence.timesPassedOver++;
             }
         }
         // Without a head, those that start over took all the room or the whole window: the one behind them has yet to
         // be offered.
         isHeld = strict && (head == null ? !roster.waiting.isEmpty() : head.isWaiting());
         head = null;
-    }
-
-    /** Counts, the plan being certain: who still waits while one that came later was admitted has been passed over once more. */
-    void countPasses() {
-        for (int i = 0; i < passedOver; i++) {
-            Objects.requireNonNull(window[i]).timesPassedOver++;
-        }
-        forgetPasses();
-    }
-
-    private void forgetPasses() {
-        Arrays.fill(window, 0, passedOver, null);
-        passedOver = 0;
-    }
-
-    /** Remembers where it stands, before a plan. */
-    void save() {
-        savedIteration = iteration;
-        savedHeld = isHeld;
-    }
-
-    /** As it was before the plan that has been dropped. */
-    void restore() {
-        iteration = savedIteration;
-        isHeld = savedHeld;
-        forgetPasses();
     }
 }

@@ -27,10 +27,10 @@ final class BlockSupply {
     }
 
     /** Gives the next token of an active sequence a slot of its own; false if it was preempted or has to sit this step out. */
-    boolean makeRoom(Sequence sequence, StepPlan plan) {
+    boolean makeRoom(Sequence sequence) {
         BlockTable table = sequence.table();
         while (!table.grow(sequence.plannedLength())) {
-            if (!preemptFor(sequence, plan)) {
+            if (!preemptFor(sequence)) {
                 return false;
             }
         }
@@ -44,11 +44,11 @@ final class BlockSupply {
      *
      * @return whether {@code sequence} can try again
      */
-    private boolean preemptFor(Sequence sequence, StepPlan plan) {
+    private boolean preemptFor(Sequence sequence) {
         boolean spared = isOldest(sequence);
-        Sequence victim = victim(sequence, plan, spared, Scheduler.MAX_RESTARTS);
+        Sequence victim = victim(sequence, spared, Scheduler.MAX_RESTARTS);
         if (victim == null && spared) {
-            victim = victim(sequence, plan, true, Integer.MAX_VALUE);
+            victim = victim(sequence, true, Integer.MAX_VALUE);
         }
         if (victim == null || victim.inFlight > 0) {
             return false;
@@ -77,31 +77,30 @@ final class BlockSupply {
      * The policy's choice among the sequence that needs a block, unless it is spared, and the others that have started over less than
      * {@code restarts} times; null if there are none. One that has started over too often stands only if nobody younger does.
      */
-    private @Nullable Sequence victim(Sequence needy, StepPlan plan, boolean spared, int restarts) {
+    private @Nullable Sequence victim(Sequence needy, boolean spared, int restarts) {
         boolean stands = !spared
                 && (needy.preemptions < Scheduler.MAX_RESTARTS
-                        || !(hasYounger(roster.prefilling, needy, plan, restarts)
-                                || hasYounger(roster.decoding, needy, plan, restarts)));
+                        || !(hasYounger(roster.prefilling, needy, restarts)
+                                || hasYounger(roster.decoding, needy, restarts)));
         Sequence chosen = stands ? needy : null;
-        chosen = choose(roster.decoding, chosen, needy, plan, restarts);
-        return choose(roster.prefilling, chosen, needy, plan, restarts);
+        chosen = choose(roster.decoding, chosen, needy, restarts);
+        return choose(roster.prefilling, chosen, needy, restarts);
     }
 
-    private static boolean hasYounger(SequenceList list, Sequence than, StepPlan plan, int restarts) {
+    private static boolean hasYounger(SequenceList list, Sequence than, int restarts) {
         for (Sequence s = list.first(); s != null; s = s.next) {
-            if (mayBeVictim(s, plan, restarts) && s.arrival > than.arrival) {
+            if (mayBeVictim(s, restarts) && s.arrival > than.arrival) {
                 return true;
             }
         }
         return false;
     }
 
-    private @Nullable Sequence choose(
-            SequenceList list, @Nullable Sequence first, Sequence needy, StepPlan plan, int restarts) {
+    private @Nullable Sequence choose(SequenceList list, @Nullable Sequence first, Sequence needy, int restarts) {
         long oldest = oldestArrival();
         Sequence chosen = first;
         for (Sequence s = list.first(); s != null; s = s.next) {
-            if (s != needy && s.arrival != oldest && mayBeVictim(s, plan, restarts)) {
+            if (s != needy && s.arrival != oldest && mayBeVictim(s, restarts)) {
                 chosen = chosen == null ? s : choose(chosen, s);
             }
         }
@@ -124,8 +123,8 @@ final class BlockSupply {
         }
     }
 
-    private static boolean mayBeVictim(Sequence sequence, StepPlan plan, int restarts) {
-        return sequence.inFlight == 0 && !plan.has(sequence) && sequence.preemptions < restarts;
+    private static boolean mayBeVictim(Sequence sequence, int restarts) {
+        return sequence.inFlight == 0 && sequence.preemptions < restarts;
     }
 
     private void preempt(Sequence sequence) {

@@ -1,7 +1,5 @@
 package io.roseinfer.scheduler;
 
-import org.jspecify.annotations.Nullable;
-
 /** Which sequences there are and how far they have come: waiting, prefilling or decoding. The last two are the active ones. */
 final class Roster {
     final SequenceList waiting = new SequenceList();
@@ -28,21 +26,6 @@ final class Roster {
         drop(sequence);
         sequence.state = Sequence.State.WAITING;
         waiting.addFirst(sequence);
-    }
-
-    /** To the head of a list of active ones, from wherever it is among them. */
-    void putBack(Sequence sequence, SequenceList home) {
-        if (sequence.list != null) {
-            sequence.list.remove(sequence);
-        }
-        home.addFirst(sequence);
-    }
-
-    /** From the active ones to its place among those that wait, before {@code successor}; null is nobody. */
-    void queueAgain(Sequence sequence, @Nullable Sequence successor) {
-        drop(sequence);
-        sequence.state = Sequence.State.WAITING;
-        waiting.addBefore(sequence, successor);
     }
 
     /** Out of every list, wherever it is. */

@@ -7,7 +7,6 @@ import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Decides what the next step computes, and takes in what it sampled. Single-threaded and clockless; the work of a call is
@@ -35,10 +34,7 @@ public final class Scheduler {
     private final StepPlanner planner;
     private final SequenceList finished = new SequenceList();
 
-    private @Nullable StepPlan proposed;
-    private long proposals;
     private long stepState;
-    private long stateBefore;
     private long steps;
     private int inFlight;
     private int emptyPlans;
@@ -112,7 +108,6 @@ public final class Scheduler {
 
     /** Takes a sequence out of the queue that was never admitted, as if it had not been added. */
     public void withdraw(Sequence sequence) {
-        requireNoProposal();
         Check.that(sequence.isWaiting() && !sequence.isRestart(), "a sequence is withdrawn that has been admitted");
         roster.drop(sequence);
     }
@@ -124,7 +119,6 @@ public final class Scheduler {
         if (sequence.state == Sequence.State.FINISHED) {
             return;
         }
-        requireNoProposal();
         roster.drop(sequence);
         sequence.finish(reason);
         if (sequence.inFlight == 0) {
@@ -151,14 +145,15 @@ public final class Scheduler {
     }
 
     /**
-     * Plans the next step and commits the plan. An empty plan means that there is nothing to do before another is applied or added;
+     * Plans the next step. An empty plan means that there is nothing to do before another is applied or added;
      * it needs no {@link #apply}. At most two plans may be unapplied at a time.
      *
      * @param plan is overwritten: one from {@link #newPlan} that is not in flight
      * @return the same plan
      */
     public StepPlan plan(StepPlan plan) {
-        propose(plan);
+        begin(plan);
+        stepState = stateAfterPlan();
         commit(plan);
         requireProgress(plan);
         return plan;
@@ -175,24 +170,13 @@ public final class Scheduler {
         }
     }
 
-    /** Plans and commits a step that only prefills what may be admitted now; for callers that drive the phases themselves. */
+    /** Plans a step that only prefills what may be admitted now; for callers that drive the phases themselves. */
     public StepPlan planPrefillOnly(StepPlan plan) {
         begin(plan);
         planner.prefill(options.prefillMaxTokens());
         stepState = stateAfterPrefill();
         commit(plan);
         return plan;
-    }
-
-    /**
-     * Plans the next step without a commitment: no mark of a sequence moves. Before anything else is done with the scheduler the plan
-     * is to be given to {@link #commit} or {@link #drop}.
-     *
-     * @param plan is overwritten: one from {@link #newPlan} that is not in flight
-     */
-    public void propose(StepPlan plan) {
-        begin(plan);
-        stepState = stateAfterPlan();
     }
 
     private long stateAfterPlan() {
@@ -214,17 +198,11 @@ public final class Scheduler {
     }
 
     private void begin(StepPlan plan) {
-        requireNoProposal();
-        proposed = plan;
-        stateBefore = stepState;
-        plan.clear(steps, ++proposals);
+        plan.clear(steps);
         planner.begin(plan);
     }
 
-    /** Makes a proposed plan the next step: it will be carried out, and then applied or abandoned. */
-    public void commit(StepPlan plan) {
-        requireProposed(plan);
-        planner.commit(plan);
+    private void commit(StepPlan plan) {
         cachedTokens += plan.fromCache();
         if (!plan.isEmpty()) {
             steps++;
@@ -233,30 +211,10 @@ public final class Scheduler {
     }
 
     /**
-     * Forgets a proposed plan. The next proposal is the same plan if nothing is added or ended before it and nobody was preempted to
-     * make room for this one; who was has given its blocks away and starts over all the same.
-     */
-    public void drop(StepPlan plan) {
-        requireProposed(plan);
-        planner.undo(plan);
-        stepState = stateBefore;
-    }
-
-    private void requireProposed(StepPlan plan) {
-        Check.that(proposed == plan, "a plan is committed or dropped that was not proposed last");
-        proposed = null;
-    }
-
-    private void requireNoProposal() {
-        Check.that(proposed == null, "a proposed plan was neither committed nor dropped");
-    }
-
-    /**
      * Takes in what a step sampled: appends tokens, makes full blocks known to the prefix cache, ends sequences, and returns the
      * blocks of those that ended meanwhile. Plans are applied in the order they were made.
      */
     public void apply(StepPlan plan, SampledTokens sampled) {
-        requireNoProposal();
         land(plan);
         for (int row = 0; row < plan.rows(); row++) {
             Sequence sequence = plan.sequence(row);

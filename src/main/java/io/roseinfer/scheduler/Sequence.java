@@ -59,9 +59,6 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     /** The last step it is part of. */
     long plannedStep = -1;
 
-    /** The proposal it was last given a row of, by which a plan finds out whether it has one; means nothing once that is over. */
-    long proposal;
-
     long arrival;
     long arrivalStep;
 
@@ -275,19 +272,16 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return pending > 0;
     }
 
-    /** Moves the marks over a row of a plan that has been committed. */
-    void advance(StepPlan plan, int row) {
-        if (plan.origin(row) == StepPlan.Origin.WAITING && !isRestart()) {
-            cachedTokens = plan.start(row);
-        }
-        computed = plan.start(row) + plan.count(row);
+    /** Moves the marks over its row of a step. */
+    void advance(long step, int count, int sample) {
+        computed += count;
         reached = Math.max(reached, computed);
         inFlight++;
-        plannedStep = plan.step();
-        if (plan.sample(row) != StepPlan.NO_SAMPLE) {
+        plannedStep = step;
+        if (sample != StepPlan.NO_SAMPLE) {
             length++;
             pending++;
-            pendingSample = plan.sample(row);
+            pendingSample = sample;
         }
     }
 

@@ -15,16 +15,7 @@ public final class StepPlan {
     /** {@link #sample} of a row from which no token is sampled. */
     public static final int NO_SAMPLE = -1;
 
-    /** The list a row's sequence was in when the row was added. */
-    enum Origin {
-        DECODING,
-        PREFILLING,
-        WAITING
-    }
-
     private final @Nullable Sequence[] sequences;
-    private final Origin[] origins;
-    private final @Nullable Sequence[] successors;
     private final int[] starts;
     private final int[] counts;
     private final int[] pendingSamples;
@@ -34,7 +25,6 @@ public final class StepPlan {
     private final int maxTokens;
 
     private long step;
-    private long proposal;
     private int rows;
     private int tokens;
     private int sampleCount;
@@ -47,8 +37,6 @@ public final class StepPlan {
 
     StepPlan(int maxRows, int maxTokens) {
         sequences = new Sequence[maxRows];
-        origins = new Origin[maxRows];
-        successors = new Sequence[maxRows];
         starts = new int[maxRows];
         counts = new int[maxRows];
         pendingSamples = new int[maxRows];
@@ -58,14 +46,9 @@ public final class StepPlan {
         this.maxTokens = maxTokens;
     }
 
-    /**
-     * Starts anew.
-     *
-     * @param proposalNumber never used before, by which the plan knows its sequences
-     */
-    void clear(long stepNumber, long proposalNumber) {
+    /** Starts anew. */
+    void clear(long stepNumber) {
         step = stepNumber;
-        proposal = proposalNumber;
         rows = 0;
         tokens = 0;
         sampleCount = 0;
@@ -77,8 +60,12 @@ public final class StepPlan {
         forcedAdmissions = 0;
     }
 
-    /** Adds the next {@code count} tokens of a sequence, whose marks stay where they are until {@link Sequence#advance}. */
-    void addRow(Sequence sequence, int count, Origin origin) {
+    /**
+     * Adds the next {@code count} tokens of a sequence and moves its marks over them.
+     *
+     * @param admits whether the sequence waited until now
+     */
+    void addRow(Sequence sequence, int count, boolean admits) {
         Check.that(
                 rows < sequences.length && tokens + count <= maxTokens,
                 "a plan exceeds %d rows or %d tokens",
@@ -86,7 +73,6 @@ public final class StepPlan {
                 maxTokens);
         int row = rows++;
         sequences[row] = sequence;
-        origins[row] = origin;
         starts[row] = sequence.computed;
         counts[row] = count;
         pendingSamples[row] = sequence.hasPending() ? sequence.pendingSample : KNOWN;
@@ -94,32 +80,20 @@ public final class StepPlan {
         hasYielded[row] = false;
         tokens += count;
         prefillTokens += Math.max(0, Math.min(count, sequence.promptLength() - sequence.computed));
-        fromCache += origin == Origin.WAITING && !sequence.isRestart() ? sequence.computed : 0;
+        if (admits && !sequence.isRestart()) {
+            fromCache += sequence.computed;
+            sequence.cachedTokens = sequence.computed;
+        }
         recomputed += Math.clamp(sequence.reached - sequence.computed, 0, count);
-        forcedAdmissions += origin == Origin.WAITING && sequence.isAtBound() ? 1 : 0;
+        forcedAdmissions += admits && sequence.isAtBound() ? 1 : 0;
         decodeRows += count == 1 && sequence.computed >= sequence.promptLength() ? 1 : 0;
         attended += (long) count * sequence.computed + (long) count * (count + 1) / 2;
-        sequence.proposal = proposal;
+        sequence.advance(step, count, samples[row]);
     }
 
     /** Whether a sequence has a row. */
     boolean has(Sequence sequence) {
-        return sequence.proposal == proposal;
-    }
-
-    /** Notes who stands behind the sequence of the row to be added, in the queue it is taken from. */
-    void noteSuccessor(@Nullable Sequence successor) {
-        successors[rows] = successor;
-    }
-
-    Origin origin(int row) {
-        return origins[row];
-    }
-
-    /** Who stood behind a row's sequence in the queue; of a row whose origin that is. */
-    @Nullable
-    Sequence successor(int row) {
-        return successors[row];
+        return sequence.plannedStep == step;
     }
 
     /** Tokens of prompts found in the prefix cache, of the rows that are the first there ever were of their sequences. */

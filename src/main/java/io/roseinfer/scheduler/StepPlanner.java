@@ -2,15 +2,13 @@ package io.roseinfer.scheduler;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.kv.KvBlockPool;
-import io.roseinfer.scheduler.StepPlan.Origin;
 import io.roseinfer.scheduler.policy.StepBuilder;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills a plan with rows as the step policy asks for them: gets them their blocks and moves them between the lists. The marks of a
- * sequence (what is computed, what is pending, the steps it is in) stay where they are until the plan is committed, so
- * {@link #undo} only has to put everybody back in line.
+ * Fills a plan with rows as the step policy asks for them: gets them their blocks, and moves sequences between the lists and their marks
+ * over what the rows compute.
  */
 final class StepPlanner implements StepBuilder {
     private final SchedulerOptions options;
@@ -78,7 +76,6 @@ final class StepPlanner implements StepBuilder {
         plan = empty;
         decoded = false;
         prefilled = false;
-        admission.save();
     }
 
     private StepPlan current() {
@@ -128,9 +125,9 @@ final class StepPlanner implements StepBuilder {
             if (sequence == null || !isReady(sequence, plan)) {
                 return;
             }
-            if (blocks.makeRoom(sequence, plan)) {
+            if (blocks.makeRoom(sequence)) {
                 roster.decoding.rotate();
-                plan.addRow(sequence, 1, Origin.DECODING);
+                plan.addRow(sequence, 1, false);
                 retireIfFull(plan, sequence);
             } else if (!sequence.isWaiting()) {
                 return;
@@ -150,7 +147,7 @@ final class StepPlanner implements StepBuilder {
         while (next != null && budget > 0 && plan.rows() - firstRow < options.prefillMaxBatchSize()) {
             Sequence sequence = next;
             next = sequence.next;
-            budget -= prefillRow(plan, sequence, budget, Origin.PREFILLING);
+            budget -= prefillRow(plan, sequence, budget, false);
         }
         if (!roster.waiting.isEmpty()) {
             admissionBegins.run();
@@ -167,11 +164,9 @@ final class StepPlanner implements StepBuilder {
         admission.begin(plan.step());
         Sequence candidate = admission.next();
         while (candidate != null && hasPlace(plan, budget, firstRow)) {
-            Sequence successor = candidate.next;
             if (takeIn(candidate, plan, budget, plan.rows() == firstRow)) {
                 admission.admitted(candidate);
-                plan.noteSuccessor(successor);
-                budget -= prefillRow(plan, candidate, budget, Origin.WAITING);
+                budget -= prefillRow(plan, candidate, budget, true);
             } else if (admission.holdsTheLine(candidate)) {
                 break;
             }
@@ -214,10 +209,11 @@ final class StepPlanner implements StepBuilder {
     }
 
     /** Adds as much of a prompt as the budget allows (all of it, unless prompts are cut); returns the tokens added. */
-    private int prefillRow(StepPlan plan, Sequence sequence, int budget, Origin origin) {
-        int count = options.chunkedPrefill() ? Math.min(budget, sequence.remaining()) : sequence.remaining();
-        plan.addRow(sequence, count, origin);
-        if (count == sequence.remaining()) {
+    private int prefillRow(StepPlan plan, Sequence sequence, int budget, boolean admits) {
+        int remaining = sequence.remaining();
+        int count = options.chunkedPrefill() ? Math.min(budget, remaining) : remaining;
+        plan.addRow(sequence, count, admits);
+        if (count == remaining) {
             roster.prefilling.remove(sequence);
             roster.decoding.addLast(sequence);
             retireIfFull(plan, sequence);
@@ -228,37 +224,8 @@ final class StepPlanner implements StepBuilder {
     /** A sequence whose last token this plan samples is not planned again; applying that token finishes it. */
     private void retireIfFull(StepPlan plan, Sequence sequence) {
         boolean samples = plan.sample(plan.rows() - 1) != StepPlan.NO_SAMPLE;
-        if (samples && sequence.plannedLength() + 1 == sequence.maxLength()) {
+        if (samples && sequence.plannedLength() == sequence.maxLength()) {
             roster.decoding.remove(sequence);
         }
-    }
-
-    /** Moves the marks of the sequences of a plan, which is carried out for certain now. */
-    void commit(StepPlan plan) {
-        for (int row = 0; row < plan.rows(); row++) {
-            plan.sequence(row).advance(plan, row);
-        }
-        admission.countPasses();
-    }
-
-    /**
-     * Puts the sequences of a plan that was not committed back where they were, in reverse order. A block that was given to a
-     * sequence for its next token stays with it, and one that was preempted has started over.
-     */
-    void undo(StepPlan plan) {
-        for (int row = plan.rows() - 1; row >= 0; row--) {
-            Sequence sequence = plan.sequence(row);
-            switch (plan.origin(row)) {
-                case DECODING -> roster.putBack(sequence, roster.decoding);
-                case PREFILLING -> roster.putBack(sequence, roster.prefilling);
-                case WAITING -> {
-                    sequence.table().release();
-                    sequence.computed = 0;
-                    sequence.confirmed = 0;
-                    roster.queueAgain(sequence, plan.successor(row));
-                }
-            }
-        }
-        admission.restore();
     }
 }

@@ -6,8 +6,7 @@
  * <p>A sequence simply has {@code length − computed} tokens to do. Decode is a difference of one; a long prompt cut into chunks,
  * a prefix found in the cache and a recompute after preemption are the same code.
  *
- * <p>A plan is proposed first, which moves no mark of a sequence; committing it does, and dropping it forgets it. The decisions
- * themselves are policies, in {@link io.roseinfer.scheduler.policy}.
+ * <p>The decisions themselves are policies, in {@link io.roseinfer.scheduler.policy}.
  */
 @NullMarked
 package io.roseinfer.scheduler;

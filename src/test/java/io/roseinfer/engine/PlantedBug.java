@@ -33,7 +33,7 @@ enum PlantedBug {
 
     FORCED_FIFO_GIVEN_UP_BEFORE_ITS_HEAD_IS_ADMITTED("scheduler.Admission", "begin", Edit.readAs("isHeld", 0)),
 
-    COMMITTED_PLAN_REPLAYED("scheduler.StepPlanner", "commit", Edit.withoutCall("advance")),
+    PLANNED_ROW_REPLAYED("scheduler.StepPlan", "addRow", Edit.withoutCall("advance")),
 
     DEADLINE_NOT_NOTED("engine.EngineLoop", "schedule", Edit.withoutCallOf("Deadlines", "add")),
 
