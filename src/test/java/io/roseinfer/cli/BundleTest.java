@@ -57,6 +57,21 @@ class BundleTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "serve, '', ZGC",
+        "generate, '', SerialGC",
+        "serve, -XX:+UseG1GC, G1GC",
+        "generate, -Xmx8g -XX:+UseG1GC, G1GC"
+    })
+    void roseinfer_with_one_collector_which_the_command_or_the_user_chooses(
+            String command, String flags, String collector) throws Exception {
+        String script = bundle.resolve("bin/roseinfer").toString();
+        assertThat(run(Map.of("ROSEINFER_JAVA_OPTS", flags), script, command).out())
+                .containsOnlyOnce("<-XX:+Use" + collector + ">")
+                .containsOnlyOnce("<-XX:+Use");
+    }
+
     @Test
     void roseinfer_without_a_utf8_locale_reads_arguments_as_utf8() throws Exception {
         String script = bundle.resolve("bin/roseinfer").toString();

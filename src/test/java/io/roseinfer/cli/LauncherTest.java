@@ -17,6 +17,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -182,6 +183,21 @@ class LauncherTest {
                 .contains("<-Xmx8g><-Da=pom*><-cp>");
         assertThat(launch(Map.of("ROSEINFER_JAVA_OPTS", "pom*"), "doctor").out())
                 .contains("<pom*><-cp>");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "serve, '', ZGC",
+        "generate, '', SerialGC",
+        "serve, -XX:+UseG1GC, G1GC",
+        "generate, -Xmx8g -XX:+UseG1GC, G1GC"
+    })
+    void launch_with_one_collector_which_the_command_or_the_user_chooses(String command, String flags, String collector)
+            throws Exception {
+        checkout.built();
+        assertThat(launch(Map.of("ROSEINFER_JAVA_OPTS", flags), command).out())
+                .containsOnlyOnce("<-XX:+Use" + collector + ">")
+                .containsOnlyOnce("<-XX:+Use");
     }
 
     private static final String USES_CLASS_DATA = "-XX:SharedArchiveFile=";
