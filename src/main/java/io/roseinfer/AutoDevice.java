@@ -12,15 +12,16 @@ public final class AutoDevice {
 
     /** Why it is the processor, in words that a message can go on with; empty if it is CUDA. */
     public static Optional<String> reasonForCpu(Settings settings) {
-        if (settings.threads() > 0) {
+        if (settings.deviceOptions().threads() > 0) {
             return Optional.of("a number of threads was asked for, and threads are the cpu's");
         }
-        if (settings.precision() == Precision.INT8) {
+        Precision precision = settings.deviceOptions().precision();
+        if (precision == Precision.INT8) {
             return Optional.of(
                     "int8 weights are cuda's for some models and GPUs alone, so --device cuda must ask for them");
         }
-        if (!CudaOptions.has(settings.precision())) {
-            return Optional.of(settings.precision().name().toLowerCase(Locale.ROOT) + " weights are the cpu's alone");
+        if (!CudaOptions.has(precision)) {
+            return Optional.of(precision.name().toLowerCase(Locale.ROOT) + " weights are the cpu's alone");
         }
         return CudaBackend.refusal()
                 .map(refusal ->

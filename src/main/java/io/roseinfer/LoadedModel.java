@@ -47,6 +47,7 @@ public final class LoadedModel implements AutoCloseable {
     /** The options that the model was loaded with. */
     private final EngineOptions options;
 
+    private final DeviceOptions deviceOptions;
     private final Observers profiler;
     private final List<String> warnings;
     private final Object serving = new Object();
@@ -61,6 +62,7 @@ public final class LoadedModel implements AutoCloseable {
             Optional<ChatTemplate> chat,
             SamplingDefaults samplingDefaults,
             EngineOptions options,
+            DeviceOptions deviceOptions,
             Observers profiler,
             List<String> warnings) {
         this.copies = copies;
@@ -69,6 +71,7 @@ public final class LoadedModel implements AutoCloseable {
         this.chat = chat;
         this.samplingDefaults = samplingDefaults;
         this.options = options;
+        this.deviceOptions = deviceOptions;
         this.profiler = profiler;
         this.warnings = List.copyOf(warnings);
     }
@@ -145,6 +148,11 @@ public final class LoadedModel implements AutoCloseable {
     /** The device's short name, {@code cpu} or {@code cuda}. */
     public String device() {
         return copies.backend().name();
+    }
+
+    /** Returns the options in force on the device. */
+    public DeviceOptions deviceOptions() {
+        return deviceOptions;
     }
 
     /** One line on what the device runs with. */

@@ -34,6 +34,7 @@ import java.nio.channels.FileLockInterruptionException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -162,19 +163,23 @@ public final class Roseinfer {
             ModelFiles files = settings.maxModelLen() == 0 ? whole : whole.withContextLength(settings.maxModelLen());
             EngineOptions asked = options.apply(files.spec());
             warnings.addAll(files.warnings());
-            Settings.Cuda cuda =
-                    backends.getFirst() instanceof CudaBackend ? settings.cuda() : Settings.Cuda.defaults();
-            Observers profiler = cuda.profilerRanges() ? profiler(settings, warnings) : Observers.NONE;
-            EngineOptions engine = cuda.pagedAttention() ? asked : contiguous(asked, files.spec());
+            DeviceOptions device = settings.deviceOptions().inForce(kind(backends.getFirst()));
+            Observers profiler = device.profilerRanges() ? profiler(settings, warnings) : Observers.NONE;
+            EngineOptions engine = device.pagedAttention().orElse(true) ? asked : contiguous(asked, files.spec());
             RunnerLimits limits = EngineLimits.runnerLimits(engine, files.spec());
-            Copies copies = new Copies(
-                    backends,
-                    runners(backends, settings.placement().replicas(), files, limits),
-                    settings.placement().routing());
+            Copies copies =
+                    new Copies(backends, runners(backends, settings.replicas(), files, limits), settings.routing());
             backends.forEach(backend -> warnings.addAll(backend.warnings()));
             shortPool(copies.runner(), limits).ifPresent(warnings::add);
             return new LoadedModel(
-                    copies, files.tokenizer(), files.chat(), files.defaults(), asked, profiler, warnings);
+                    copies,
+                    files.tokenizer(),
+                    files.chat(),
+                    files.defaults(),
+                    asked,
+                    device.withProfilerRanges(!profiler.equals(Observers.NONE)),
+                    profiler,
+                    warnings);
         } catch (RuntimeException | Error e) {
             backends.forEach(Backend::close);
             if (isInterrupt(e)) {
@@ -250,6 +255,10 @@ public final class Roseinfer {
         }
     }
 
+    private static Settings.Device kind(Backend backend) {
+        return Settings.Device.valueOf(backend.name().toUpperCase(Locale.ROOT));
+    }
+
     private static List<Backend> backends(Settings settings, List<String> warnings) {
         return switch (settings.device()) {
             case AUTO -> best(settings, warnings);
@@ -274,14 +283,12 @@ public final class Roseinfer {
 
     /** A GPU for each replica. */
     private static List<Backend> gpus(Settings settings) {
-        Settings.Placement placement = settings.placement();
+        List<Integer> named = settings.deviceOptions().gpus();
+        int first = named.isEmpty() ? 0 : named.getFirst();
         List<Backend> gpus = new ArrayList<>();
         try {
-            for (int i = 0; i < placement.replicas(); i++) {
-                int behind = settings.cuda().index() + i;
-                gpus.add(cuda(
-                        settings,
-                        placement.gpus().isEmpty() ? behind : placement.gpus().get(i)));
+            for (int i = 0; i < settings.replicas(); i++) {
+                gpus.add(cuda(settings.deviceOptions(), named.size() > 1 ? named.get(i) : first + i));
             }
         } catch (RuntimeException | Error e) {
             gpus.forEach(Backend::close);
@@ -297,17 +304,20 @@ public final class Roseinfer {
 
     private static Backend cpu(Settings settings) {
         return new CpuBackend(
-                CpuOptions.defaults().withThreads(settings.threads()).withPrecision(settings.precision()),
+                CpuOptions.defaults()
+                        .withThreads(settings.deviceOptions().threads())
+                        .withPrecision(settings.deviceOptions().precision()),
                 Clock.system());
     }
 
-    private static Backend cuda(Settings settings, int index) {
+    private static Backend cuda(DeviceOptions asked, int index) {
+        DeviceOptions inForce = asked.inForce(Settings.Device.CUDA);
         CudaOptions options = CudaOptions.defaults()
-                .withPrecision(settings.precision())
-                .withKeys(settings.cuda().keys())
+                .withPrecision(inForce.precision())
+                .withKeys(inForce.kvCache())
                 .withDevice(index)
-                .withGraphs(settings.cuda().graphs())
-                .withBatchInvariant(settings.cuda().batchInvariant());
+                .withGraphs(inForce.cudaGraph().orElse(true))
+                .withBatchInvariant(inForce.batchInvariant().orElse(false));
         return CudaBackend.open(options, Clock.system());
     }
 

@@ -3,6 +3,7 @@ package io.roseinfer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Clock;
@@ -90,7 +91,6 @@ class NullArgumentsTest {
         put(Function.class, options);
         put(Runnable.class, () -> {});
         put(RoutingPolicy.class, RoutingPolicy.pull());
-        put(Settings.Placement.class, settings.placement());
         put(Duration.class, Duration.ofSeconds(1));
         put(Clock.class, Clock.system());
         put(DownloadListener.class, downloads);
@@ -98,7 +98,8 @@ class NullArgumentsTest {
         put(ModelRunner.class, model.runner());
         put(Settings.class, settings);
         put(Settings.Device.class, Settings.Device.SIM);
-        put(Settings.Cuda.class, Settings.Cuda.defaults());
+        put(DeviceOptions.class, settings.deviceOptions());
+        put(KvPrecision.class, KvPrecision.AUTO);
         put(Precision.class, Precision.AUTO);
         put(LoadedModel.class, model);
         put(Engine.class, engine);

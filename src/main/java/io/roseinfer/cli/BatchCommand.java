@@ -156,7 +156,6 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
                 BatchOutput answers =
                         resume ? BatchOutput.resume(to, terminal.clock()) : BatchOutput.create(to, terminal.clock());
                 LoadedModel loaded = model.load(options, terminal)) {
-            model.features(loaded, terminal);
             loaded.warmUp(terminal.clock());
             ServedModel served = ServedModel.named(servedModelName.orElse(model.model()))
                     .withChat(loaded.chat())

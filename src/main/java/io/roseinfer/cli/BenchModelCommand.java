@@ -125,8 +125,7 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
         EngineOptions base = EngineOptions.defaults().withBlockSize(blockSize);
         try (LoadedModel loaded = model.load(spec -> settings.engineOptions(base, spec.contextLength()), terminal)) {
             loaded.warmUpKernels(terminal.clock());
-            Map<String, @Nullable Object> flags =
-                    new SettingsInForce(loaded, base).all(command, model, model.features(loaded, terminal));
+            Map<String, @Nullable Object> flags = new SettingsInForce(loaded, base).all(command, model);
             Environment environment = Machine.here().environment(loaded, terminal);
             ModelBenchmark benchmark =
                     new ModelBenchmark(loaded.runner(), settings, terminal.clock(), loaded.profiler());

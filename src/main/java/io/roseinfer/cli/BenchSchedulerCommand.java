@@ -166,8 +166,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
         Function<ModelSpec, Workload> requests = workload.workload(maxNewTokens, sampling.params(terminal), command);
         try (LoadedModel loaded = model.load(options, terminal)) {
             loaded.warmUp(terminal.clock());
-            Map<String, @Nullable Object> settings =
-                    new SettingsInForce(loaded, options).all(command, model, model.features(loaded, terminal));
+            Map<String, @Nullable Object> settings = new SettingsInForce(loaded, options).all(command, model);
             settings.put("mode", drive.toString());
             Environment environment = Machine.here().environment(loaded, terminal);
             try (GrowingFile<SchedulerRun> file = new GrowingFile<>(

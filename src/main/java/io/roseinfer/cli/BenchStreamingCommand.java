@@ -1,5 +1,6 @@
 package io.roseinfer.cli;
 
+import io.roseinfer.DeviceOptions;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.backend.StepProfiler;
 import io.roseinfer.base.RoseException.BadInput;
@@ -162,15 +163,14 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         EngineOptions options = withTimeline(delivery.addTo(scheduler.engineOptions(sampling.seed(), terminal)));
         try (LoadedModel loaded = model.load(options, terminal)) {
             loaded.warmUp(terminal.clock());
-            ModelFlags.Features features = model.features(loaded, terminal);
             SettingsInForce settings = new SettingsInForce(loaded, options);
             OfferedWorkload offered = requests.apply(loaded.spec());
             SubmitSchedule schedule = offered.schedule();
             Workload prepared = prepared(offered.workload(), loaded);
-            Map<String, @Nullable Object> flags = settings.all(command, model, features);
+            Map<String, @Nullable Object> flags = settings.all(command, model);
             Environment environment = Machine.here().environment(loaded, terminal);
             String line = settings.line(scheduler.admissionPolicy(), word(schedule)) + "\n" + WarmUpLine.of(loaded);
-            StreamingReport report = new StreamingReport(setup(loaded, features), schedule);
+            StreamingReport report = new StreamingReport(setup(loaded), schedule);
             Optional<StepProfiler> profiler = profileOps ? Optional.of(profiler(loaded, terminal)) : Optional.empty();
             List<RunResult> runs;
             try (RunFiles files =
@@ -304,15 +304,16 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
         return pretok ? requests.pretokenized(tokenizer::encodePrompt) : requests;
     }
 
-    private StreamingReport.Setup setup(LoadedModel loaded, ModelFlags.Features features) {
+    private StreamingReport.Setup setup(LoadedModel loaded) {
+        DeviceOptions device = loaded.deviceOptions();
         return new StreamingReport.Setup(
                 model.model(),
                 loaded.device(),
                 pretok,
                 delivery.tokenizeWorkers(),
                 delivery.streamInterval(),
-                features.pagedAttention(),
-                features.cudaGraph(),
-                features.nvtx());
+                device.pagedAttention().orElse(true),
+                device.cudaGraph().orElse(false),
+                device.profilerRanges());
     }
 }

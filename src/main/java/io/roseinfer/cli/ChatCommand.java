@@ -61,7 +61,6 @@ final class ChatCommand implements io.roseinfer.cli.terminal.Command {
                 .withScheduler(SchedulerOptions.builder().maxBatchSize(1).build());
         model.requireTokenizer();
         try (LoadedModel loaded = model.load(options, terminal)) {
-            model.features(loaded, terminal);
             ChatPrompt prompts = ChatPrompt.of(loaded, InstantSource.system());
             SamplingDefaults defaults = generationConfig.of(loaded);
             int context = loaded.spec().contextLength();

@@ -124,7 +124,6 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
             model.requireTokenizer();
         }
         try (LoadedModel loaded = model.load(options, terminal)) {
-            model.features(loaded, terminal);
             if (asked.prompt() instanceof Prompt.Text) {
                 Tokenizer unused = TextPrompts.tokenizer(loaded);
             }

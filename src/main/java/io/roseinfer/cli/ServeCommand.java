@@ -59,7 +59,6 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
                 server.addTo(scheduler.engineOptions(0, terminal)).withStepHistory(STEP_HISTORY);
         model.requireTokenizer();
         try (LoadedModel loaded = model.load(engine, terminal)) {
-            model.features(loaded, terminal);
             ServedModel served = options.model().withChat(loaded.chat()).withDefaults(generationConfig.of(loaded));
             warmUp(loaded, served, engine, terminal);
             return serve(loaded, engine, options.withModel(served), terminal);

@@ -1,13 +1,12 @@
 package io.roseinfer.spark;
 
+import io.roseinfer.DeviceOptions;
 import io.roseinfer.Settings;
 import io.roseinfer.Settings.Device;
-import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineOptions;
-import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.Arrays;
 import java.util.List;
@@ -28,18 +27,16 @@ final class EngineSettings {
      * @throws BadInput if a word of the spec is unknown or a number out of its range
      */
     static Settings of(EngineSpec spec, List<Integer> given) {
-        Settings.Cuda cuda = Settings.Cuda.defaults();
+        List<Integer> gpus = gpus(spec, given);
+        Device device = gpus.isEmpty() ? word(Device.class, "device", spec.device()) : Device.CUDA;
         return Settings.of(spec.model())
-                .withPlacement(placement(spec, given))
-                .withPrecision(word(Precision.class, "dtype", spec.dtype()))
+                .withReplicas(Math.max(1, gpus.size()))
+                .withDeviceOptions(DeviceOptions.of(device)
+                        .withGpus(gpus)
+                        .withThreads(spec.threads())
+                        .withPrecision(word(Precision.class, "dtype", spec.dtype()))
+                        .withBatchInvariant(spec.batchInvariant()))
                 .withOffline(spec.offline())
-                .withCuda(new Settings.Cuda(
-                        cuda.index(),
-                        cuda.graphs(),
-                        cuda.pagedAttention(),
-                        cuda.profilerRanges(),
-                        spec.batchInvariant(),
-                        KvPrecision.AUTO))
                 .withEngine(options(spec));
     }
 
@@ -51,15 +48,6 @@ final class EngineSettings {
                         .build())
                 .withKvBlocks(spec.kvBlocks())
                 .withStreamInterval(Integer.MAX_VALUE);
-    }
-
-    private static Settings.Placement placement(EngineSpec spec, List<Integer> given) {
-        if (spec.threads() < 0) {
-            throw new BadInput("threads is " + spec.threads() + "; it must be positive, or 0 for one per core");
-        }
-        List<Integer> gpus = gpus(spec, given);
-        Device device = gpus.isEmpty() ? word(Device.class, "device", spec.device()) : Device.CUDA;
-        return new Settings.Placement(device, spec.threads(), Math.max(1, gpus.size()), gpus, RoutingPolicy.pull());
     }
 
     /** The GPUs to run on by index; empty where the library chooses, and where none are used. */

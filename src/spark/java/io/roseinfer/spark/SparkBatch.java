@@ -193,20 +193,21 @@ public final class SparkBatch implements BatchCluster {
     }
 
     private static EngineSpec engine(Settings settings) {
-        if (settings.cuda().keys() != KvPrecision.AUTO) {
+        if (settings.deviceOptions().kvCache() != KvPrecision.AUTO) {
             throw new BadInput("--kv-cache-dtype is not passed on to the executors of --spark; leave one of them out");
         }
         String device = settings.device().name().toLowerCase(Locale.ROOT);
-        String gpus =
-                settings.placement().gpus().stream().map(gpu -> "cuda:" + gpu).collect(Collectors.joining(","));
+        String gpus = settings.deviceOptions().gpus().stream()
+                .map(gpu -> "cuda:" + gpu)
+                .collect(Collectors.joining(","));
         return new EngineSpec(
                 settings.model(),
                 gpus.isEmpty() ? device : gpus,
-                settings.precision().name().toLowerCase(Locale.ROOT),
-                settings.threads(),
+                settings.deviceOptions().precision().name().toLowerCase(Locale.ROOT),
+                settings.deviceOptions().threads(),
                 settings.engine().scheduler().maxBatchSize(),
                 settings.engine().kvBlocks(),
-                settings.cuda().batchInvariant(),
+                settings.deviceOptions().batchInvariant().orElse(false),
                 settings.offline());
     }
 }

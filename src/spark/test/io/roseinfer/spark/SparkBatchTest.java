@@ -198,7 +198,7 @@ class SparkBatchTest {
     @Test
     void a_type_of_keys_that_executors_are_not_told_of_is_refused() throws IOException {
         Files.write(input, lines(12));
-        Settings narrow = SETTINGS.withCuda(new Settings.Cuda(0, true, true, false, false, KvPrecision.FP8));
+        Settings narrow = SETTINGS.withDeviceOptions(SETTINGS.deviceOptions().withKvCache(KvPrecision.FP8));
         assertThatThrownBy(() -> run("local[2]", narrow, false))
                 .isInstanceOf(BadInput.class)
                 .hasMessage("--kv-cache-dtype is not passed on to the executors of --spark; leave one of them out");

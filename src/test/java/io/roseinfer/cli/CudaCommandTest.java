@@ -75,7 +75,7 @@ class CudaCommandTest {
     @Test
     void threads_are_said_to_have_no_effect() {
         assertThat(bench("--threads", "1").err())
-                .contains("--threads has no effect on cuda")
+                .contains("--threads 1 has no effect on cuda")
                 .hasLineCount(1);
     }
 

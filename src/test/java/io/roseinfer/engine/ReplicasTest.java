@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
-import io.roseinfer.Settings.Placement;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.DeviceFailure;
@@ -216,9 +215,12 @@ class ReplicasTest {
     void the_processor_serves_with_several_replicas_over_one_copy_of_the_weights() {
         GenerationRequest request = GenerationRequest.of("Once upon a time").withMaxNewTokens(4);
         Settings settings = Settings.of("builtin:tiny");
-        Placement two = new Placement(Settings.Device.CPU, 2, 2, List.of(), RoutingPolicy.roundRobin());
+        Settings two = settings.withDevice(Settings.Device.CPU)
+                .withThreads(2)
+                .withReplicas(2)
+                .withRouting(RoutingPolicy.roundRobin());
         try (Engine one = Roseinfer.open(settings.withDevice(Settings.Device.CPU));
-                Engine both = Roseinfer.open(settings.withPlacement(two))) {
+                Engine both = Roseinfer.open(two)) {
             int[] expected = one.generate(request).ids();
             assertThat(both.replicas()).isEqualTo(2);
             assertThat(both.generate(request).ids()).isEqualTo(expected);

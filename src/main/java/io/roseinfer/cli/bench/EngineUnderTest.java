@@ -7,7 +7,6 @@ import io.roseinfer.bench.http.EngineTarget;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.report.Environment;
-import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
@@ -35,9 +34,8 @@ final class EngineUnderTest implements SystemUnderTest {
         this.options = options;
         this.loaded = loaded;
         this.terminal = terminal;
-        ModelFlags.Features features = flags.model().features(loaded, terminal);
-        this.settings = BackendFlags.inForce(
-                new SettingsInForce(loaded, options).all(line.command(), flags.model(), features), line);
+        this.settings =
+                BackendFlags.inForce(new SettingsInForce(loaded, options).all(line.command(), flags.model()), line);
         this.environment = Machine.here().environment(loaded, terminal);
     }
 

@@ -1,7 +1,6 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.LoadedModel;
-import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.SplitMix64;
@@ -13,7 +12,6 @@ import io.roseinfer.bench.replay.ShippedCosts;
 import io.roseinfer.bench.replay.SimulatedServer;
 import io.roseinfer.bench.replay.StepCosts;
 import io.roseinfer.bench.report.Environment;
-import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
@@ -42,9 +40,8 @@ final class SimulationUnderTest implements SystemUnderTest {
         this.options = options;
         this.spec = loaded.spec();
         this.costs = costs;
-        ModelFlags.Features features = new ModelFlags.Features(true, false, false, true, KvPrecision.AUTO);
-        this.settings = BackendFlags.inForce(
-                new SettingsInForce(loaded, options).all(line.command(), flags.model(), features), line);
+        this.settings =
+                BackendFlags.inForce(new SettingsInForce(loaded, options).all(line.command(), flags.model()), line);
         this.environment = Machine.simulated(costs.source(), terminal);
     }
 

@@ -1,6 +1,7 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.AutoDevice;
+import io.roseinfer.DeviceOptions;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.Roseinfer;
 import io.roseinfer.Settings;
@@ -8,6 +9,7 @@ import io.roseinfer.Settings.Device;
 import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.terminal.Downloads;
@@ -17,7 +19,6 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.Families;
-import io.roseinfer.observe.Observers;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
@@ -129,6 +130,7 @@ public final class ModelFlags {
     private boolean memoryPlan;
 
     private boolean tokenIdsOnly = true;
+    private boolean onSimulatedTime;
 
     /** {@code --backend}, which says the same as {@code --device}. */
     public void alsoNamed(Place value) {
@@ -141,6 +143,7 @@ public final class ModelFlags {
 
     /** Takes the simulated device whatever the flags say, one engine on it, and a model if none is given. */
     public void simulate(CommandSpec command, String defaultModel) {
+        onSimulatedTime = true;
         device = Optional.of(new Place(Device.SIM, List.of()));
         replicas = new ReplicaFlags();
         model = GivenFlags.has(command, "--model") ? model : defaultModel;
@@ -170,10 +173,6 @@ public final class ModelFlags {
         return model;
     }
 
-    /** The features in force once the device is known; a note is printed where a flag asked for something else. */
-    public record Features(
-            boolean pagedAttention, boolean cudaGraph, boolean nvtx, boolean batchInvariant, KvPrecision keys) {}
-
     /** Loads the model, for engines of these options. What the user should hear about it goes to {@code err}. */
     public LoadedModel load(EngineOptions engine, Terminal terminal) {
         return load(spec -> engine, terminal);
@@ -190,21 +189,37 @@ public final class ModelFlags {
             if (memoryPlan) {
                 MemoryTable.lines(loaded.runner().memory()).forEach(terminal::note);
             }
+            tellIgnored(loaded, terminal);
             return loaded;
         }
     }
 
     /** The flags, with an engine's default options. */
     public Settings settings(Terminal terminal) {
+        DeviceOptions options = options();
         return Settings.of(model)
-                .withPlacement(replicas.placement(
-                        kind(), threads.orElse(0), device.map(Place::gpus).orElse(List.of())))
-                .withPrecision(dtype)
+                .withReplicas(replicas.count(options.gpus()))
+                .withRouting(replicas.policy())
+                .withDeviceOptions(options)
                 .withMaxModelLen(maxModelLen.orElse(0))
                 .withTokenIdsOnly(tokenIdsOnly)
                 .withOffline(offline)
-                .withEnvironment(terminal.environment())
-                .withCuda(cuda());
+                .withEnvironment(terminal.environment());
+    }
+
+    private DeviceOptions options() {
+        if (onSimulatedTime) {
+            return DeviceOptions.of(Device.SIM);
+        }
+        DeviceOptions options = DeviceOptions.of(kind())
+                .withGpus(device.map(Place::gpus).orElse(List.of()))
+                .withPrecision(dtype)
+                .withKvCache(keys)
+                .withThreads(threads.orElse(0))
+                .withProfilerRanges(nvtx);
+        options = pagedAttention == null ? options : options.withPagedAttention(pagedAttention);
+        options = cudaGraph == null ? options : options.withCudaGraph(cudaGraph);
+        return batchInvariant == null ? options : options.withBatchInvariant(batchInvariant);
     }
 
     /** A routing policy that has served no run yet. */
@@ -212,25 +227,11 @@ public final class ModelFlags {
         return replicas.policy();
     }
 
-    private Settings.Cuda cuda() {
-        return new Settings.Cuda(
-                index(),
-                !Boolean.FALSE.equals(cudaGraph),
-                !Boolean.FALSE.equals(pagedAttention),
-                nvtx,
-                Boolean.TRUE.equals(batchInvariant),
-                keys);
-    }
-
-    private int index() {
-        return device.map(Place::index).orElse(0);
-    }
-
     /** Who wrote {@code auto} should not have to guess what it came to, even where no driver is. */
     private void tellChoice(LoadedModel loaded, Settings settings, Terminal terminal) {
         boolean asked = device.isPresent() && kind() == Device.AUTO;
-        boolean told = loaded.warnings().stream().anyMatch(warning -> warning.startsWith("device auto is cpu"));
-        if (asked && !told && loaded.device().equals(Choices.word(Device.CPU))) {
+        // With a driver the reason is among the warnings.
+        if (asked && !CudaBackend.hasDriver() && loaded.device().equals(Choices.word(Device.CPU))) {
             AutoDevice.reasonForCpu(settings).ifPresent(reason -> terminal.note("device auto is cpu: " + reason));
         }
     }
@@ -252,41 +253,19 @@ public final class ModelFlags {
                 : loaded.device();
     }
 
-    /** The features in force on a device, with one note for each flag that has no effect there. */
-    public Features features(LoadedModel loaded, Terminal terminal) {
-        String deviceName = loaded.device();
-        boolean onCuda = deviceName.equals(Choices.word(Device.CUDA));
-        boolean onSim = deviceName.equals(Choices.word(Device.SIM));
-        for (Without without : List.of(
-                new Without(
-                        !onCuda && Boolean.FALSE.equals(pagedAttention),
-                        "--no-paged-attn",
-                        "attention is always paged there"),
-                new Without(!onCuda && Boolean.TRUE.equals(cudaGraph), "--cuda-graph", "graphs need CUDA"),
-                new Without(!onCuda && nvtx, "--nvtx", "profiler ranges need CUDA"),
-                new Without(
-                        !onCuda && keys == KvPrecision.FP8,
-                        "--kv-cache-dtype fp8",
-                        onSim ? "it holds no keys" : "keys and values are floats there"),
-                new Without(
-                        !onCuda && Boolean.FALSE.equals(batchInvariant),
-                        "--no-batch-invariant",
-                        "results never depend on the batch there"),
-                new Without(threads.isPresent() && (onCuda || onSim), "--threads", "threads are the cpu's"),
-                new Without(onSim && dtype != Precision.AUTO, "--dtype", "it holds no weights"))) {
-            if (without.given()) {
-                terminal.note(without.flag() + " has no effect on " + deviceName + ": " + without.why());
-            }
+    /** Prints a note for each flag that has no effect on the device. */
+    private void tellIgnored(LoadedModel loaded, Terminal terminal) {
+        DeviceOptions asked = options();
+        for (DeviceOptions.Ignored ignored :
+                asked.ignored(loaded.deviceOptions().device())) {
+            String flag = ignored.name().replace('_', '-');
+            String given =
+                    switch (ignored.asked()) {
+                        case Boolean on -> on ? "--" + flag : "--no-" + flag;
+                        case Enum<?> word -> "--" + flag + " " + Choices.word(word);
+                        default -> "--" + flag + " " + ignored.asked();
+                    };
+            terminal.note(given + " has no effect on " + loaded.device() + ": " + ignored.why());
         }
-        return onCuda
-                ? new Features(
-                        !Boolean.FALSE.equals(pagedAttention),
-                        !Boolean.FALSE.equals(cudaGraph),
-                        !loaded.profiler().equals(Observers.NONE),
-                        Boolean.TRUE.equals(batchInvariant),
-                        keys)
-                : new Features(true, false, false, true, KvPrecision.AUTO);
     }
-
-    private record Without(boolean given, String flag, String why) {}
 }

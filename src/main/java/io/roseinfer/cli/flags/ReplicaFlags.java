@@ -1,7 +1,6 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.Settings;
-import io.roseinfer.Settings.Placement;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import java.util.List;
@@ -32,14 +31,18 @@ final class ReplicaFlags {
             })
     private String routing = "pull";
 
-    /** Where a model runs. */
-    Placement placement(Settings.Device device, int threads, List<Integer> gpus) {
+    /**
+     * Returns the number of replicas.
+     *
+     * @param gpus the GPUs that are named
+     */
+    int count(List<Integer> gpus) {
         int count = replicas.orElse(Math.max(1, gpus.size()));
         if (gpus.size() > 1 && count != gpus.size()) {
             throw new BadInput("--replicas is " + count + " and --device names " + gpus.size()
                     + " GPUs; leave one of the two out");
         }
-        return new Placement(device, threads, count, gpus.size() > 1 ? gpus : List.of(), policy());
+        return count;
     }
 
     /** A routing policy that has served no run yet. */

@@ -1,5 +1,6 @@
 package io.roseinfer.cli.flags;
 
+import io.roseinfer.DeviceOptions;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.Settings;
 import io.roseinfer.engine.EngineOptions;
@@ -37,17 +38,18 @@ public final class SettingsInForce {
     }
 
     /** Every flag by its name in a results file. */
-    public Map<String, @Nullable Object> all(CommandSpec command, ModelFlags model, ModelFlags.Features features) {
+    public Map<String, @Nullable Object> all(CommandSpec command, ModelFlags model) {
         Map<String, @Nullable Object> settings = FlagValues.of(command);
+        DeviceOptions device = loaded.deviceOptions();
         settings.put("device", model.place(loaded));
         settings.put("dtype", loaded.precision().map(Choices::word).orElse(null));
-        settings.put("kv_cache_dtype", Choices.word(features.keys()));
+        settings.put("kv_cache_dtype", Choices.word(device.kvCache()));
         settings.put("max_model_len", loaded.spec().contextLength());
         settings.put("threads", loaded.threads() == 0 ? null : loaded.threads());
-        settings.put("paged_attn", features.pagedAttention());
-        settings.put("cuda_graph", features.cudaGraph());
-        settings.put("nvtx", features.nvtx());
-        settings.put("batch_invariant", features.batchInvariant());
+        settings.put("paged_attn", device.pagedAttention().orElse(null));
+        settings.put("cuda_graph", device.cudaGraph().orElse(null));
+        settings.put("nvtx", device.profilerRanges());
+        settings.put("batch_invariant", device.batchInvariant().orElse(null));
         settings.put("block_size", loaded.runner().kv().blockSize());
         settings.put("kv_blocks", loaded.runner().kv().blocks());
         settings.replace("max_inflight_requests", engine.maxInflightRequests());

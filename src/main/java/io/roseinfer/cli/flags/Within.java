@@ -97,11 +97,12 @@ public @interface Within {
 
             @Override
             public String toString() {
-                StringJoiner bound = new StringJoiner(" and ", isReal ? "a number, " : "a whole number, ", "");
+                StringJoiner bound = new StringJoiner(" and ", isReal ? "a number " : "a whole number, ", "");
                 boolean hasMin = bounds.min() > Double.NEGATIVE_INFINITY;
                 boolean hasMax = bounds.max() < Double.POSITIVE_INFINITY;
                 if (hasMin) {
-                    bound.add(shown(bounds.min()) + (hasMax ? " to " + shown(bounds.max()) : " or more"));
+                    String min = (isReal ? hasMax ? "from " : "of " : "") + shown(bounds.min());
+                    bound.add(min + (hasMax ? " to " + shown(bounds.max()) : " or more"));
                 }
                 if (bounds.above() > Double.NEGATIVE_INFINITY) {
                     bound.add("above " + shown(bounds.above()));
