@@ -295,7 +295,7 @@ final class EngineLoop {
         for (LiveRequest request = cancelled.poll(); request != null; request = cancelled.poll()) {
             // A request that is not in the list yet is ended when it is enqueued, because it is marked.
             if (live.contains(request)) {
-                scheduler.end(request.sequence().orElseThrow(), FinishReason.CANCELLED);
+                end(request, FinishReason.CANCELLED);
             }
         }
     }
@@ -305,9 +305,15 @@ final class EngineLoop {
         LiveRequest due = deadlines.first();
         while (due != null && due.deadlineNanos() <= turnNanos) {
             deadlines.remove(due);
-            scheduler.end(due.sequence().orElseThrow(), FinishReason.DEADLINE);
+            end(due, FinishReason.DEADLINE);
             due = deadlines.first();
         }
+    }
+
+    /** Ends a request early. It waits no more, so it is not given back if it has not been admitted. */
+    private void end(LiveRequest request, FinishReason reason) {
+        unadmitted.remove(request);
+        scheduler.end(request.sequence().orElseThrow(), reason);
     }
 
     private void enqueue(LiveRequest request) {

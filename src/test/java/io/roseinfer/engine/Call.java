@@ -197,6 +197,11 @@ final class Call {
         }
     }
 
+    /** What its reader was told, if it failed. */
+    Optional<RoseException> failure() {
+        return failure;
+    }
+
     /** Whether its reader was told a failure of that kind. */
     boolean failedWith(Class<? extends RoseException> kind) {
         return failure.filter(kind::isInstance).isPresent();

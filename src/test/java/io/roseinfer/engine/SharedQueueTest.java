@@ -10,6 +10,7 @@ import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.scheduler.FinishReason;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -122,6 +123,17 @@ class SharedQueueTest {
         assertThat(List.of(first, second)).extracting(LiveRequest::loop).containsOnly(other);
         assertThat(queue.size()).isEqualTo(1);
         assertThat(third.hasEnded()).isFalse();
+    }
+
+    @Test
+    void request_that_is_cancelled_once_it_was_taken_ends_and_is_not_given_back() {
+        EngineLoop one = loop();
+        LiveRequest taken = add();
+        queue.serve(one);
+        one.cancel(taken);
+        queue.sleepersChanged(1);
+        one.doWork();
+        assertThat(taken.ending().orElseThrow().reason()).isEqualTo(FinishReason.CANCELLED);
     }
 
     @Test
