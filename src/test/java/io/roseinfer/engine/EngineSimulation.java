@@ -51,11 +51,13 @@ final class EngineSimulation {
 
     /** One of the devices: when it is lost, and how many points its steps take. */
     private static final class Device {
+        private final int index;
         private final long lostAtStep;
         private final int slowness;
         private boolean lost;
 
         Device(int index, Dice dice, double lossChance) {
+            this.index = index;
             this.lostAtStep = dice.chance(lossChance) ? dice.below(20) : Long.MAX_VALUE;
             this.slowness = index == 0 ? 0 : dice.oneOf(0, 0, 50);
         }
@@ -224,7 +226,7 @@ final class EngineSimulation {
         WovenCalls.point();
         pass(device.slowness);
         if (!closing) {
-            pullCheck.ifPresent(PullCheck::stepBegins);
+            pullCheck.ifPresent(check -> check.stepBegins(device.index));
         }
         if (step >= device.lostAtStep) {
             device.lost = true;
@@ -457,7 +459,7 @@ final class EngineSimulation {
     }
 
     private void checkFailure(Call call) {
-        Require.that(mayHaveLost() || stepsLost > 0, "%s failed and nothing else did", call);
+        Require.that(mayHaveLost() || stepsLost > 0, "%s failed and nothing else did: %s", call, call.failure());
         Require.that(
                 !call.failedWith(EngineStopped.class) || call.hasEndedAfter(closingBegan) || mayHaveDied(),
                 "%s ended with the engine, of which a replica lives",

@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -11,7 +12,7 @@ import java.util.stream.IntStream;
  * where a failed check would end a replica, so the first violation is kept for the end of the run.
  */
 final class PullCheck {
-    /** Steps of other replicas that may begin while one that was woken is on its way. */
+    /** Steps that a busy replica may begin before it wakes an idle one, or admits what it has taken itself. */
     private static final int MAX_STEPS = 3;
 
     private final Weaver weaver;
@@ -22,7 +23,9 @@ final class PullCheck {
     /** Requests that the last replica may have taken before the others gave theirs back. */
     private final int maxTaken;
 
-    private int stepsBesideIdle;
+    /** The steps that each replica has begun since a call waits and every idle replica sleeps. */
+    private final int[] steps;
+
     private Optional<String> violation = Optional.empty();
 
     /**
@@ -36,6 +39,7 @@ final class PullCheck {
         this.calls = calls;
         this.ordered = options.scheduler().admission() instanceof AdmissionPolicy.Fifo;
         this.tokenizesLater = options.tokenizeWorkers() > 0;
+        this.steps = new int[engine.loads().size()];
         this.maxTaken = options.scheduler().prefillMaxBatchSize();
     }
 
@@ -43,7 +47,7 @@ final class PullCheck {
     void admitted(Call call, int replica) {
         Weaver.mute(1);
         try {
-            if (ordered && IntStream.range(0, replicas()).allMatch(other -> other == replica || hasLeft(other))) {
+            if (ordered && replicas().allMatch(other -> other == replica || hasLeft(other))) {
                 calls.stream()
                         .filter(other -> waits(other) && other.isAcceptedBefore(call.begun()))
                         .forEach(other -> {
@@ -58,19 +62,23 @@ final class PullCheck {
         }
     }
 
-    /** Checks, as a replica begins a step, that no other has long been idle beside a call that waits. */
-    void stepBegins() {
+    /**
+     * Checks, as a replica begins a step, that no call waits beside an idle replica. One that has begun few steps since may be about to
+     * admit the call, however many the others have begun.
+     */
+    void stepBegins(int replica) {
         Weaver.mute(1);
         try {
-            List<String> idle = IntStream.range(0, replicas())
-                    .filter(this::isIdle)
-                    .mapToObj(PullCheck::thread)
-                    .toList();
-            boolean asleep = !idle.isEmpty() && idle.stream().allMatch(weaver::isBlocked);
+            List<String> idle =
+                    replicas().filter(this::isIdle).mapToObj(PullCheck::thread).toList();
             Optional<Call> waiting = calls.stream().filter(this::waits).findFirst();
-            stepsBesideIdle = asleep && waiting.isPresent() ? stepsBesideIdle + 1 : 0;
-            if (stepsBesideIdle > MAX_STEPS) {
-                broken(waiting.orElseThrow() + " waits beside an idle replica");
+            if (waiting.isEmpty() || idle.isEmpty() || !idle.stream().allMatch(weaver::isBlocked)) {
+                Arrays.fill(steps, 0);
+                return;
+            }
+            steps[replica]++;
+            if (replicas().filter(this::isBusy).allMatch(busy -> steps[busy] > MAX_STEPS)) {
+                broken(waiting.get() + " waits beside an idle replica");
             }
         } finally {
             Weaver.mute(-1);
@@ -86,14 +94,20 @@ final class PullCheck {
         violation = violation.or(() -> Optional.of("point " + weaver.now() + ": " + what));
     }
 
-    private int replicas() {
-        return engine.loads().size();
+    private IntStream replicas() {
+        return IntStream.range(0, steps.length);
     }
 
     private boolean isIdle(int replica) {
-        return !hasLeft(replica)
-                && engine.failure(replica).isEmpty()
-                && engine.loads().get(replica).requests() == 0;
+        return serves(replica) && engine.loads().get(replica).requests() == 0;
+    }
+
+    private boolean isBusy(int replica) {
+        return serves(replica) && engine.loads().get(replica).requests() > 0;
+    }
+
+    private boolean serves(int replica) {
+        return !hasLeft(replica) && engine.failure(replica).isEmpty();
     }
 
     /** Whether a call is in no replica that lives, for no reason but that none has admitted it. */

@@ -252,12 +252,13 @@ record SimulationSettings(
     }
 
     /**
-     * What the device is loaded for. Every other seed's has no more room than the longest sequence needs, as one has whose steps
-     * are bounded by memory.
+     * What the device is loaded for. Every other seed's has no more room than the longest sequence needs, and a row for each that decodes
+     * unless prompts come first in its steps, as one has whose steps are bounded by memory.
      */
     RunnerLimits limits() {
         RunnerLimits wanted = EngineLimits.runnerLimits(engine, spec());
-        int least = contextLength + engine.scheduler().maxBatchSize();
+        boolean prefillsFirst = engine.scheduler().policies().step() instanceof PrefillFirst;
+        int least = contextLength + (prefillsFirst ? 0 : engine.scheduler().maxBatchSize());
         return new RunnerLimits(
                 wanted.maxRows(),
                 seed % 2 == 0 ? wanted.maxTokens() : least,
