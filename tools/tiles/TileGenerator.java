@@ -49,7 +49,10 @@ final class TileGenerator {
 
     /** The classes that templates may name, in the order of imports. */
     private static final String IMPORTS = """
-            io.roseinfer.backend.cpu.kernel.PackedMatrix
+            io.roseinfer.backend.cpu.kernel.Bf16Weights
+            io.roseinfer.backend.cpu.kernel.Fp32Weights
+            io.roseinfer.backend.cpu.kernel.Int4Weights
+            io.roseinfer.backend.cpu.kernel.Int8Weights
             io.roseinfer.backend.cpu.kernel.QuantizedRows
             io.roseinfer.backend.cpu.kernel.WeightFormat
             java.lang.foreign.MemorySegment

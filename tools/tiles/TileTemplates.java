@@ -97,13 +97,13 @@ final class TileTemplates {
                   |
                   |    /** Weights whose bits the address {@code at} puts at the top of their lanes; below them are another input's. */
                   |    private static FloatVector raised(MemorySegment w, long at) {
-                  |        return FORMAT == WeightFormat.F32
+                  |        return FORMAT instanceof Fp32Weights
                   |                ? FloatVector.fromMemorySegment(F, w, at, ORDER)
                   |                : top(IntVector.fromMemorySegment(I, w, at, ORDER));
                   |    }
                   |
                   |    private static FloatVector top(IntVector word) {
-                  |        return FORMAT == WeightFormat.BF16
+                  |        return FORMAT instanceof Bf16Weights
                   |                ? word.and(0xffff0000).reinterpretAsFloats()
                   |                : (FloatVector) word.and(0xff000000).convert(VectorOperators.I2F, 0);
                   |    }
@@ -142,7 +142,7 @@ final class TileTemplates {
             """ + ADD + """
                   |
                   |    private static FloatVector first(IntVector words) {
-                  |        return FORMAT == WeightFormat.BF16
+                  |        return FORMAT instanceof Bf16Weights
                   |                ? words.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats()
                   |                : words.reinterpretAsFloats();
                   |    }
@@ -150,7 +150,7 @@ final class TileTemplates {
             hV    |            FloatVector v$v = first(w0$v);
             hr    |            FloatVector x$r = FloatVector.broadcast(F, x[`from + $h * PER_WORD * i + $r`]);
             hrv   |            s$r$v = x$r.fma(v$v, s$r$v);
-            h     |            if (FORMAT == WeightFormat.BF16) {
+            h     |            if (FORMAT instanceof Bf16Weights) {
             hv    |                FloatVector u$v = w0$v.and(0xffff0000).reinterpretAsFloats();
             hr    |                FloatVector y$r = FloatVector.broadcast(F, x[`from + $h * PER_WORD * i + $h + $r`]);
             hrv   |                s$r$v = y$r.fma(u$v, s$r$v);
@@ -161,7 +161,7 @@ final class TileTemplates {
                   |/**
                   | * Register tiles of two rows and of one (GEMV), for INT8 weights. With one or two rows the cost is int8→float conversion, not
                   | * the FMA. So a byte, its sign flipped, becomes part of a float's mantissa where its last bit is worth
-                  | * {@link WeightFormat#INT8_UNIT}: one ternary bit operation. The float then exceeds the weight by a constant, and to subtract
+                  | * {@link Int8Weights#UNIT}: one ternary bit operation. The float then exceeds the weight by a constant, and to subtract
                   | * that is exact. The lower two bytes of a word need no shift for this, and one shift serves both upper ones.
                   | *
                   | * <p>1.3 times as fast as a shift, a mask and a conversion per byte (2 threads, GPT-2's matrices, one row and two).
@@ -173,9 +173,9 @@ final class TileTemplates {
                   |    private static final int STREAMS = BlockPrefetch.streams(1);
                   |    private static final long STRIDE = BlockPrefetch.stride(PREFETCHERS);
                   |    /** Zero where a mantissa's last bit is worth one unit, and 128 units. */
-                  |    private static final float EVEN_BIAS = ((1 << 23) + 128) * WeightFormat.INT8_UNIT;
+                  |    private static final float EVEN_BIAS = ((1 << 23) + 128) * Int8Weights.UNIT;
                   |    /** Zero where a mantissa's ninth bit from the end is worth one unit, and 128 units. */
-                  |    private static final float ODD_BIAS = ((1 << 15) + 128) * WeightFormat.INT8_UNIT;
+                  |    private static final float ODD_BIAS = ((1 << 15) + 128) * Int8Weights.UNIT;
             """ + ADD + TILE + """
             h     |        IntVector mask0 = IntVector.broadcast(I, 0xff);
             h     |        IntVector mask1 = IntVector.broadcast(I, 0xff00);
@@ -217,13 +217,13 @@ final class TileTemplates {
                   |            int height, MemorySegment w, long at, long next, int[] x, int from, int groups, float[] sums, int to) {
                   |        for (int group = 0; group < groups; group++) {
                   |            int words = from + group * QuantizedRows.GROUP_WORDS * height;
-                  |            long row = at + PackedMatrix.int4Weights(group);
+                  |            long row = at + Int4Weights.weightRow(group);
                   |            if (height == $t) {
                   |                group$t(w, row, x, words, pairs);
                   |            } else {
                   |                group$l(w, row, x, words, pairs);
                   |            }
-                  |            long scales = at + PackedMatrix.int4Scales(group) - 2L + 2L * (group % 2);
+                  |            long scales = at + Int4Weights.scaleRow(group) - 2L + 2L * (group % 2);
                   |            scale(w, scales, x, words + QuantizedRows.SCALE * height, height, pairs, sums, to);
                   |        }
                   |    }
@@ -293,7 +293,7 @@ final class TileTemplates {
             hrv   |        FloatVector t$r$v = FloatVector.fromArray(F, sums, `to + $r * COLUMNS + $v * L`);
             h     |        for (int group = 0; group < groups; group++) {
             h     |            int words = `from + $h * QuantizedRows.GROUP_WORDS * group`;
-            h     |            long row = at + PackedMatrix.int4Weights(group);
+            h     |            long row = at + Int4Weights.weightRow(group);
             hrv   |            ShortVector s$r$v = ShortVector.zero(S);
             h     |            for (int i = 0; i < 4; i++) {
             h     |                int pair = `words + 4 * $h * i`;
@@ -303,7 +303,7 @@ final class TileTemplates {
             hnr   |                ShortVector x$n$r = IntVector.broadcast(I, x[`pair + $n * $h + $r`]).reinterpretAsShorts();
             hnrv  |                s$r$v = x$n$r.mul(u$n$v).add(s$r$v);
             h     |            }
-            h     |            long scales = at + PackedMatrix.int4Scales(group) - 2L + 2L * (group % 2);
+            h     |            long scales = at + Int4Weights.scaleRow(group) - 2L + 2L * (group % 2);
             hv    |            IntVector word$v = IntVector.fromMemorySegment(I, w, `scales + $vL * VECTOR_BYTES`, ORDER);
             hV    |            FloatVector g$v = word$v.and(0xffff0000).reinterpretAsFloats();
             h     |            int offset = `words + $h * QuantizedRows.OFFSET`;

@@ -1,5 +1,6 @@
 package io.roseinfer.jmh;
 
+import io.roseinfer.backend.cpu.kernel.Fp32Weights;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.KvView;
@@ -68,7 +69,7 @@ public class CpuAttentionBenchmark {
         qkv = new float[queries * WIDTH];
         Arrays.fill(qkv, 0.5f);
         output = new float[queries * HEAD_SIZE];
-        kernels = (width == 0 ? new ScalarKernels() : new VectorKernels(width)).create(context);
+        kernels = (width == 0 ? new ScalarKernels() : new VectorKernels(width)).create(new Fp32Weights(), context);
     }
 
     @TearDown

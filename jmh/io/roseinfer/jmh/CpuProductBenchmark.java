@@ -2,6 +2,7 @@ package io.roseinfer.jmh;
 
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.ProductInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.panama.VectorKernels;
@@ -42,7 +43,7 @@ public class CpuProductBenchmark {
     public String shape;
 
     @Param({"F32", "BF16", "INT8", "INT4"})
-    public WeightFormat format;
+    public String format;
 
     @Param({"128", "256", "512"})
     public int width;
@@ -50,26 +51,28 @@ public class CpuProductBenchmark {
     private Arena arena;
     private Kernels kernels;
     private PackedMatrix weights;
-    private float[] x;
-    private int[] quantized;
+    private ProductInput x;
     private float[] sums;
 
     @Setup
     public void pack() {
         int inputs = Integer.parseInt(shape.substring(0, shape.indexOf('x')));
         int outputs = Integer.parseInt(shape.substring(shape.indexOf('x') + 1));
+        WeightFormat packed = WeightFormat.all().stream()
+                .filter(each -> each.label().equalsIgnoreCase(format))
+                .findFirst()
+                .orElseThrow();
         arena = Arena.ofShared();
-        MemorySegment memory = arena.allocate(PackedMatrix.bytes(format, inputs, outputs), 64);
-        weights = new PackedMatrix(format, inputs, outputs, memory, new float[0]);
-        kernels = (width == 0 ? new ScalarKernels() : new VectorKernels(width)).create(1);
-        x = new float[rows * inputs];
-        Arrays.fill(x, 0.5f);
-        quantized = new int[rows * QuantizedRows.words(inputs)];
+        MemorySegment memory = arena.allocate(PackedMatrix.bytes(packed, inputs, outputs), 64);
+        weights = new PackedMatrix(packed, inputs, outputs, memory, new float[0]);
+        kernels = (width == 0 ? new ScalarKernels() : new VectorKernels(width)).create(packed, 1);
+        x = ProductInput.zeros(packed, rows, inputs);
+        Arrays.fill(x.floats(), 0.5f);
         int[] words = new int[QuantizedRows.words(inputs)];
-        kernels.rows().quantize(x, 0, inputs, words);
-        for (int row = 0; row < rows; row++) {
+        kernels.rows().quantize(x.floats(), 0, inputs, words);
+        for (int row = 0; row < rows && x.isQuantized(); row++) {
             QuantizedRows.put(
-                    words, inputs, quantized, row, rows, kernels.product().tallestTile());
+                    words, inputs, x.words(), row, rows, kernels.blocks().tallestTile());
         }
         sums = new float[rows * PackedMatrix.COLUMNS];
     }
@@ -82,11 +85,7 @@ public class CpuProductBenchmark {
     @Benchmark
     public float[] product(Work work) {
         for (int panel = 0; panel < weights.panels(); panel++) {
-            if (format == WeightFormat.INT4) {
-                kernels.product().multiply(quantized, rows, weights, panel, sums);
-            } else {
-                kernels.product().multiply(x, rows, weights, panel, sums);
-            }
+            kernels.blocks().multiply(x, rows, weights, panel, sums);
         }
         work.gflop += 2e-9 * rows * weights.inputs() * weights.outputs();
         work.gbyte += 1e-9 * weights.memory().byteSize();

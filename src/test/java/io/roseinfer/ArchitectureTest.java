@@ -8,6 +8,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -163,6 +164,19 @@ class ArchitectureTest {
             }
         }
         return found;
+    }
+
+    /** The class itself, the list, the products, perhaps tiles and the format of a head. */
+    @Test
+    void sources_name_a_weight_format_of_the_cpu_in_its_kernels_alone_and_in_five_files_at_most() throws IOException {
+        for (WeightFormat format : WeightFormat.all()) {
+            String name = format.getClass().getSimpleName();
+            assertThat(naming(Path.of("src/main/java"), Pattern.compile("\\b" + name + "\\b")))
+                    .as(name)
+                    .contains("src/main/java/io/roseinfer/backend/cpu/kernel/" + name + ".java")
+                    .hasSizeLessThanOrEqualTo(5)
+                    .allMatch(path -> path.contains("/backend/cpu/kernel/") || path.contains("/backend/cpu/panama/"));
+        }
     }
 
     @Test

@@ -7,7 +7,6 @@ import io.roseinfer.backend.cpu.kernel.Attention;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
-import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.RopeTable;
@@ -25,8 +24,6 @@ final class AttentionPass {
     private final WorkerTeam team;
     private final Worker[] workers;
     private final Scratch scratch;
-    /** Whether what this makes is quantized afterwards. */
-    private final boolean quantized;
 
     AttentionPass(
             ModelSpec spec, ModelWeights weights, KvPool pool, WorkerTeam team, Worker[] workers, Scratch scratch) {
@@ -36,7 +33,6 @@ final class AttentionPass {
         this.team = team;
         this.workers = workers;
         this.scratch = scratch;
-        this.quantized = weights.first().format() == WeightFormat.INT4;
     }
 
     /**
@@ -123,7 +119,8 @@ final class AttentionPass {
         int query = m * attention.qkvWidth() + head * size;
         int length = step.position(t) + 1;
         own.kernels.attention().attendHeads(own.view, scratch.qkv, query, heads, length, attention.scale(), own.heads);
-        RowTiles.put(own.heads, 0, heads * size, scratch.attended, width, head * size, m, count, tallestMade(own));
+        int tallest = own.tallestTile(scratch.attended);
+        RowTiles.put(own.heads, 0, heads * size, scratch.attended.floats(), width, head * size, m, count, tallest);
     }
 
     private void attendHead(Worker own, StepInputs step, int layer, int head, int first, int count, int from, int to) {
@@ -143,18 +140,13 @@ final class AttentionPass {
                         own.heads,
                         i * headSize,
                         headSize,
-                        scratch.attended,
+                        scratch.attended.floats(),
                         width,
                         head * headSize,
                         m,
                         count,
-                        tallestMade(own));
+                        own.tallestTile(scratch.attended));
             }
         }
-    }
-
-    /** The tallest tile that is written: single rows where they are quantized afterwards. */
-    private int tallestMade(Worker own) {
-        return quantized ? 1 : own.tallestTile();
     }
 }

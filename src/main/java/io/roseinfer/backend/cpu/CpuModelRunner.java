@@ -181,7 +181,7 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
 
     @Override
     public Optional<Precision> precision() {
-        return Optional.of(plan.precision());
+        return Optional.of(plan.format().precision());
     }
 
     @Override

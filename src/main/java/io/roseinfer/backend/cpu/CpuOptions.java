@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.base.RoseException.BadInput;
 import java.time.Duration;
 
@@ -35,8 +36,10 @@ public record CpuOptions(int threads, Precision precision, KernelChoice kernels,
             throw new BadInput("threads is " + threads + "; it must be 1 to " + MAX_THREADS
                     + ", or 0 for one per available processor");
         }
-        if (precision == Precision.FP16) {
-            throw new BadInput("dtype fp16 is not available on the cpu; use auto, fp32, bf16, int8 or int4");
+        if (precision != Precision.AUTO && WeightFormat.of(precision).isEmpty()) {
+            throw precision.unavailable(
+                    "the cpu",
+                    WeightFormat.all().stream().map(WeightFormat::precision).toList());
         }
     }
 

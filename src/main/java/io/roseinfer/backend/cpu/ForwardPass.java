@@ -9,10 +9,9 @@ import io.roseinfer.backend.cpu.ModelWeights.Linear;
 import io.roseinfer.backend.cpu.ModelWeights.Norm;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.QuantizedRows;
+import io.roseinfer.backend.cpu.kernel.ProductInput;
 import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
-import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.BlockSpec.Residual;
 import io.roseinfer.model.ModelSpec;
@@ -28,8 +27,6 @@ final class ForwardPass {
     private final Worker[] workers;
     private final Scratch scratch;
     private final AttentionPass attention;
-    /** Whether products read {@link Scratch#quantized}. */
-    private final boolean quantized;
 
     ForwardPass(ModelSpec spec, ModelWeights weights, KvPool pool, WorkerTeam team, Worker[] workers, Scratch scratch) {
         this.spec = spec;
@@ -37,7 +34,6 @@ final class ForwardPass {
         this.team = team;
         this.workers = workers;
         this.scratch = scratch;
-        this.quantized = weights.first().format() == WeightFormat.INT4;
         this.attention = new AttentionPass(spec, weights, pool, team, workers, scratch);
     }
 
@@ -122,7 +118,7 @@ final class ForwardPass {
     }
 
     /** Adds {@code x · matrix + bias} to the residual stream. */
-    private void addProduct(int worker, Linear linear, float[] x, int count) {
+    private void addProduct(int worker, Linear linear, ProductInput x, int count) {
         quantize(worker, x, count, linear);
         accumulate(worker, linear, x, count);
     }
@@ -160,11 +156,7 @@ final class ForwardPass {
         Worker own = workers[worker];
         for (int m = worker; m < count; m += team.size()) {
             norm.apply(own.kernels.rows(), scratch.residual, m * width, own.row);
-            if (quantized) {
-                quantizeRow(own, own.row, 0, width, m, count);
-            } else {
-                RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, own.tallestTile());
-            }
+            own.put(own.row, 0, width, scratch.normed, m, count);
         }
     }
 
@@ -172,20 +164,15 @@ final class ForwardPass {
      * Quantizes the rows of {@code x} for a product, if it wants that. A phase of its own, as what one worker made may be part of
      * a group of inputs only; that every worker quantizes all rows for itself instead would cost more the more there are.
      */
-    private void quantize(int worker, float[] x, int count, Linear next) {
-        if (!quantized) {
+    private void quantize(int worker, ProductInput x, int count, Linear next) {
+        if (!x.isQuantized()) {
             return;
         }
         int inputs = next.matrix().inputs();
         for (int m = worker; m < count; m += team.size()) {
-            quantizeRow(workers[worker], x, m * inputs, inputs, m, count);
+            workers[worker].put(x.floats(), m * inputs, inputs, x, m, count);
         }
         meetAfter(Operator.QUANTIZE, worker, next);
-    }
-
-    private void quantizeRow(Worker own, float[] x, int from, int inputs, int m, int count) {
-        own.kernels.rows().quantize(x, from, inputs, own.words);
-        QuantizedRows.put(own.words, inputs, scratch.quantized, m, count, own.tallestTile());
     }
 
     private void project(int worker, Linear linear, int count) {
@@ -198,7 +185,7 @@ final class ForwardPass {
         }
     }
 
-    private void accumulate(int worker, Linear linear, float[] x, int count) {
+    private void accumulate(int worker, Linear linear, ProductInput x, int count) {
         Worker own = workers[worker];
         PackedMatrix matrix = linear.matrix();
         int panel;
@@ -208,12 +195,8 @@ final class ForwardPass {
         }
     }
 
-    private void multiply(Worker own, float[] x, int count, Linear linear, int panel, float[] sums) {
-        if (quantized) {
-            own.kernels.product().multiply(scratch.quantized, count, linear.matrix(), panel, sums);
-        } else {
-            own.kernels.product().multiply(x, count, linear.matrix(), panel, sums);
-        }
+    private void multiply(Worker own, ProductInput x, int count, Linear linear, int panel, float[] sums) {
+        own.kernels.blocks().multiply(x, count, linear.matrix(), panel, sums);
         Epilogue.finish(sums, count, linear, panel);
     }
 
@@ -230,8 +213,9 @@ final class ForwardPass {
             }
             int input = panel * COLUMNS;
             int columns = Math.min(COLUMNS, inner - input);
+            int tallest = own.tallestTile(scratch.inner);
             for (int m = 0; m < count; m++) {
-                RowTiles.put(own.sums, m * COLUMNS, columns, scratch.inner, inner, input, m, count, tallestMade(own));
+                RowTiles.put(own.sums, m * COLUMNS, columns, scratch.inner.floats(), inner, input, m, count, tallest);
             }
         }
     }
@@ -243,11 +227,6 @@ final class ForwardPass {
         rows.activate(spec.mlp().activation(), own.gates, count * COLUMNS);
         multiply(own, scratch.normed, count, linear, 2 * panel + 1, own.sums);
         rows.multiply(own.sums, own.gates, count * COLUMNS);
-    }
-
-    /** The tallest tile that the MLP's first product writes: single rows where they are quantized afterwards. */
-    private int tallestMade(Worker own) {
-        return quantized ? 1 : own.tallestTile();
     }
 
     private void keepLast(int worker, StepInputs step, int first, int count) {

@@ -5,7 +5,6 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cpu.ModelWeights.Norm;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.Sampler;
@@ -55,7 +54,7 @@ final class HeadPass {
         Worker own = workers[worker];
         for (int m = worker; m < count; m += team.size()) {
             norm.apply(own.kernels.rows(), scratch.last, (first + m) * width, own.row);
-            RowTiles.put(own.row, 0, width, scratch.normed, width, 0, m, count, own.tallestTile());
+            own.put(own.row, 0, width, scratch.headInput, m, count);
         }
     }
 
@@ -64,7 +63,7 @@ final class HeadPass {
         PackedMatrix head = weights.head();
         int panel;
         while ((panel = team.claim(head.panels(), worker)) != WorkerTeam.NONE) {
-            own.kernels.product().multiply(scratch.normed, count, head, panel, own.sums);
+            own.kernels.head().multiply(scratch.headInput, count, head, panel, own.sums);
             Epilogue.finish(own.sums, count, head, panel);
             Epilogue.store(own.sums, count, head, panel, scratch.logits);
         }

@@ -6,6 +6,7 @@ import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.KvView;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.PanelProduct;
+import io.roseinfer.backend.cpu.kernel.ProductInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.BlockSpec;
@@ -15,10 +16,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Calls that make every loop of a set of kernels run, over zeros: each tile height with each weight format of a model, attention
@@ -29,7 +29,7 @@ import java.util.stream.IntStream;
  * process (bf16, 8 rows; int8 0.7), and from 512 on at that of a process that met the model's own products first.
  */
 final class KernelExercises {
-    /** Inputs of the products, at least what {@code VectorProduct} takes in one pass. */
+    /** Inputs of the products, at least what {@code FloatProduct} takes in one pass. */
     private static final int INPUTS = 768;
 
     private static final int PANELS = 3;
@@ -38,10 +38,10 @@ final class KernelExercises {
     private static final int[] LENGTHS = {5, 75, 203};
 
     /** The context length that exercised kernels must be made for. */
-    static final int CONTEXT = LENGTHS[LENGTHS.length - 1] + Attention.MAX_QUERIES;
+    private static final int CONTEXT = LENGTHS[LENGTHS.length - 1] + Attention.MAX_QUERIES;
 
     private final ModelSpec spec;
-    private final Set<WeightFormat> formats;
+    private final WeightFormat format;
     private final List<PackedMatrix> matrices;
     private final KvPool pool;
     private final int[] blocks;
@@ -49,8 +49,8 @@ final class KernelExercises {
     /** Data for a model's kernels, {@link #bytes} of it from {@code memory}. */
     KernelExercises(ModelSpec spec, WeightFormat format, int blockSize, SegmentAllocator memory) {
         this.spec = spec;
-        formats = formats(format);
-        matrices = formats.stream().map(each -> matrix(each, memory)).toList();
+        this.format = format;
+        matrices = formats(format).map(each -> matrix(each, memory)).toList();
         int count = Math.ceilDiv(CONTEXT, blockSize);
         long poolBytes = poolBytes(spec, blockSize);
         pool = new KvPool(zeros(memory, poolBytes), 1, 1, spec.attention().headSize(), blockSize);
@@ -60,13 +60,13 @@ final class KernelExercises {
     /** Bytes of the memory that exercises for such a model take. */
     static long bytes(ModelSpec spec, WeightFormat format, int blockSize) {
         return poolBytes(spec, blockSize)
-                + formats(format).stream()
+                + formats(format)
                         .mapToLong(each -> PackedMatrix.bytes(each, INPUTS, PANELS * PackedMatrix.COLUMNS))
                         .sum();
     }
 
-    private static Set<WeightFormat> formats(WeightFormat format) {
-        return EnumSet.of(format, format.ofHead());
+    private static Stream<WeightFormat> formats(WeightFormat format) {
+        return Stream.of(format, format.ofHead()).distinct();
     }
 
     private static long poolBytes(ModelSpec spec, int blockSize) {
@@ -84,10 +84,13 @@ final class KernelExercises {
         return memory.allocate(bytes, 64).fill((byte) 0);
     }
 
-    /** Calls that run every loop of a set of kernels; to be made over and over. */
-    List<Runnable> of(Kernels kernels) {
+    /** Returns calls that run every loop of a new set of kernels; to be made over and over. */
+    List<Runnable> of(Kernels.Factory kind) {
+        Kernels kernels = kind.create(format, CONTEXT);
         List<Runnable> calls = new ArrayList<>();
-        matrices.forEach(matrix -> products(kernels.product(), matrix, calls));
+        for (PackedMatrix matrix : matrices) {
+            products(matrix.format().equals(format) ? kernels.blocks() : kernels.head(), matrix, calls);
+        }
         attention(kernels.attention(), calls);
         rows(kernels, calls);
         return calls;
@@ -96,21 +99,12 @@ final class KernelExercises {
     private static void products(PanelProduct product, PackedMatrix matrix, List<Runnable> calls) {
         for (int rows : product.representativeRows()) {
             float[] sums = new float[rows * PackedMatrix.COLUMNS];
-            if (matrix.format() == WeightFormat.INT4) {
-                int[] x = new int[rows * QuantizedRows.words(INPUTS)];
-                calls.add(() -> {
-                    for (int panel = 0; panel < PANELS; panel++) {
-                        product.multiply(x, rows, matrix, panel, sums);
-                    }
-                });
-            } else {
-                float[] x = new float[rows * INPUTS];
-                calls.add(() -> {
-                    for (int panel = 0; panel < PANELS; panel++) {
-                        product.multiply(x, rows, matrix, panel, sums);
-                    }
-                });
-            }
+            ProductInput x = ProductInput.zeros(matrix.format(), rows, INPUTS);
+            calls.add(() -> {
+                for (int panel = 0; panel < PANELS; panel++) {
+                    product.multiply(x, rows, matrix, panel, sums);
+                }
+            });
         }
     }
 
@@ -164,7 +158,7 @@ final class KernelExercises {
             calls.add(() -> kernels.rows().multiply(inner, inner, inner.length));
         }
         heads(kernels, calls);
-        if (formats.contains(WeightFormat.INT4)) {
+        if (formats(format).anyMatch(WeightFormat::quantizesInputs)) {
             int[] words = new int[QuantizedRows.words(spec.width())];
             calls.add(() -> kernels.rows().quantize(row, 0, spec.width(), words));
         }

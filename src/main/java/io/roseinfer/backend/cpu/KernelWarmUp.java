@@ -110,7 +110,7 @@ final class KernelWarmUp implements AutoCloseable {
     private void run() {
         try {
             for (int kind = ready + 1; kind <= last() && !closed; kind++) {
-                exercise(exercises.of(kinds.get(kind).create(KernelExercises.CONTEXT)));
+                exercise(exercises.of(kinds.get(kind)));
                 advance(kind);
             }
         } catch (OutOfMemoryError e) {

@@ -13,7 +13,6 @@ import io.roseinfer.model.Positions.Rope;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
@@ -59,7 +58,7 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         uses.add(new MemoryUse("kernel warm-up", KernelExercises.bytes(spec, format, kv.blockSize())));
         long matrices = embedding + head + attention + mlp;
         List<Kernels.Factory> kinds = RunnerLoader.kinds(kernels, matrices);
-        uses.add(new MemoryUse("worker buffers", threads * Worker.bytes(spec, limits, kinds)));
+        uses.add(new MemoryUse("worker buffers", threads * Worker.bytes(spec, limits, format, kinds)));
         uses.add(new MemoryUse("step inputs", stepInputs(spec, limits, kv)));
         uses.add(new MemoryUse("packing buffers, while loading", WeightLoader.bufferBytes(spec, threads)));
         uses.sort(Comparator.comparingLong(MemoryUse::bytes).reversed());
@@ -77,7 +76,7 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
     }
 
     private static String suffix(WeightFormat format) {
-        return " (" + format.name().toLowerCase(Locale.ROOT) + ")";
+        return " (" + format.label() + ")";
     }
 
     private static int packedInner(ModelSpec spec) {
@@ -103,7 +102,7 @@ record MemoryPlan(List<MemoryUse> uses, long matrixBytes) {
         return 4
                 * (once
                         + spec.layers() * perLayer
-                        + (format.ofHead() == WeightFormat.INT8 ? headScales : 0)
-                        + (format == WeightFormat.INT8 ? layerScales : 0));
+                        + (format.ofHead().scalesOutputs() ? headScales : 0)
+                        + (format.scalesOutputs() ? layerScales : 0));
     }
 }

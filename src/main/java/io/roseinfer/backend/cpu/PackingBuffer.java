@@ -2,26 +2,21 @@ package io.roseinfer.backend.cpu;
 
 import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.OpenMatrix;
+import java.util.HashMap;
+import java.util.Map;
 
 /** What one thread packs panels in; used again for every matrix of a model. */
 final class PackingBuffer {
-    /** Rows of words that are written to a packed matrix together. */
-    static final int WORD_ROWS = 16;
-
-    /** The most inputs that share a word. */
-    private static final int MOST_PER_WORD = 8;
+    private static final int MAX_PER_WORD =
+            WeightFormat.all().stream().mapToInt(WeightFormat::perWord).max().orElseThrow();
 
     /** The weights of a panel, [inputs, rounded up to whole words][COLUMNS]. */
     final float[] weights;
 
-    /** The weights of one input, copied: loops whose arrays share one index become vector code. */
-    final float[] row = new float[COLUMNS];
-
-    final int[] words = new int[WORD_ROWS * COLUMNS];
-    final float[] inverse = new float[COLUMNS];
-    final Int4Packer int4 = new Int4Packer();
     final OpenMatrix.Buffer reading = new OpenMatrix.Buffer();
+    private final Map<WeightFormat, WeightFormat.Packer> packers = new HashMap<>();
 
     /** For panels of up to {@code inputs} inputs. */
     public PackingBuffer(int inputs) {
@@ -33,7 +28,12 @@ final class PackingBuffer {
         return 4L * padded(inputs) * COLUMNS;
     }
 
+    /** Returns the packer of a format, with buffers of this thread. */
+    WeightFormat.Packer packer(WeightFormat format) {
+        return packers.computeIfAbsent(format, WeightFormat::packer);
+    }
+
     private static int padded(int inputs) {
-        return Math.ceilDiv(inputs, MOST_PER_WORD) * MOST_PER_WORD;
+        return Math.ceilDiv(inputs, MAX_PER_WORD) * MAX_PER_WORD;
     }
 }

@@ -13,7 +13,6 @@ import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Trait;
 import io.roseinfer.model.Weights;
-import io.roseinfer.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
@@ -161,7 +160,7 @@ final class RunnerLoader {
         Scratch scratch = new Scratch(spec, limits, format);
         Worker[] workers = new Worker[team.size()];
         for (int i = 0; i < workers.length; i++) {
-            workers[i] = new Worker(spec, limits, sets(kinds, spec), pool);
+            workers[i] = new Worker(spec, limits, sets(kinds, format, spec), pool);
         }
         ForwardPass forward = new ForwardPass(spec, packed, pool, team, workers, scratch);
         HeadPass head = new HeadPass(spec, packed, team, workers, scratch);
@@ -177,8 +176,10 @@ final class RunnerLoader {
                 : all.stream().filter(kind -> !kind.isForLargeModels()).toList();
     }
 
-    private static List<Kernels> sets(List<Kernels.Factory> kinds, ModelSpec spec) {
-        return kinds.stream().map(kind -> kind.create(spec.contextLength())).toList();
+    private static List<Kernels> sets(List<Kernels.Factory> kinds, WeightFormat format, ModelSpec spec) {
+        return kinds.stream()
+                .map(kind -> kind.create(format, spec.contextLength()))
+                .toList();
     }
 
     /** Makes the system provide one worker's share of the pages now, so that no step waits for it. */
@@ -190,13 +191,9 @@ final class RunnerLoader {
 
     /** See {@link CpuOptions#precision()}. */
     static WeightFormat format(Precision precision, Weights weights) {
-        return switch (precision) {
-            case AUTO -> weights.matrixType() == DType.BF16 ? WeightFormat.BF16 : WeightFormat.F32;
-            case FP32, FP16 -> WeightFormat.F32;
-            case BF16 -> WeightFormat.BF16;
-            case INT8 -> WeightFormat.INT8;
-            case INT4 -> WeightFormat.INT4;
-        };
+        return precision == Precision.AUTO
+                ? WeightFormat.keeping(weights.matrixType())
+                : WeightFormat.of(precision).orElseThrow();
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cpu;
 
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.backend.cpu.kernel.ProductInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.ModelSpec;
@@ -18,16 +19,16 @@ final class Scratch {
 
     /** The residual stream, [token][width]. */
     final float[] residual;
-    /** Normalised input of the next product, in row tiles. */
-    final float[] normed;
-    /** Input of the next product with INT4 weights, in tiles of {@link QuantizedRows}; empty with other weights. */
-    final int[] quantized;
+    /** Normalized input of the next product, [token][width]. */
+    final ProductInput normed;
+    /** Normalized input of the head, [row][width]; shares the memory of {@link #normed}. */
+    final ProductInput headInput;
     /** Queries, keys and values side by side, [token][qkvWidth]. */
     final float[] qkv;
-    /** Attention output, [token][width]: in row tiles, or row by row when INT4 quantizes it next. */
-    final float[] attended;
-    /** The MLP's inner activations, [token][innerWidth]: in row tiles, or row by row when INT4 quantizes them next. */
-    final float[] inner;
+    /** Attention output, [token][width]. */
+    final ProductInput attended;
+    /** The MLP's inner activations, [token][innerWidth]. */
+    final ProductInput inner;
     /** The residual stream of the tokens that are sampled from, [sample][width]. */
     final float[] last;
     /** [row][vocabulary]. */
@@ -36,13 +37,19 @@ final class Scratch {
     Scratch(ModelSpec spec, RunnerLimits limits, WeightFormat format) {
         ArrayPlan plan = plan(spec, limits, format);
         residual = plan.floats("residual");
-        normed = plan.floats("normed");
-        quantized = plan.ints("quantized");
+        float[] norms = plan.floats("normed");
+        int[] quantized = plan.ints("quantized");
+        normed = input(format, norms, quantized);
+        headInput = input(format.ofHead(), norms, quantized);
         qkv = plan.floats("qkv");
-        attended = plan.floats("attended");
-        inner = plan.floats("inner");
+        attended = input(format, plan.floats("attended"), quantized);
+        inner = input(format, plan.floats("inner"), quantized);
         last = plan.floats("last");
         logits = plan.floats("logits");
+    }
+
+    private static ProductInput input(WeightFormat format, float[] floats, int[] quantized) {
+        return format.quantizesInputs() ? new ProductInput(floats, quantized) : new ProductInput(floats);
     }
 
     /** The arrays that such a runner's scratch will consist of. */
@@ -50,10 +57,12 @@ final class Scratch {
         long tokens = Math.min(TOKENS, limits.maxTokens());
         long width = spec.width();
         int logitRows = Math.min(LOGIT_ROWS, limits.maxRows());
+        long blockWords = format.quantizesInputs() ? tokens * QuantizedRows.words(mostInputs(spec)) : 0;
+        long headWords = format.ofHead().quantizesInputs() ? (long) logitRows * QuantizedRows.words(spec.width()) : 0;
         return new ArrayPlan()
                 .add("residual", tokens * width)
                 .add("normed", mostRows(limits) * width)
-                .add("quantized", format == WeightFormat.INT4 ? tokens * QuantizedRows.words(mostInputs(spec)) : 0)
+                .add("quantized", Math.max(blockWords, headWords))
                 .add("qkv", tokens * spec.attention().qkvWidth())
                 .add("attended", tokens * spec.attention().queryWidth())
                 .add("inner", tokens * spec.mlp().inner())

@@ -132,7 +132,7 @@ final class WeightLoader {
         int inputs = matrix.inputs();
         int outputs = order.packedOutputs();
         MemorySegment memory = target.allocate(PackedMatrix.bytes(own, inputs, outputs), 64);
-        int scales = own == WeightFormat.INT8 ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0;
+        int scales = own.scalesOutputs() ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0;
         PackedMatrix packed = new PackedMatrix(own, inputs, outputs, memory, new float[scales]);
         try (Arena reading = Arena.ofShared()) {
             PanelPacker packer = new PanelPacker(matrix.open(reading), packed, order);

@@ -7,7 +7,10 @@ import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.KvView;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.ProductInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
+import io.roseinfer.backend.cpu.kernel.RowTiles;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.Sampler;
 import io.roseinfer.sampling.SamplingParams;
@@ -70,11 +73,11 @@ final class Worker {
     }
 
     /** Bytes of the arrays of one worker, with those of its sampler and of its sets of kernels. */
-    static long bytes(ModelSpec spec, RunnerLimits limits, List<Kernels.Factory> kinds) {
+    static long bytes(ModelSpec spec, RunnerLimits limits, WeightFormat format, List<Kernels.Factory> kinds) {
         return plan(spec, limits).bytes()
                 + Sampler.bytes(spec.vocabularySize())
                 + kinds.stream()
-                        .mapToLong(kind -> kind.bytes(spec.contextLength()))
+                        .mapToLong(kind -> kind.bytes(format, spec.contextLength()))
                         .sum();
     }
 
@@ -83,9 +86,20 @@ final class Worker {
         kernels = kinds.get(kind);
     }
 
-    /** The tallest tile of rows that the products of this step read. */
-    int tallestTile() {
-        return kernels.product().tallestTile();
+    /** Returns the tallest tile of rows that a product's input is written in: one row if rows are quantized afterwards. */
+    int tallestTile(ProductInput input) {
+        return input.isQuantized() ? 1 : kernels.blocks().tallestTile();
+    }
+
+    /** Puts a row among the {@code count} rows of a product's input, quantized if the product reads that. */
+    void put(float[] row, int from, int inputs, ProductInput input, int m, int count) {
+        int tallest = kernels.blocks().tallestTile();
+        if (input.isQuantized()) {
+            kernels.rows().quantize(row, from, inputs, words);
+            QuantizedRows.put(words, inputs, input.words(), m, count, tallest);
+        } else {
+            RowTiles.put(row, from, inputs, input.floats(), inputs, 0, m, count, tallest);
+        }
     }
 
     /** Ends an operator whose results the others need, or that needs theirs to come. {@code next} is what it multiplies by next. */

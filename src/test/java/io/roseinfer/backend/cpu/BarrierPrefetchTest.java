@@ -15,7 +15,7 @@ class BarrierPrefetchTest {
     @CsvSource({"1, 1", "3, 5", "64, 48", "100, 500", "768, 2304"})
     void it_never_reads_past_the_panels_it_was_aimed_at(int inputs, int outputs) {
         try (Arena arena = Arena.ofConfined()) {
-            for (WeightFormat format : WeightFormat.values()) {
+            for (WeightFormat format : WeightFormat.all()) {
                 long bytes = PackedMatrix.bytes(format, inputs, outputs);
                 PackedMatrix matrix =
                         new PackedMatrix(format, inputs, outputs, arena.allocate(bytes, 64), new float[0]);

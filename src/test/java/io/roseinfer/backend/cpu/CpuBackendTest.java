@@ -14,8 +14,9 @@ import io.roseinfer.backend.StepDriver;
 import io.roseinfer.backend.StepDriver.Sequence;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs.Status;
+import io.roseinfer.backend.cpu.kernel.Bf16Weights;
+import io.roseinfer.backend.cpu.kernel.Fp32Weights;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.BadInput;
@@ -103,9 +104,9 @@ class CpuBackendTest {
 
     @Test
     void auto_keeps_a_bf16_checkpoint_and_widens_others() {
-        assertThat(RunnerLoader.format(Precision.AUTO, model.weights())).isEqualTo(WeightFormat.F32);
+        assertThat(RunnerLoader.format(Precision.AUTO, model.weights())).isEqualTo(new Fp32Weights());
         TestModel bf16 = TestModel.random(TestModel.plain(), 1, DType.BF16);
-        assertThat(RunnerLoader.format(Precision.AUTO, bf16.weights())).isEqualTo(WeightFormat.BF16);
+        assertThat(RunnerLoader.format(Precision.AUTO, bf16.weights())).isEqualTo(new Bf16Weights());
     }
 
     @ParameterizedTest
@@ -123,7 +124,7 @@ class CpuBackendTest {
         ModelDirectory files = ModelDirectory.at(directory, "\"tie_word_embeddings\":false");
         files.storeAll(DType.BF16).store(wide, DType.F32);
         try (ModelFiles mixed = ModelFiles.openDirectory("m", files.write())) {
-            assertThat(RunnerLoader.format(Precision.AUTO, mixed.weights())).isEqualTo(WeightFormat.F32);
+            assertThat(RunnerLoader.format(Precision.AUTO, mixed.weights())).isEqualTo(new Fp32Weights());
         }
     }
 
@@ -132,7 +133,7 @@ class CpuBackendTest {
         ModelDirectory files = ModelDirectory.at(directory).storeAll(DType.BF16);
         files.store("ln_f.weight", DType.F32).store("wpe.weight", DType.F32);
         try (ModelFiles mixed = ModelFiles.openDirectory("m", files.write())) {
-            assertThat(RunnerLoader.format(Precision.AUTO, mixed.weights())).isEqualTo(WeightFormat.BF16);
+            assertThat(RunnerLoader.format(Precision.AUTO, mixed.weights())).isEqualTo(new Bf16Weights());
         }
     }
 

@@ -4,10 +4,10 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.roseinfer.backend.cpu.kernel.Int4Weights;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
-import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
 import java.lang.foreign.Arena;
 import java.util.Random;
@@ -25,12 +25,13 @@ class Int4PackerTest {
         int outputs = 1 + random.nextInt(120);
         float[] weights = KernelFixtures.normal(random, inputs * outputs);
         try (Arena arena = Arena.ofConfined()) {
-            PackedMatrix packed = KernelFixtures.pack(arena, WeightFormat.INT4, weights, inputs, outputs);
+            PackedMatrix packed = KernelFixtures.pack(arena, new Int4Weights(), weights, inputs, outputs);
             float[] back = new float[inputs];
             for (int n = 0; n < outputs; n++) {
                 packed.output(n, back, 0);
                 for (int k = 0; k < inputs; k++) {
-                    float step = Math.abs(packed.int4Scale(n / COLUMNS, n % COLUMNS, k / QuantizedRows.GROUP));
+                    float step = Math.abs(
+                            packed.format().groupScale(packed, n / COLUMNS, n % COLUMNS, k / QuantizedRows.GROUP));
                     assertThat(step).isPositive();
                     // From the longer end to the same magnitude at the other it is one step too far.
                     float weight = weights[k * outputs + n];
@@ -52,7 +53,7 @@ class Int4PackerTest {
             weights[k] = step * (k % 16 - 8);
         }
         try (Arena arena = Arena.ofConfined()) {
-            PackedMatrix packed = KernelFixtures.pack(arena, WeightFormat.INT4, weights, weights.length, 1);
+            PackedMatrix packed = KernelFixtures.pack(arena, new Int4Weights(), weights, weights.length, 1);
             float[] back = new float[weights.length];
             packed.output(0, back, 0);
             assertThat(back).isEqualTo(weights);
@@ -66,12 +67,10 @@ class Int4PackerTest {
         float[] weights = KernelFixtures.normal(random, 40 * 3);
         weights[35 * 3 + 1] = fault;
         float[] x = KernelFixtures.normal(random, 40);
-        Kernels scalar = new ScalarKernels().create(1);
+        Kernels scalar = new ScalarKernels().create(new Int4Weights(), 1);
         try (Arena arena = Arena.ofConfined()) {
-            PackedMatrix packed = KernelFixtures.pack(arena, WeightFormat.INT4, weights, 40, 3);
-            float[] sums = new float[COLUMNS];
-            int[] quantized = KernelFixtures.quantized(scalar.rows(), x, 1, 40, 1);
-            scalar.product().multiply(quantized, 1, packed, 0, sums);
+            PackedMatrix packed = KernelFixtures.pack(arena, new Int4Weights(), weights, 40, 3);
+            float[] sums = KernelFixtures.product(scalar, x, 1, packed, 0);
             assertThat(Float.isFinite(sums[0])).isTrue();
             assertThat(Float.isFinite(sums[1])).isFalse();
             assertThat(Float.isFinite(sums[2])).isTrue();
@@ -85,12 +84,11 @@ class Int4PackerTest {
         Random random = new Random(9);
         float[] weights = KernelFixtures.normal(random, inputs * COLUMNS);
         float[] x = KernelFixtures.normal(random, inputs);
-        Kernels scalar = new ScalarKernels().create(1);
+        Kernels scalar = new ScalarKernels().create(new Int4Weights(), 1);
         double squares = 0;
         try (Arena arena = Arena.ofConfined()) {
-            PackedMatrix packed = KernelFixtures.pack(arena, WeightFormat.INT4, weights, inputs, COLUMNS);
-            float[] sums = new float[COLUMNS];
-            scalar.product().multiply(KernelFixtures.quantized(scalar.rows(), x, 1, inputs, 1), 1, packed, 0, sums);
+            PackedMatrix packed = KernelFixtures.pack(arena, new Int4Weights(), weights, inputs, COLUMNS);
+            float[] sums = KernelFixtures.product(scalar, x, 1, packed, 0);
             for (int n = 0; n < COLUMNS; n++) {
                 double exact = 0;
                 for (int k = 0; k < inputs; k++) {
@@ -107,7 +105,7 @@ class Int4PackerTest {
         int inputs = 70;
         float[] x = KernelFixtures.normal(new Random(10), inputs);
         int[] words = new int[QuantizedRows.words(inputs)];
-        new ScalarKernels().create(1).rows().quantize(x, 0, inputs, words);
+        new ScalarKernels().create(new Int4Weights(), 1).rows().quantize(x, 0, inputs, words);
         int[] back = new int[QuantizedRows.GROUP];
         for (int k = 0; k < inputs; k++) {
             int group = k / QuantizedRows.GROUP * QuantizedRows.GROUP_WORDS;

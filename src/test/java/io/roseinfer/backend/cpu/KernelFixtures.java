@@ -1,9 +1,10 @@
 package io.roseinfer.backend.cpu;
 
+import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
+import io.roseinfer.backend.cpu.kernel.ProductInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
-import io.roseinfer.backend.cpu.kernel.RowMath;
 import io.roseinfer.backend.cpu.kernel.RowTiles;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.model.ArraySource;
@@ -12,6 +13,7 @@ import io.roseinfer.model.Matrix.Layout;
 import io.roseinfer.model.StoredTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
 
@@ -39,8 +41,7 @@ final class KernelFixtures {
         StoredTensor tensor = new ArraySource().put("matrix", values, shape);
         Layout layout = byOutput ? Layout.OUT_IN : Layout.IN_OUT;
         Matrix matrix = Matrix.of(tensor, inputs, outputs, layout, Optional.empty());
-        float[] scales =
-                new float[format == WeightFormat.INT8 ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0];
+        float[] scales = new float[format.scalesOutputs() ? PackedMatrix.panels(outputs) * PackedMatrix.COLUMNS : 0];
         MemorySegment memory = arena.allocate(PackedMatrix.bytes(format, inputs, outputs), 64);
         PackedMatrix packed = new PackedMatrix(format, inputs, outputs, memory, scales);
         PanelPacker packer = new PanelPacker(matrix.open(arena), packed, new PanelOrder(outputs, false));
@@ -50,24 +51,24 @@ final class KernelFixtures {
         return packed;
     }
 
-    /** Brings row-major activations into row tiles. */
-    static float[] tiles(float[] x, int rows, int width, int tallest) {
-        float[] tiles = new float[x.length];
+    /** Returns the sums of one panel, before any scale of its outputs, of row-major activations. */
+    static float[] product(Kernels kernels, float[] x, int rows, PackedMatrix weights, int panel) {
+        int inputs = weights.inputs();
+        int tallest = kernels.blocks().tallestTile();
+        ProductInput input = ProductInput.zeros(weights.format(), rows, inputs);
+        int[] words = new int[QuantizedRows.words(inputs)];
         for (int row = 0; row < rows; row++) {
-            RowTiles.put(x, row * width, width, tiles, width, 0, row, rows, tallest);
+            if (input.isQuantized()) {
+                kernels.rows().quantize(x, row * inputs, inputs, words);
+                QuantizedRows.put(words, inputs, input.words(), row, rows, tallest);
+            } else {
+                RowTiles.put(x, row * inputs, inputs, input.floats(), inputs, 0, row, rows, tallest);
+            }
         }
-        return tiles;
-    }
-
-    /** Quantizes row-major activations and brings them into tiles. */
-    static int[] quantized(RowMath math, float[] x, int rows, int width, int tallest) {
-        int[] words = new int[QuantizedRows.words(width)];
-        int[] tiles = new int[rows * words.length];
-        for (int row = 0; row < rows; row++) {
-            math.quantize(x, row * width, width, words);
-            QuantizedRows.put(words, width, tiles, row, rows, tallest);
-        }
-        return tiles;
+        float[] sums = new float[rows * PackedMatrix.COLUMNS];
+        Arrays.fill(sums, Float.NaN);
+        kernels.blocks().multiply(input, rows, weights, panel, sums);
+        return sums;
     }
 
     /** A pool whose slots {@code 0 … tokens - 1} of the block list hold random keys and values, and every other slot NaN. */

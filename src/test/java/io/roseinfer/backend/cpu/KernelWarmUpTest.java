@@ -10,6 +10,7 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepDriver;
 import io.roseinfer.backend.StepDriver.Sampled;
 import io.roseinfer.backend.StepDriver.Sequence;
+import io.roseinfer.backend.cpu.kernel.Fp32Weights;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
@@ -174,7 +175,7 @@ class KernelWarmUpTest {
     }
 
     private KernelWarmUp warmUp(List<Kernels.Factory> kinds) {
-        return new KernelWarmUp(kinds, new KernelExercises(model.spec, WeightFormat.F32, 16, Arena.ofAuto()));
+        return new KernelWarmUp(kinds, new KernelExercises(model.spec, new Fp32Weights(), 16, Arena.ofAuto()));
     }
 
     private static Kernels.Factory scalarAs(String name, Consumer<Kernels> onMade) {
@@ -185,15 +186,15 @@ class KernelWarmUpTest {
             }
 
             @Override
-            public Kernels create(int contextLength) {
-                Kernels made = new ScalarKernels().create(contextLength);
+            public Kernels create(WeightFormat format, int contextLength) {
+                Kernels made = new ScalarKernels().create(format, contextLength);
                 onMade.accept(made);
                 return made;
             }
 
             @Override
-            public long bytes(int contextLength) {
-                return new ScalarKernels().bytes(contextLength);
+            public long bytes(WeightFormat format, int contextLength) {
+                return new ScalarKernels().bytes(format, contextLength);
             }
         };
     }

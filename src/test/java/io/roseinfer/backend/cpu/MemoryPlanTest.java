@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is promised before a runner is loaded is what its objects then hold. */
 class MemoryPlanTest {
@@ -41,8 +41,12 @@ class MemoryPlanTest {
             new RunnerLimits(100, 7, 16, 0),
             new RunnerLimits(3, 1000, 16, 0));
 
+    private static List<WeightFormat> formats() {
+        return WeightFormat.all();
+    }
+
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("formats")
     void the_arrays_of_the_scratch_take_the_bytes_that_were_promised(WeightFormat format) throws Exception {
         for (ModelSpec spec : SPECS) {
             for (RunnerLimits limits : LIMITS) {
@@ -54,8 +58,10 @@ class MemoryPlanTest {
         }
     }
 
-    @Test
-    void the_arrays_of_a_worker_its_sampler_and_its_kernels_take_the_bytes_that_were_promised() throws Exception {
+    @ParameterizedTest
+    @MethodSource("formats")
+    void the_arrays_of_a_worker_its_sampler_and_its_kernels_take_the_bytes_that_were_promised(WeightFormat format)
+            throws Exception {
         List<List<Kernels.Factory>> choices = List.of(
                 List.of(new ScalarKernels()),
                 List.of(new VectorKernels(512, false)),
@@ -63,9 +69,9 @@ class MemoryPlanTest {
         for (List<Kernels.Factory> kinds : choices) {
             for (ModelSpec spec : SPECS) {
                 for (RunnerLimits limits : LIMITS) {
-                    long promised = Worker.bytes(spec, limits, kinds);
+                    long promised = Worker.bytes(spec, limits, format, kinds);
                     List<Kernels> sets = kinds.stream()
-                            .map(kind -> kind.create(spec.contextLength()))
+                            .map(kind -> kind.create(format, spec.contextLength()))
                             .toList();
                     sets.forEach(set -> set.attention().reach(spec.contextLength()));
                     KvPool pool = new KvPool(Arena.ofAuto().allocate(16), 0, 1, 1, 1);

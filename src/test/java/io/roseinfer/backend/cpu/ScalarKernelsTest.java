@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.backend.cpu.kernel.FloatMath;
+import io.roseinfer.backend.cpu.kernel.Fp32Weights;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.KvView;
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
-import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
 import io.roseinfer.model.Activation;
 import java.lang.foreign.Arena;
@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The scalar reference against 64-bit arithmetic. */
 class ScalarKernelsTest {
-    private final Kernels scalar = new ScalarKernels().create(64);
+    private final Kernels scalar = new ScalarKernels().create(new Fp32Weights(), 64);
 
     @Test
     void exp_is_within_two_units_in_the_last_place_over_its_range() {
@@ -144,10 +144,9 @@ class ScalarKernelsTest {
         float[] x = KernelFixtures.normal(random, rows * inputs);
         float[] w = KernelFixtures.normal(random, inputs * outputs);
         try (Arena arena = Arena.ofConfined()) {
-            PackedMatrix packed = KernelFixtures.pack(arena, WeightFormat.F32, w, inputs, outputs, byOutput);
-            float[] sums = new float[rows * COLUMNS];
+            PackedMatrix packed = KernelFixtures.pack(arena, new Fp32Weights(), w, inputs, outputs, byOutput);
             for (int n = 0; n < outputs; n++) {
-                scalar.product().multiply(x, rows, packed, n / COLUMNS, sums);
+                float[] sums = KernelFixtures.product(scalar, x, rows, packed, n / COLUMNS);
                 for (int row = 0; row < rows; row++) {
                     double expected = 0;
                     for (int k = 0; k < inputs; k++) {

@@ -8,6 +8,7 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepDriver;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.RowMath;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import io.roseinfer.backend.cpu.scalar.ScalarKernels;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
@@ -37,8 +38,8 @@ class StalledStepTest {
         }
 
         @Override
-        public Kernels create(int contextLength) {
-            Kernels kernels = scalar.create(contextLength);
+        public Kernels create(WeightFormat format, int contextLength) {
+            Kernels kernels = scalar.create(format, contextLength);
             RowMath rows = (RowMath) Proxy.newProxyInstance(
                     RowMath.class.getClassLoader(), new Class<?>[] {RowMath.class}, (proxy, method, arguments) -> {
                         if (Thread.currentThread().getName().startsWith("rose-cpu-")) {
@@ -47,12 +48,12 @@ class StalledStepTest {
                         }
                         return method.invoke(kernels.rows(), arguments);
                     });
-            return new Kernels(kernels.product(), kernels.attention(), rows);
+            return new Kernels(kernels.blocks(), kernels.head(), kernels.attention(), rows);
         }
 
         @Override
-        public long bytes(int contextLength) {
-            return scalar.bytes(contextLength);
+        public long bytes(WeightFormat format, int contextLength) {
+            return scalar.bytes(format, contextLength);
         }
     }
 

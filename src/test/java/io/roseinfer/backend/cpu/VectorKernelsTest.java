@@ -4,6 +4,8 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.cpu.kernel.Attention;
+import io.roseinfer.backend.cpu.kernel.Fp32Weights;
+import io.roseinfer.backend.cpu.kernel.Int4Weights;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.KvView;
@@ -30,15 +32,15 @@ class VectorKernelsTest {
     };
     private static final int CONTEXT = 300;
 
-    private final Kernels scalar = new ScalarKernels().create(CONTEXT);
+    private final Kernels scalar = new ScalarKernels().create(new Fp32Weights(), CONTEXT);
 
     @ParameterizedTest
     @CsvSource({"128, false", "256, false", "512, false", "128, true", "256, true", "512, true"})
     void products_equal_the_scalar_ones_for_every_format_and_size(int bits, boolean prefetch) {
-        Kernels vector = new VectorKernels(bits, prefetch).create(CONTEXT);
         int[] rowCounts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 23, 40};
         Random random = new Random(bits);
-        for (WeightFormat format : WeightFormat.values()) {
+        for (WeightFormat format : WeightFormat.all()) {
+            Kernels vector = new VectorKernels(bits, prefetch).create(format, CONTEXT);
             for (int inputs : SIZES) {
                 int outputs = 1 + random.nextInt(100);
                 int rows = rowCounts[random.nextInt(rowCounts.length)];
@@ -58,27 +60,12 @@ class VectorKernelsTest {
             PackedMatrix packed = KernelFixtures.pack(arena, format, weights, inputs, outputs);
             float[] x = KernelFixtures.normal(random, rows * inputs);
             for (int panel = 0; panel < packed.panels(); panel++) {
-                float[] expected = product(scalar, x, rows, packed, panel);
-                assertThat(product(vector, x, rows, packed, panel))
+                float[] expected = KernelFixtures.product(scalar, x, rows, packed, panel);
+                assertThat(KernelFixtures.product(vector, x, rows, packed, panel))
                         .as("%s, %d rows, %d inputs, panel %d", format, rows, inputs, panel)
                         .isEqualTo(expected);
             }
         }
-    }
-
-    private static float[] product(Kernels kernels, float[] x, int rows, PackedMatrix weights, int panel) {
-        int tallest = kernels.product().tallestTile();
-        int inputs = weights.inputs();
-        float[] sums = new float[rows * COLUMNS];
-        Arrays.fill(sums, Float.NaN);
-        if (weights.format() == WeightFormat.INT4) {
-            int[] quantized = KernelFixtures.quantized(kernels.rows(), x, rows, inputs, tallest);
-            kernels.product().multiply(quantized, rows, weights, panel, sums);
-        } else {
-            float[] tiles = KernelFixtures.tiles(x, rows, inputs, tallest);
-            kernels.product().multiply(tiles, rows, weights, panel, sums);
-        }
-        return sums;
     }
 
     /** The extremes of what 16 bits must hold: every product as large as can be, all of one sign. */
@@ -91,20 +78,20 @@ class VectorKernelsTest {
         Arrays.fill(weights, -8);
         Arrays.fill(x, 127);
         Arrays.fill(x, 0, inputs, -127);
-        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        Kernels vector = new VectorKernels(bits).create(new Int4Weights(), CONTEXT);
         try (Arena arena = Arena.ofConfined()) {
-            PackedMatrix packed = KernelFixtures.pack(arena, WeightFormat.INT4, weights, inputs, COLUMNS);
-            float[] sums = product(vector, x, 13, packed, 0);
+            PackedMatrix packed = KernelFixtures.pack(arena, new Int4Weights(), weights, inputs, COLUMNS);
+            float[] sums = KernelFixtures.product(vector, x, 13, packed, 0);
             assertThat(sums[0]).isEqualTo(8f * 127 * inputs);
             assertThat(sums[12 * COLUMNS]).isEqualTo(-8f * 127 * inputs);
-            assertThat(sums).isEqualTo(product(scalar, x, 13, packed, 0));
+            assertThat(sums).isEqualTo(KernelFixtures.product(scalar, x, 13, packed, 0));
         }
     }
 
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
     void quantized_rows_equal_the_scalar_ones(int bits) {
-        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         Random random = new Random(bits);
         for (int inputs : SIZES) {
             float[] x = KernelFixtures.normal(random, inputs + 3);
@@ -120,15 +107,15 @@ class VectorKernelsTest {
     @ParameterizedTest
     @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
     void int4_products_of_a_row_that_is_not_finite_are_not_numbers_and_its_neighbours_are(float fault) {
-        Kernels vector = new VectorKernels(512).create(CONTEXT);
+        Kernels vector = new VectorKernels(512).create(new Int4Weights(), CONTEXT);
         Random random = new Random(6);
         try (Arena arena = Arena.ofConfined()) {
             float[] weights = KernelFixtures.normal(random, 100 * COLUMNS);
-            PackedMatrix packed = KernelFixtures.pack(arena, WeightFormat.INT4, weights, 100, COLUMNS);
+            PackedMatrix packed = KernelFixtures.pack(arena, new Int4Weights(), weights, 100, COLUMNS);
             for (int rows = 1; rows < 12; rows++) {
                 float[] x = KernelFixtures.normal(random, rows * 100);
                 x[(rows - 1) * 100 + 9 * rows - 1] = fault;
-                float[] sums = product(vector, x, rows, packed, 0);
+                float[] sums = KernelFixtures.product(vector, x, rows, packed, 0);
                 assertThat(Arrays.copyOf(sums, (rows - 1) * COLUMNS)).doesNotContain(Float.NaN);
                 assertThat(Arrays.copyOfRange(sums, (rows - 1) * COLUMNS, rows * COLUMNS))
                         .containsOnly(Float.NaN);
@@ -139,7 +126,7 @@ class VectorKernelsTest {
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
     void layer_norms_equal_the_scalar_ones(int bits) {
-        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         Random random = new Random(bits);
         for (int width : SIZES) {
             float[] x = KernelFixtures.normal(random, width + 3);
@@ -156,7 +143,7 @@ class VectorKernelsTest {
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
     void rms_norms_equal_the_scalar_ones_in_place_or_not(int bits) {
-        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         Random random = new Random(bits);
         for (int width : SIZES) {
             float[] x = KernelFixtures.normal(random, width + 3);
@@ -176,7 +163,7 @@ class VectorKernelsTest {
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
     void rotations_equal_the_scalar_ones_and_touch_their_pairs_alone(int bits) {
-        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         Random random = new Random(bits);
         for (int pairs : SIZES) {
             float[] expected = KernelFixtures.normal(random, 3 + 2 * pairs + 2);
@@ -195,7 +182,7 @@ class VectorKernelsTest {
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
     void element_by_element_products_equal_the_scalar_ones(int bits) {
-        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         Random random = new Random(bits);
         for (int size : SIZES) {
             float[] expected = KernelFixtures.normal(random, size + 2);
@@ -210,7 +197,7 @@ class VectorKernelsTest {
     @ParameterizedTest
     @ValueSource(ints = {128, 256, 512})
     void activations_equal_the_scalar_ones_even_at_the_edges_of_the_range(int bits) {
-        Kernels vector = new VectorKernels(bits).create(CONTEXT);
+        Kernels vector = new VectorKernels(bits).create(new Fp32Weights(), CONTEXT);
         float[] edges = {
             0f,
             -0f,
@@ -319,7 +306,7 @@ class VectorKernelsTest {
             view.move(blocks, 0, 0, 0, Integer.MAX_VALUE);
             float[] queries = KernelFixtures.normal(random, Attention.MAX_QUERIES * headSize);
             for (Kernels.Factory kind : List.of(new ScalarKernels(), new VectorKernels(bits))) {
-                Attention attention = kind.create(131_072).attention();
+                Attention attention = kind.create(new Fp32Weights(), 131_072).attention();
                 float[] near = new float[Attention.MAX_QUERIES * headSize];
                 attention.attendHeads(view, queries, 0, 8, Attention.FIRST_REACH, 0.3f, near);
                 attention.reach(length);
@@ -330,7 +317,8 @@ class VectorKernelsTest {
                 attention.attend(view, queries, 0, headSize, 8, length - 7, 0.3f, far);
                 assertThat(far).as(kind.name()).doesNotContain(Float.NaN).isNotEqualTo(near);
                 float[] alone = new float[headSize];
-                Attention scalar = new ScalarKernels().create(length).attention();
+                Attention scalar =
+                        new ScalarKernels().create(new Fp32Weights(), length).attention();
                 scalar.reach(length);
                 scalar.attend(view, queries, 7 * headSize, headSize, 1, length, 0.3f, alone);
                 assertThat(Arrays.copyOfRange(far, 7 * headSize, far.length))
@@ -346,7 +334,8 @@ class VectorKernelsTest {
 
     private void assertHeadsEqual(
             int bits, Random random, int headSize, int blockSize, int count, int length, int window) {
-        Attention vector = new VectorKernels(bits).create(CONTEXT).attention();
+        Attention vector =
+                new VectorKernels(bits).create(new Fp32Weights(), CONTEXT).attention();
         int[] blocks = IntStream.range(1, 1 + Math.ceilDiv(length, blockSize)).toArray();
         try (Arena arena = Arena.ofConfined()) {
             KvView view = new KvView(KernelFixtures.pool(arena, random, headSize, blockSize, blocks, length));
@@ -377,7 +366,8 @@ class VectorKernelsTest {
 
     private void assertAttentionEqual(
             int bits, Random random, int headSize, int blockSize, int count, int length, int window) {
-        Attention vector = new VectorKernels(bits).create(CONTEXT).attention();
+        Attention vector =
+                new VectorKernels(bits).create(new Fp32Weights(), CONTEXT).attention();
         int tokens = length + count - 1;
         int[] blocks = new int[Math.ceilDiv(tokens, blockSize)];
         for (int i = 0; i < blocks.length; i++) {

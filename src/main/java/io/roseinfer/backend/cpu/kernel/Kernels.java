@@ -1,7 +1,12 @@
 package io.roseinfer.backend.cpu.kernel;
 
-/** One worker's kernels. They own scratch memory: each worker has its own set. */
-public record Kernels(PanelProduct product, Attention attention, RowMath rows) {
+/**
+ * One worker's kernels. They own scratch memory: each worker has its own set.
+ *
+ * @param blocks products with the weights of the blocks
+ * @param head products with the weights of the head, which may be the same
+ */
+public record Kernels(PanelProduct blocks, PanelProduct head, Attention attention, RowMath rows) {
 
     /** Makes sets of kernels of one kind. */
     public interface Factory {
@@ -14,10 +19,14 @@ public record Kernels(PanelProduct product, Attention attention, RowMath rows) {
             return false;
         }
 
-        /** Makes a set whose attention reaches over at most {@code contextLength} tokens. */
-        Kernels create(int contextLength);
+        /**
+         * Makes a set whose attention reaches over at most {@code contextLength} tokens.
+         *
+         * @param format the weights of the blocks
+         */
+        Kernels create(WeightFormat format, int contextLength);
 
         /** Bytes of the arrays of such a set. */
-        long bytes(int contextLength);
+        long bytes(WeightFormat format, int contextLength);
     }
 }

@@ -1,7 +1,7 @@
 package io.roseinfer.backend.cpu.kernel;
 
 /**
- * Activations as a product with {@link WeightFormat#INT4} weights reads them: integers a from -127 to 127, and one scale for
+ * Activations as products read them whose weights quantize their inputs: integers a from -127 to 127, and one scale for
  * every {@value #GROUP} inputs of a row, {@code x ≈ scale · a}. A row has {@value #GROUP_WORDS} words per group:
  *
  * <ul>

@@ -1,60 +1,109 @@
 package io.roseinfer.backend.cpu.kernel;
 
+import static io.roseinfer.backend.cpu.kernel.PackedMatrix.ROW_BYTES;
+
+import io.roseinfer.backend.Precision;
+import io.roseinfer.tensor.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Optional;
+
 /**
- * The layout of weights in the 32-bit words of a {@link PackedMatrix}: a word holds the weights of one output for one, two,
- * four or eight consecutive inputs, the first of them in the lowest bits. So one vector of words serves neighbouring outputs at any width,
- * and the inputs of an output still come in ascending order.
+ * A weight format: how weights lie in the 32-bit words of a {@link PackedMatrix}, how they are packed into them, and what a product
+ * with them reads. A format is one class; {@link #all} lists them.
+ *
+ * <p>A word holds the weights of one output for one, two, four or eight consecutive inputs, the first of them in the lowest bits. So
+ * one vector of words serves neighboring outputs at any width, and the inputs of an output still come in ascending order.
  */
-public enum WeightFormat {
-    F32(1),
-    BF16(2),
-    INT8(4),
-    /** Nibbles, with 8 added, and a scale for every {@value QuantizedRows#GROUP} inputs of an output, among the words. */
-    INT4(8);
+public sealed interface WeightFormat permits Fp32Weights, Bf16Weights, Int8Weights, Int4Weights {
 
-    /** The value of {@link #decode} for an INT8 weight of one. A power of two: scales that undo it lose nothing. */
-    public static final float INT8_UNIT = 0x1p24f;
-
-    private final int perWord;
-
-    WeightFormat(int perWord) {
-        this.perWord = perWord;
+    /** Packs panels of one format; one thread uses it. */
+    interface Packer {
+        /**
+         * Packs a panel.
+         *
+         * @param weights [inputs][COLUMNS], and zeros up to a whole number of words
+         */
+        void pack(float[] weights, PackedMatrix packed, int panel);
     }
 
-    /** The format of token embedding and head in a model of this one: where every logit comes from, 4 bits cost most. */
-    public WeightFormat ofHead() {
-        return this == INT4 ? INT8 : this;
+    /** Returns every format. */
+    static List<WeightFormat> all() {
+        return List.of(new Fp32Weights(), new Bf16Weights(), new Int8Weights(), new Int4Weights());
     }
 
-    /** Inputs whose weights share a word. */
-    public int perWord() {
-        return perWord;
+    /** Returns the format of matrices of a precision; empty if no kernels of the CPU have it. */
+    static Optional<WeightFormat> of(Precision precision) {
+        return all().stream().filter(format -> format.precision() == precision).findFirst();
     }
 
-    /**
-     * The weight of the word's input {@code which}, exactly; for {@link #INT8} and {@link #INT4} before it is scaled, and for
-     * {@link #INT8} times {@link #INT8_UNIT}: so a kernel need not shift it down before it converts the lane.
-     */
-    public float decode(int word, int which) {
-        return switch (this) {
-            case F32 -> Float.intBitsToFloat(word);
-            case BF16 -> Float.intBitsToFloat(which == 0 ? word << 16 : word & 0xffff0000);
-            case INT8 -> (float) (word << (24 - 8 * which) & 0xff000000);
-            case INT4 -> (word >>> (4 * which) & 15) - 8;
-        };
+    /** Returns the narrowest format that holds every value of a checkpoint's type. */
+    static WeightFormat keeping(DType checkpoint) {
+        return checkpoint == DType.BF16 ? new Bf16Weights() : new Fp32Weights();
     }
+
+    /** Returns the precision of matrices in this format. */
+    Precision precision();
+
+    /** Returns the name in memory plans. */
+    default String label() {
+        return precision().label();
+    }
+
+    /** Returns the format of token embedding and head in a model whose blocks have this one. */
+    default WeightFormat ofHead() {
+        return this;
+    }
+
+    /** Returns the number of inputs whose weights share a word. */
+    int perWord();
+
+    /** Returns the bytes of a panel of {@code inputs} inputs. */
+    default long panelBytes(int inputs) {
+        return Math.ceilDiv(inputs, perWord()) * (long) ROW_BYTES;
+    }
+
+    /** Returns the byte offset, from a panel's start, of the row of words that holds input {@code k}. */
+    default long rowOf(int k) {
+        return k / perWord() * (long) ROW_BYTES;
+    }
+
+    /** Returns whether an output has a scale that its sums are multiplied by. */
+    default boolean scalesOutputs() {
+        return false;
+    }
+
+    /** Returns whether products read {@link QuantizedRows}, and not floats. */
+    default boolean quantizesInputs() {
+        return false;
+    }
+
+    /** Returns the weight of the word's input {@code which}, exactly, before it is scaled. */
+    float decode(int word, int which);
 
     /** Decodes the weights of input {@code which} of {@code count} words to {@code target[from …]}. */
-    void decode(int[] words, int count, int which, float[] target, int from) {
-        if (this == BF16) {
-            int shift = 16 - 16 * which;
-            for (int i = 0; i < count; i++) {
-                target[from + i] = Float.intBitsToFloat(words[i] << shift & 0xffff0000);
-            }
-            return;
-        }
+    default void decode(int[] words, int count, int which, float[] target, int from) {
         for (int i = 0; i < count; i++) {
             target[from + i] = decode(words[i], which);
         }
     }
+
+    /** Returns the scale of the weights of a group of {@value QuantizedRows#GROUP} inputs, for one output. */
+    default float groupScale(PackedMatrix matrix, int panel, int column, int group) {
+        return 1;
+    }
+
+    /** Copies one output's weights, scaled, to {@code target[from … from + inputs)}. */
+    default void output(PackedMatrix matrix, int output, float[] target, int from) {
+        MemorySegment memory = matrix.memory();
+        long column = matrix.panelStart(output / PackedMatrix.COLUMNS) + 4L * (output % PackedMatrix.COLUMNS);
+        int perWord = perWord();
+        for (int k = 0; k < matrix.inputs(); k++) {
+            target[from + k] = decode(memory.get(ValueLayout.JAVA_INT, column + rowOf(k)), k % perWord);
+        }
+    }
+
+    /** Returns a packer with buffers of its own. */
+    Packer packer();
 }

@@ -1,8 +1,14 @@
 package io.roseinfer.backend.cpu.panama;
 
 import io.roseinfer.backend.cpu.kernel.Attention;
+import io.roseinfer.backend.cpu.kernel.Bf16Weights;
+import io.roseinfer.backend.cpu.kernel.Fp32Weights;
+import io.roseinfer.backend.cpu.kernel.Int4Weights;
+import io.roseinfer.backend.cpu.kernel.Int8Weights;
 import io.roseinfer.backend.cpu.kernel.Kernels;
+import io.roseinfer.backend.cpu.kernel.PanelProduct;
 import io.roseinfer.backend.cpu.kernel.RowMath;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
 import java.util.List;
 
 /** Kernels for vectors of one width. */
@@ -46,15 +52,42 @@ public final class VectorKernels implements Kernels.Factory {
     }
 
     @Override
-    public Kernels create(int contextLength) {
+    public Kernels create(WeightFormat format, int contextLength) {
+        PanelProduct blocks = product(format);
         return new Kernels(
-                new VectorProduct(bits, prefetch),
+                blocks,
+                format.ofHead().equals(format) ? blocks : product(format.ofHead()),
                 Specialization.<Attention>of(VectorAttention.class, TileSpec.vectors(bits), contextLength),
                 Specialization.<RowMath>of(VectorRows.class, TileSpec.vectors(bits)));
     }
 
+    /** The products of each format; which tiles prefetch is as it was measured to pay (figures: {@link BlockPrefetch}). */
+    private PanelProduct product(WeightFormat format) {
+        int most = BlockPrefetch.MOST_PREFETCHERS;
+        return switch (format) {
+            case Fp32Weights floats ->
+                new FloatProduct(
+                        bits,
+                        floats,
+                        GemvTiles.class,
+                        prefetch,
+                        (rows, tiles) -> rows == 1 ? 0 : Math.min(tiles, most));
+            case Bf16Weights halves ->
+                new FloatProduct(bits, halves, GemvTiles.class, prefetch, (rows, tiles) -> Math.min(tiles, most));
+            case Int8Weights bytes ->
+                new FloatProduct(
+                        bits,
+                        bytes,
+                        GemvInt8Tiles.class,
+                        prefetch,
+                        (rows, tiles) -> rows <= 2 * RegisterTiles.tallest(bits) ? 1 : Math.min(tiles, most));
+            case Int4Weights nibbles -> new Int4Product(bits, nibbles);
+        };
+    }
+
     @Override
-    public long bytes(int contextLength) {
-        return VectorProduct.BYTES + VectorAttention.bytes(contextLength) + VectorRows.BYTES;
+    public long bytes(WeightFormat format, int contextLength) {
+        long products = format instanceof Int4Weights ? Int4Product.BYTES : 0;
+        return products + VectorAttention.bytes(contextLength) + VectorRows.BYTES;
     }
 }

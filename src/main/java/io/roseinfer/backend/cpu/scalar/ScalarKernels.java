@@ -1,6 +1,8 @@
 package io.roseinfer.backend.cpu.scalar;
 
 import io.roseinfer.backend.cpu.kernel.Kernels;
+import io.roseinfer.backend.cpu.kernel.PanelProduct;
+import io.roseinfer.backend.cpu.kernel.WeightFormat;
 
 /** The reference kernels: plain loops that say what every other kernel must compute. */
 public final class ScalarKernels implements Kernels.Factory {
@@ -11,12 +13,13 @@ public final class ScalarKernels implements Kernels.Factory {
     }
 
     @Override
-    public Kernels create(int contextLength) {
-        return new Kernels(new ScalarProduct(), new ScalarAttention(contextLength), new ScalarRows());
+    public Kernels create(WeightFormat format, int contextLength) {
+        PanelProduct product = new ScalarProduct();
+        return new Kernels(product, product, new ScalarAttention(contextLength), new ScalarRows());
     }
 
     @Override
-    public long bytes(int contextLength) {
+    public long bytes(WeightFormat format, int contextLength) {
         return ScalarProduct.BYTES + ScalarAttention.bytes(contextLength) + ScalarRows.BYTES;
     }
 }

@@ -4,6 +4,7 @@ import static io.roseinfer.backend.cpu.kernel.PackedMatrix.COLUMNS;
 
 import io.roseinfer.backend.cpu.kernel.PackedMatrix;
 import io.roseinfer.backend.cpu.kernel.PanelProduct;
+import io.roseinfer.backend.cpu.kernel.ProductInput;
 import io.roseinfer.backend.cpu.kernel.QuantizedRows;
 import java.util.Arrays;
 
@@ -28,7 +29,15 @@ final class ScalarProduct implements PanelProduct {
     }
 
     @Override
-    public void multiply(float[] x, int rows, PackedMatrix weights, int panel, float[] sums) {
+    public void multiply(ProductInput x, int rows, PackedMatrix weights, int panel, float[] sums) {
+        if (weights.format().quantizesInputs()) {
+            multiply(x.words(), rows, weights, panel, sums);
+        } else {
+            multiply(x.floats(), rows, weights, panel, sums);
+        }
+    }
+
+    private void multiply(float[] x, int rows, PackedMatrix weights, int panel, float[] sums) {
         int inputs = weights.inputs();
         Arrays.fill(sums, 0, rows * COLUMNS, 0f);
         for (int k = 0; k < inputs; k++) {
@@ -42,8 +51,7 @@ final class ScalarProduct implements PanelProduct {
         }
     }
 
-    @Override
-    public void multiply(int[] x, int rows, PackedMatrix weights, int panel, float[] sums) {
+    private void multiply(int[] x, int rows, PackedMatrix weights, int panel, float[] sums) {
         int groups = QuantizedRows.groups(weights.inputs());
         Arrays.fill(sums, 0, rows * COLUMNS, 0f);
         for (int group = 0; group < groups; group++) {
@@ -55,7 +63,7 @@ final class ScalarProduct implements PanelProduct {
                 QuantizedRows.unpack(x, words, activations);
                 float scale = Float.intBitsToFloat(x[words + QuantizedRows.SCALE]);
                 for (int c = 0; c < COLUMNS; c++) {
-                    float both = weights.int4Scale(panel, c, group) * scale;
+                    float both = weights.format().groupScale(weights, panel, c, group) * scale;
                     sums[r * COLUMNS + c] = Math.fma((float) dot(count, c), both, sums[r * COLUMNS + c]);
                 }
             }
