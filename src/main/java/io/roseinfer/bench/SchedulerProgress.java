@@ -142,9 +142,8 @@ final class SchedulerProgress {
                 .mapToObj(i -> new RequestTimes(
                         promptIds(requests.get(i)).length,
                         completionTokens[i],
-                        submitNanos[i],
-                        firstNanos[i],
-                        finishNanos[i]))
+                        firstNanos[i] - submitNanos[i],
+                        finishNanos[i] - submitNanos[i]))
                 .toList();
         return new SchedulerRun(prefillNanos, decodeNanos, decodedTokens, times);
     }

@@ -19,32 +19,17 @@ public record SchedulerRun(long prefillNanos, long decodeNanos, long decodedToke
     }
 
     /**
-     * One request.
+     * One request. Prefills of requests added later are between its first token and its last.
      *
-     * @param firstNanos the step that made its first token had returned
-     * @param finishNanos the step that finished it had returned
+     * @param promptTokens tokens of its prompt
+     * @param completionTokens tokens that it made
+     * @param ttftNanos from adding it until the step that made its first token had returned
+     * @param latencyNanos from adding it until the step that finished it had returned
      */
-    public record RequestTimes(
-            int promptTokens, int completionTokens, long submitNanos, long firstNanos, long finishNanos) {
-
-        /** Returns when the first and the last token came. Prefills of requests added later are between them. */
-        private TokenTimes tokenTimes() {
-            return new TokenTimes(new long[] {firstNanos, finishNanos}, new int[0], completionTokens);
-        }
-
-        /** Returns the time to first token. */
-        public OptionalDouble ttftNanos() {
-            return tokenTimes().ttftNanos(submitNanos);
-        }
-
+    public record RequestTimes(int promptTokens, int completionTokens, long ttftNanos, long latencyNanos) {
         /** Returns the time per output token; empty for fewer than two tokens. */
         public OptionalDouble tpotNanos() {
-            return tokenTimes().tpotNanos();
-        }
-
-        /** Returns the time to the last token. */
-        public OptionalDouble latencyNanos() {
-            return OptionalDouble.of((double) (finishNanos - submitNanos));
+            return new TokenTimes(new long[] {ttftNanos, latencyNanos}, new int[0], completionTokens).tpotNanos();
         }
     }
 

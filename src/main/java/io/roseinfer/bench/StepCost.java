@@ -1,5 +1,6 @@
 package io.roseinfer.bench;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.Summary;
@@ -47,6 +48,7 @@ public record StepCost(
     }
 
     /** Steps that could be scheduled in a second if the device took no time: of the median step. */
+    @JsonProperty("steps_per_s")
     public double stepsPerSecond() {
         return totalMicros.p50() > 0 ? MICROS_PER_SECOND / totalMicros.p50() : 0;
     }

@@ -9,6 +9,7 @@ import io.roseinfer.bench.ModelPoint;
 import io.roseinfer.bench.ModelTiming;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ModelReport;
+import io.roseinfer.bench.report.ModelResult;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.JsonFlag;
@@ -133,12 +134,12 @@ final class BenchModelCommand implements io.roseinfer.cli.terminal.Command {
             terminal.print(ModelReport.header(model.model(), dtype, loaded.deviceDescription(), settings));
             terminal.print(WarmUpLine.of(loaded));
             try (GrowingFile<ModelTiming> file = new GrowingFile<>(
-                    results, (to, timings) -> to.write(ModelReport.json(flags, environment, timings)))) {
+                    results, (to, timings) -> to.write(ModelResult.of(flags, environment, timings)))) {
                 benchmark.run(timing -> {
                     terminal.print(ModelReport.row(timing));
                     file.add(timing);
                 });
-                pages.write("model", () -> ModelReport.json(flags, environment, file.parts()));
+                pages.write("model", () -> ModelResult.of(flags, environment, file.parts()));
             }
         }
         return 0;

@@ -10,7 +10,8 @@ import io.roseinfer.bench.load.Workload;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.SchedulerReport;
-import io.roseinfer.bench.report.StepCostReport;
+import io.roseinfer.bench.report.SchedulerResult;
+import io.roseinfer.bench.report.StepCostResult;
 import io.roseinfer.bench.report.StreamingReport;
 import io.roseinfer.cli.flags.GivenFlags;
 import io.roseinfer.cli.flags.JsonFlag;
@@ -154,10 +155,10 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
     private void runCost(CommandSpec command, EngineOptions options, Optional<ResultFile> results, Terminal terminal) {
         Map<String, @Nullable Object> settings = SettingsInForce.withoutModel(command, options);
         Environment environment = Machine.here().environment(terminal);
-        try (GrowingFile<StepCost> file = new GrowingFile<>(
-                results, (to, costs) -> to.write(StepCostReport.json(settings, environment, costs)))) {
+        try (GrowingFile<StepCost> file =
+                new GrowingFile<>(results, (to, costs) -> to.write(StepCostResult.of(settings, environment, costs)))) {
             cost.run(options, terminal, file::add);
-            pages.write("scheduler", () -> StepCostReport.json(settings, environment, file.parts()));
+            pages.write("scheduler", () -> StepCostResult.of(settings, environment, file.parts()));
         }
     }
 
@@ -170,11 +171,11 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             settings.put("mode", drive.toString());
             Environment environment = Machine.here().environment(loaded, terminal);
             try (GrowingFile<SchedulerRun> file = new GrowingFile<>(
-                    results, (to, runs) -> to.write(SchedulerReport.json(settings, environment, drive, runs)))) {
+                    results, (to, runs) -> to.write(SchedulerResult.of(settings, environment, drive, runs)))) {
                 List<SchedulerRun> runs = benchmark(loaded, requests.apply(loaded.spec()), options, terminal)
                         .run(drive, warmupRuns, repeatRuns, listener(file, terminal));
                 terminal.print(SchedulerReport.text(drive, warmupRuns, runs) + WarmUpLine.of(loaded));
-                pages.write("scheduler", () -> SchedulerReport.json(settings, environment, drive, runs));
+                pages.write("scheduler", () -> SchedulerResult.of(settings, environment, drive, runs));
             }
         }
     }

@@ -11,10 +11,10 @@ import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.bench.load.Workload;
 import io.roseinfer.bench.report.Environment;
-import io.roseinfer.bench.report.JsonReport;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.RunsReport;
 import io.roseinfer.bench.report.StreamingReport;
+import io.roseinfer.bench.report.StreamingResult;
 import io.roseinfer.bench.report.TimelineTrace;
 import io.roseinfer.cli.flags.ArrivalFlags;
 import io.roseinfer.cli.flags.DatasetFlags;
@@ -174,7 +174,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             Optional<StepProfiler> profiler = profileOps ? Optional.of(profiler(loaded, terminal)) : Optional.empty();
             List<RunResult> runs;
             try (RunFiles files =
-                    new RunFiles(results, trace, done -> new JsonReport(printIds).of(flags, environment, done))) {
+                    new RunFiles(results, trace, done -> StreamingResult.of(flags, environment, done, printIds))) {
                 StreamingBenchmark benchmark = new StreamingBenchmark(
                         () -> loaded.serve(
                                 options.withScheduler(scheduler.scheduler()), model.routing(), terminal.clock()),
@@ -191,7 +191,7 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
                 }
             }
             terminal.print(RunsReport.text(runs));
-            pages.write("run", () -> new JsonReport(printIds).of(flags, environment, runs));
+            pages.write("run", () -> StreamingResult.of(flags, environment, runs, printIds));
             if (trace.isPresent() && runs.stream().anyMatch(run -> TimelineTrace.droppedSteps(run) > 0)) {
                 terminal.note(
                         "--timeline has the last " + TIMELINE_STEPS + " steps of each run; make the runs shorter");

@@ -1,12 +1,12 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.report.BenchResult;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.TimelineTrace;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
-import tools.jackson.databind.JsonNode;
 
 /** The files of the streaming benchmark: its results and its timeline. */
 final class RunFiles implements AutoCloseable {
@@ -14,9 +14,12 @@ final class RunFiles implements AutoCloseable {
     private final GrowingFile<RunResult> timeline;
 
     /**
-     * @param report the results as JSON
+     * @param report the results of runs
      */
-    RunFiles(Optional<ResultFile> results, Optional<ResultFile> timeline, Function<List<RunResult>, JsonNode> report) {
+    RunFiles(
+            Optional<ResultFile> results,
+            Optional<ResultFile> timeline,
+            Function<List<RunResult>, BenchResult> report) {
         this.results = new GrowingFile<>(results, (file, runs) -> file.write(report.apply(runs)));
         this.timeline = new GrowingFile<>(timeline, (file, runs) -> file.write(out -> TimelineTrace.write(out, runs)));
     }

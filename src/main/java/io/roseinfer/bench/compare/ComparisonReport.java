@@ -47,7 +47,7 @@ public final class ComparisonReport {
      *
      * @param arms what was compared, and by which figure
      */
-    public static String text(Comparison comparison, CompareJson.Arms arms) {
+    public static String text(Comparison comparison, ComparisonResult.Arms arms) {
         Formatter out = new Formatter(Locale.ROOT);
         out.format(
                 "=== a/b: %d pairs, A B B A%s ===\n",
@@ -126,7 +126,7 @@ public final class ComparisonReport {
     }
 
     /** Returns the result of the figure that decides, in a sentence. */
-    public static String verdict(Comparison comparison, CompareJson.Arms arms) {
+    public static String verdict(Comparison comparison, ComparisonResult.Arms arms) {
         PairedRatio ratio = comparison.ratios().get(arms.metric());
         boolean worse = comparison.judge(arms.metric(), arms.noWorseThan()) == Comparison.Outcome.WORSE;
         if (ratio == null) {
@@ -154,7 +154,7 @@ public final class ComparisonReport {
                 : "A difference: " + arms.metric() + " changes by " + by;
     }
 
-    private static String withoutRatio(Comparison comparison, CompareJson.Arms arms, boolean worse) {
+    private static String withoutRatio(Comparison comparison, ComparisonResult.Arms arms, boolean worse) {
         if (worse) {
             return "B is worse: " + arms.metric() + " is 0 in every run of "
                     + (Figures.isHigherBetter(arms.metric()) ? "B and in none of A" : "A and in none of B");

@@ -73,7 +73,8 @@ public record CallResult(
             tokens = List.copyOf(tokens);
         }
 
-        int sum() {
+        /** Returns the tokens of all events. */
+        public int sum() {
             return tokens.stream().mapToInt(Integer::intValue).sum();
         }
     }

@@ -1,5 +1,6 @@
 package io.roseinfer.bench.http;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.Pacer;
@@ -18,7 +19,10 @@ import java.util.Optional;
  * @param lagMillis how late requests were sent at 1,000 a second
  * @param ttftMillis time to first token at that rate
  */
-public record ClientFloor(double tokenEventsPerSecond, Summary lagMillis, Summary ttftMillis) {
+public record ClientFloor(
+        @JsonProperty("token_events_s") double tokenEventsPerSecond,
+        @JsonProperty("dispatch_lag_ms") Summary lagMillis,
+        Summary ttftMillis) {
     private static final Duration SILENCE = Duration.ofSeconds(30);
     private static final int STREAMS = 32;
     private static final double RATE = 1000;

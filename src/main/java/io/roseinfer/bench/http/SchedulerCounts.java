@@ -13,10 +13,10 @@ import java.util.Optional;
  * @param forcedAdmissions requests admitted because they had been skipped {@value AdmissionPolicy#MAX_PASSES} times, not by the policy's
  *     rank
  * @param cachedTokens prompt tokens of completed requests that were in the prefix cache
- * @param promptTokens all prompt tokens of the completed requests whose cached tokens are known
+ * @param cacheHitRate their share of all prompt tokens of the completed requests whose cached tokens are known, 0 to 1
  */
 public record SchedulerCounts(
-        long preemptions, long recomputedTokens, long forcedAdmissions, long cachedTokens, long promptTokens) {
+        long preemptions, long recomputedTokens, long forcedAdmissions, long cachedTokens, double cacheHitRate) {
 
     /** The counts of a run; empty if its steps are not known. */
     public static Optional<SchedulerCounts> of(LoadResult run) {
@@ -26,12 +26,14 @@ public record SchedulerCounts(
         List<CallResult> counted = run.completed().stream()
                 .filter(call -> cached(call) >= 0 && call.inputTokens() > 0)
                 .toList();
+        long cachedTokens = counted.stream().mapToLong(SchedulerCounts::cached).sum();
+        long promptTokens = counted.stream().mapToLong(CallResult::inputTokens).sum();
         return Optional.of(new SchedulerCounts(
                 sum(run, Fact.PREEMPTIONS),
                 sum(run, Fact.RECOMPUTED_TOKENS),
                 sum(run, Fact.FORCED_ADMISSIONS),
-                counted.stream().mapToLong(SchedulerCounts::cached).sum(),
-                counted.stream().mapToLong(CallResult::inputTokens).sum()));
+                cachedTokens,
+                (double) cachedTokens / Math.max(1, promptTokens)));
     }
 
     private static int cached(CallResult call) {
@@ -40,10 +42,5 @@ public record SchedulerCounts(
 
     private static long sum(LoadResult run, Fact fact) {
         return run.steps().stream().mapToLong(step -> step.get(fact)).sum();
-    }
-
-    /** Share of prompt tokens that were in the prefix cache, 0 to 1. */
-    public double cacheHitRate() {
-        return (double) cachedTokens / Math.max(1, promptTokens);
     }
 }

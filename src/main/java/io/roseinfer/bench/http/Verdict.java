@@ -1,5 +1,7 @@
 package io.roseinfer.bench.http;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +18,7 @@ import java.util.stream.Collectors;
  * @param remedies what to do so that the next run's do; empty if these do, or nobody knows
  * @param notes what a reader should know although they do
  */
+@JsonPropertyOrder("valid")
 public record Verdict(List<String> reasons, List<String> remedies, List<String> notes) {
     public Verdict {
         reasons = List.copyOf(reasons);
@@ -53,6 +56,7 @@ public record Verdict(List<String> reasons, List<String> remedies, List<String> 
         }
     }
 
+    @JsonProperty("valid")
     public boolean isValid() {
         return reasons.isEmpty();
     }

@@ -2,6 +2,8 @@ package io.roseinfer.bench.replay;
 
 import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.report.ReplayOf;
+import io.roseinfer.bench.report.ReplayOf.Row;
 import io.roseinfer.metrics.Percentiles;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,34 +26,6 @@ public record Prediction(List<Row> rows) {
 
     public Prediction {
         rows = List.copyOf(rows);
-    }
-
-    /**
-     * A percentile of a metric.
-     *
-     * @param metric {@code ttft}, {@code tpot}, {@code itl} or {@code e2el}
-     * @param percentile 0 to 100
-     * @param recordedMillis in the run that was recorded
-     * @param replayedMillis in the replay with the recorded settings
-     * @param changedMillis in the replay with changed settings; empty if nothing was changed
-     */
-    public record Row(
-            String metric,
-            double percentile,
-            double recordedMillis,
-            double replayedMillis,
-            OptionalDouble changedMillis) {
-        /** How far off the replay is from the recording, as a share of the latter. */
-        public double error() {
-            return replayedMillis / recordedMillis - 1;
-        }
-
-        /** What the change does, as a share of the replay without it; empty if nothing was changed. */
-        public OptionalDouble change() {
-            return changedMillis.isPresent()
-                    ? OptionalDouble.of(changedMillis.getAsDouble() / replayedMillis - 1)
-                    : OptionalDouble.empty();
-        }
     }
 
     /**
@@ -80,6 +54,23 @@ public record Prediction(List<Row> rows) {
             }
         });
         return new Prediction(rows);
+    }
+
+    /**
+     * Returns what the results of the last run say of the recorded one.
+     *
+     * @param changes arguments that replaced recorded ones
+     * @param settingsKnown whether the replay has the recorded engine's settings
+     */
+    public ReplayOf replayOf(RecordedRun recorded, List<String> changes, boolean settingsKnown) {
+        return new ReplayOf(
+                recorded.name(),
+                recorded.command(),
+                recorded.verdict().isValid(),
+                recorded.verdict().reasons(),
+                settingsKnown,
+                changes,
+                rows);
     }
 
     private static double[] samples(Map<String, double[]> table, String metric) {

@@ -1,5 +1,6 @@
 package io.roseinfer.bench.replay;
 
+import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.bench.http.CallResult;
@@ -9,6 +10,10 @@ import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.report.Attribution;
+import io.roseinfer.bench.report.ResultFile;
+import io.roseinfer.bench.report.ResultJson;
+import io.roseinfer.bench.report.ResultKind;
+import io.roseinfer.bench.report.ServeResult;
 import io.roseinfer.engine.Prompt;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -17,9 +22,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import tools.jackson.databind.JsonNode;
 
 /**
  * A run that {@code bench serve --json} has written, as far as it can be run again.
@@ -46,7 +53,59 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
      * @throws BadInput if it is not one of {@code bench serve}
      */
     public static RecordedRun read(Path file) {
-        return RecordedRunReader.read(file);
+        JsonNode root = ResultFile.read(file);
+        Optional<ResultKind> kind = ResultKind.of(root);
+        if (!kind.equals(Optional.of(ResultKind.SERVE))) {
+            throw new BadInput(FileFailure.shown(file)
+                    + kind.map(
+                                    other -> " was written by " + other.command()
+                                            + ", which does not write what a replay needs, the load's flags and the engine's steps")
+                            .orElse(" is no results file of a benchmark")
+                    + "; record a run with bench serve --backend engine --json FILE");
+        }
+        ServeResult result = ResultJson.read(FileFailure.shown(file), root, ServeResult.class);
+        requireWhole(FileFailure.shown(file), root, result);
+        int kvBlocks = result.roseinfer().settings().get("kv_blocks") instanceof Number blocks ? blocks.intValue() : 0;
+        return new RecordedRun(
+                FileFailure.shown(file),
+                result.roseinfer().command(),
+                result.run(),
+                kvBlocks,
+                result.roseinfer().validity());
+    }
+
+    /** Refuses values that do not fit each other. */
+    private static void requireWhole(String name, JsonNode document, ServeResult result) {
+        if (!(document.path("duration").asDouble(0) > 0)) {
+            throw ResultJson.wrong(name, document, "/duration", "a positive number");
+        }
+        List<ServeResult.Request> requests = result.roseinfer().requests();
+        for (int i = 0; i < requests.size(); i++) {
+            String place = "/roseinfer/requests/" + i;
+            if (requests.get(i).id() != i) {
+                throw ResultJson.wrong(name, document, place + "/id", "the request's index, " + i);
+            }
+            int events = requests.get(i).eventNanos().size();
+            int counts = requests.get(i).eventTokens().size();
+            if (counts > 0 && counts != events) {
+                throw ResultJson.wrong(
+                        name,
+                        document,
+                        place + "/event_tokens",
+                        "a count for each of the " + events + " events, or none");
+            }
+        }
+        result.roseinfer().steps().ifPresent(steps -> {
+            for (int i = 0; i < steps.rows().size(); i++) {
+                if (steps.rows().get(i).length != steps.columns().size()) {
+                    throw ResultJson.wrong(
+                            name,
+                            document,
+                            "/roseinfer/steps/rows/" + i,
+                            "a number for each of the " + steps.columns().size() + " columns");
+                }
+            }
+        });
     }
 
     /**

@@ -1,7 +1,12 @@
 package io.roseinfer.bench.report;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.stream.Collectors;
 
 /**
  * What a result was measured on. What is not known is empty and {@code null} in JSON.
@@ -22,8 +27,8 @@ public record Environment(
         Optional<String> gpu,
         Optional<String> driver,
         Optional<String> commit,
-        long warmUpNanos,
-        Optional<String> simulated) {
+        @JsonInclude(Include.NON_ABSENT) OptionalLong warmUpNanos,
+        @JsonInclude(Include.NON_ABSENT) Optional<String> simulated) {
     /** The environment of a measurement. */
     public Environment(
             String jdk,
@@ -33,7 +38,7 @@ public record Environment(
             Optional<String> driver,
             Optional<String> commit,
             long warmUpNanos) {
-        this(jdk, cpu, vectorBits, gpu, driver, commit, warmUpNanos, Optional.empty());
+        this(jdk, cpu, vectorBits, gpu, driver, commit, OptionalLong.of(warmUpNanos), Optional.empty());
     }
 
     /** The environment of a simulation, for which this machine means nothing. */
@@ -45,7 +50,21 @@ public record Environment(
                 Optional.empty(),
                 Optional.empty(),
                 commit,
-                0,
+                OptionalLong.of(0),
                 Optional.of(costs));
+    }
+
+    /** Returns what many runs were measured on: all but the warm-up, of which each has its own. */
+    public Environment ofMany() {
+        return new Environment(jdk, cpu, vectorBits, gpu, driver, commit, OptionalLong.empty(), simulated);
+    }
+
+    /** Returns the lines above a text's table that say where simulated times come from; empty of measurements. */
+    public static String simulatedLines(Collection<Environment> environments) {
+        return environments.stream()
+                .flatMap(machine -> machine.simulated().stream())
+                .distinct()
+                .map(costs -> "Simulated time: " + costs + "\n")
+                .collect(Collectors.joining());
     }
 }

@@ -1,5 +1,6 @@
 package io.roseinfer.bench.report;
 
+import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.metrics.Percentiles;
@@ -9,7 +10,10 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /**
  * A run in numbers by the names that vLLM's results have for them: {@code mean_}, {@code median_}, {@code p90_} and {@code p99_} with
@@ -55,7 +59,7 @@ public final class Figures {
                 figures.put("p99_" + metric + "_ms", Percentiles.of(sorted, 99));
             }
         });
-        long good = ServeJson.goodRequests(run, bounds);
+        long good = goodRequests(run, bounds);
         figures.put("request_throughput", run.completed().size() / run.seconds());
         figures.put("request_goodput", good / run.seconds());
         figures.put("output_throughput", run.outputTokens() / run.seconds());
@@ -68,6 +72,35 @@ public final class Figures {
         }
         figures.put("good_share", good / Math.max(1.0, run.calls().size()));
         return figures;
+    }
+
+    /**
+     * Returns how many completed requests are within every bound, from when they were to be sent: a wait under a bound on concurrency
+     * counts. One of a single token is within every TPOT, and one without a token within no TTFT.
+     */
+    static long goodRequests(LoadResult run, Map<String, Double> bounds) {
+        return good(run, bounds, CallResult::ttftFromDueNanos, CallResult::latencyFromDueNanos);
+    }
+
+    /** Returns how many are within every bound from when they were sent. */
+    static long goodRequestsFromSent(LoadResult run, Map<String, Double> bounds) {
+        return good(run, bounds, CallResult::ttftNanos, CallResult::latencyNanos);
+    }
+
+    private static long good(
+            LoadResult run,
+            Map<String, Double> bounds,
+            Function<CallResult, OptionalDouble> ttft,
+            ToDoubleFunction<CallResult> latency) {
+        return run.completed().stream()
+                .filter(call -> within(bounds, "ttft", ttft.apply(call).orElse(Double.POSITIVE_INFINITY))
+                        && within(bounds, "tpot", call.tokenTimes().tpotNanos().orElse(0))
+                        && within(bounds, "e2el", latency.applyAsDouble(call)))
+                .count();
+    }
+
+    private static boolean within(Map<String, Double> bounds, String metric, double nanos) {
+        return nanos <= bounds.getOrDefault(metric, Double.POSITIVE_INFINITY) * 1e6;
     }
 
     /** Whether more of a number is better. */

@@ -1,16 +1,11 @@
 package io.roseinfer.bench.report;
 
 import io.roseinfer.bench.ModelBenchmark;
-import io.roseinfer.bench.ModelPoint;
 import io.roseinfer.bench.ModelTiming;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The results of {@code roseinfer bench model}, as a table and as JSON.
+ * The results of {@code roseinfer bench model}, as a table.
  *
  * <p>A line of the table is a kind of step; a run of a prefill is one step, a run of a decode {@code --decode-steps} steps.
  *
@@ -19,22 +14,9 @@ import tools.jackson.databind.node.ObjectNode;
  * min ms, max ms       the fastest and the slowest run's
  * tokens/s             tokens that a step computes by its median time, all rows together
  * </pre>
- *
- * <p>The JSON has {@code schema}, {@code settings} and {@code environment} as {@link JsonReport} has them, and
- *
- * <pre>
- * points[]             in the order they were measured; those that were over when the file was written
- *   kind               prefill or decode
- *   rows               rows of the step
- *   tokens             tokens of every row; of a decode 1
- *   run_ms[]           each run's time by its steps, in milliseconds
- *   step_ms            {median, min, max} of them
- *   throughput_tok_s   rows * tokens by the median
- * </pre>
  */
 public final class ModelReport {
     private static final double NANOS_PER_SECOND = 1e9;
-    private static final int SCHEMA = 1;
 
     private ModelReport() {}
 
@@ -65,7 +47,7 @@ public final class ModelReport {
                 "tokens/s");
     }
 
-    private static OverRuns overRuns(ModelTiming timing) {
+    static OverRuns overRuns(ModelTiming timing) {
         return OverRuns.of(
                 timing.runMillis().stream().mapToDouble(Double::doubleValue).toArray());
     }
@@ -78,28 +60,8 @@ public final class ModelReport {
                 "%-16s %10.3f %10.3f %10.3f %12.1f\n",
                 timing.point(),
                 millis.median(),
-                millis.least(),
-                millis.most(),
+                millis.min(),
+                millis.max(),
                 timing.tokensPerSecond());
-    }
-
-    /** The document. */
-    public static ObjectNode json(Map<String, ?> settings, Environment environment, List<ModelTiming> timings) {
-        ObjectNode root = JsonParts.document(SCHEMA, settings, environment);
-        ArrayNode points = root.putArray("points");
-        timings.forEach(timing -> points.add(point(timing)));
-        return root;
-    }
-
-    private static ObjectNode point(ModelTiming timing) {
-        ModelPoint point = timing.point();
-        ObjectNode node = JsonParts.object()
-                .put("kind", point instanceof ModelPoint.Prefill ? "prefill" : "decode")
-                .put("rows", point.rows())
-                .put("tokens", point.tokensPerStep() / point.rows());
-        ArrayNode runs = node.putArray("run_ms");
-        timing.runMillis().forEach(runs::add);
-        node.set("step_ms", JsonParts.overRuns(overRuns(timing)));
-        return node.put("throughput_tok_s", timing.tokensPerSecond());
     }
 }

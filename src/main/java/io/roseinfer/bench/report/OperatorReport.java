@@ -5,6 +5,7 @@ import io.roseinfer.bench.report.OperatorSummary.OperatorTime;
 import io.roseinfer.metrics.Summary;
 import java.util.Formatter;
 import java.util.Locale;
+import java.util.OptionalDouble;
 
 /**
  * The tables of {@code bench --profile-ops}, one per kind of step. Means add up to the step, medians need not; a rate is an
@@ -49,12 +50,12 @@ public final class OperatorReport {
         out.format("%-16s %7s %10.1f %10.1f %6.1f%%\n", name, "", micros.mean(), micros.p50(), 100 * share);
     }
 
-    private static String rate(double rate) {
-        return rate > 0 ? String.format(Locale.ROOT, "%.1f", rate) : "-";
+    private static String rate(OptionalDouble rate) {
+        return rate.isPresent() ? String.format(Locale.ROOT, "%.1f", rate.getAsDouble()) : "-";
     }
 
-    /** A constant as text and JSON have it. */
-    static String word(Enum<?> constant) {
+    /** A constant as text has it. */
+    private static String word(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 }

@@ -1,5 +1,6 @@
 package io.roseinfer.bench.report;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.roseinfer.backend.Operator;
 import io.roseinfer.backend.StepProfile;
 import io.roseinfer.backend.StepProfile.Kind;
@@ -8,24 +9,25 @@ import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.function.ToDoubleFunction;
 
 /**
  * Where the time of the steps of one kind went, times in microseconds per step.
  *
  * @param kind of the steps
- * @param stepMicros the steps, timed around them
- * @param sumMicros their operators' sums, step by step
  * @param meanRows rows per step
  * @param meanTokens tokens per step
+ * @param stepMicros the steps, timed around them
+ * @param sumMicros their operators' sums, step by step; the operators' means add up to its mean
  * @param operators by the order they run in, those alone that ran
  */
 record OperatorSummary(
         Kind kind,
+        @JsonProperty("rows") double meanRows,
+        @JsonProperty("tokens") double meanTokens,
         Summary stepMicros,
         Summary sumMicros,
-        double meanRows,
-        double meanTokens,
         List<OperatorTime> operators) {
     /**
      * One operator.
@@ -33,16 +35,16 @@ record OperatorSummary(
      * @param callsPerStep the mean
      * @param micros its time per step
      * @param share its part of all time of all steps, 0 to 1
-     * @param gigabytesPerSecond 10⁹ bytes read per second of its time; 0 where that says nothing
-     * @param gigaflops 10⁹ floating point operations per second of its time; 0 where that says nothing
+     * @param gigabytesPerSecond 10⁹ bytes read per second of its time; empty if that says nothing
+     * @param gigaflops 10⁹ floating point operations per second of its time; empty if that says nothing
      */
     public record OperatorTime(
-            Operator operator,
-            double callsPerStep,
-            Summary micros,
+            @JsonProperty("name") Operator operator,
+            @JsonProperty("calls") double callsPerStep,
+            @JsonProperty("time_us") Summary micros,
             double share,
-            double gigabytesPerSecond,
-            double gigaflops) {}
+            @JsonProperty("gb_s") OptionalDouble gigabytesPerSecond,
+            @JsonProperty("gflop_s") OptionalDouble gigaflops) {}
 
     public OperatorSummary {
         operators = List.copyOf(operators);
@@ -69,12 +71,12 @@ record OperatorSummary(
         }
         return new OperatorSummary(
                 kind,
+                steps.stream().mapToInt(StepProfile::rows).average().orElseThrow(),
+                steps.stream().mapToInt(StepProfile::tokens).average().orElseThrow(),
                 micros(steps, StepProfile::stepNanos),
                 micros(
                         steps,
                         step -> step.parts().stream().mapToLong(Part::nanos).sum()),
-                steps.stream().mapToInt(StepProfile::rows).average().orElseThrow(),
-                steps.stream().mapToInt(StepProfile::tokens).average().orElseThrow(),
                 operators);
     }
 
@@ -92,12 +94,17 @@ record OperatorSummary(
                 parts.stream().mapToLong(Part::calls).sum() / (double) steps.size(),
                 micros(parts, Part::nanos),
                 ratio(nanos, allNanos),
-                ratio((double) parts.stream().mapToLong(Part::bytes).sum(), nanos),
-                ratio((double) parts.stream().mapToLong(Part::flops).sum(), nanos)));
+                rate(parts.stream().mapToLong(Part::bytes).sum(), nanos),
+                rate(parts.stream().mapToLong(Part::flops).sum(), nanos)));
     }
 
     private static <T> Summary micros(List<T> timed, ToDoubleFunction<T> nanos) {
         return Summary.ofMicros(timed.stream().mapToDouble(nanos));
+    }
+
+    private static OptionalDouble rate(double work, double nanos) {
+        double rate = ratio(work, nanos);
+        return rate > 0 ? OptionalDouble.of(rate) : OptionalDouble.empty();
     }
 
     private static double ratio(double part, double whole) {

@@ -8,7 +8,7 @@ import java.util.Locale;
  * A number that every run yields one of, over all runs: the median and the range. Medians of two machines or settings differ by more
  * than noise only where the ranges do not overlap.
  */
-record OverRuns(double median, double least, double most) {
+public record OverRuns(double median, double min, double max) {
     /** Of at least one run. */
     static OverRuns of(double... values) {
         double[] sorted = values.clone();
@@ -18,6 +18,6 @@ record OverRuns(double median, double least, double most) {
 
     /** Such as {@code 3.80 (3.70 to 4.10) ms}. */
     String text(String unit) {
-        return String.format(Locale.ROOT, "%.2f (%.2f to %.2f) %s", median, least, most, unit);
+        return String.format(Locale.ROOT, "%.2f (%.2f to %.2f) %s", median, min, max, unit);
     }
 }

@@ -151,9 +151,9 @@ public final class ResultFile {
         }
     }
 
-    /** Writes one document and a final newline. */
-    public void write(JsonNode document) {
-        write(generator -> generator.writeTree(document));
+    /** Writes results as one document and a final newline. */
+    public void write(BenchResult result) {
+        write(generator -> ResultJson.mapper().writeValue(generator, result));
     }
 
     /** Writes one document, too large to be held in memory, piece by piece, and a final newline. */

@@ -1,6 +1,7 @@
 package io.roseinfer.bench.report;
 
 import io.roseinfer.bench.RunResult;
+import io.roseinfer.bench.report.StreamingResult.OverAllRuns;
 import io.roseinfer.metrics.RequestLatency;
 import io.roseinfer.metrics.Summary;
 import java.util.EnumSet;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Several runs of the streaming benchmark in one block. Each line is a number that every run has printed, as {@code median (least to
@@ -73,19 +73,19 @@ public final class RunsReport {
         return OverRuns.of(runs.stream().mapToDouble(RunResult::tokensPerSecond).toArray());
     }
 
-    /** The same of every metric, at least one run; see {@link JsonReport}. */
-    static ObjectNode json(List<RunResult> runs) {
-        ObjectNode node = JsonParts.object();
+    /** The same of every metric, of at least one run. */
+    static OverAllRuns overRuns(List<RunResult> runs) {
+        Map<String, Map<String, OverRuns>> metrics = new LinkedHashMap<>();
         METRICS.forEach((key, metric) -> {
             List<Summary> samples = samples(runs, metric);
             if (!samples.isEmpty()) {
-                node.putObject(key)
-                        .<ObjectNode>set("p50", JsonParts.overRuns(over(samples, Summary::p50)))
-                        .<ObjectNode>set("p95", JsonParts.overRuns(over(samples, Summary::p95)))
-                        .set("p99", JsonParts.overRuns(over(samples, Summary::p99)));
+                Map<String, OverRuns> percentiles = new LinkedHashMap<>();
+                percentiles.put("p50", over(samples, Summary::p50));
+                percentiles.put("p95", over(samples, Summary::p95));
+                percentiles.put("p99", over(samples, Summary::p99));
+                metrics.put(key, percentiles);
             }
         });
-        node.set("throughput_tok_s", JsonParts.overRuns(throughput(runs)));
-        return node;
+        return new OverAllRuns(metrics, throughput(runs));
     }
 }

@@ -13,8 +13,6 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
-import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
  * The text of {@code roseinfer bench scheduler}: a function of its runs. Each run yields one number per line, its median over
@@ -31,27 +29,10 @@ import tools.jackson.databind.node.ObjectNode;
  * TPOT                             (finished - first token) / (tokens - 1); later requests' prefills are in it
  * Latency                          from adding a request until the step that finished it had returned
  * </pre>
- *
- * <p>The JSON has {@code schema}, {@code settings} and {@code environment} as {@link JsonReport} has them, and
- *
- * <pre>
- * mode                             online, offline or naive
- * over_runs                        {median, min, max} of the runs' values, for every mode all of
- *   prefill_s, decode_s, total_s, prefill_tok_s, decode_tok_s, completion_tok_s, total_tok_s, ttft_ms, tpot_ms, latency_ms
- *                                  the lines above, in their order; a latency is the median over a run's requests
- * runs[]                           the measured runs in order; those that were over when the file was written
- *   prefill_ns, decode_ns          time of the steps of either kind
- *   decoded_tokens                 generated in decode steps
- *   requests[]                     in the order they were added
- *     prompt_tokens, completion_tokens
- *     ttft_ns, latency_ns          as above
- * </pre>
  */
 public final class SchedulerReport {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double NANOS_PER_MILLI = 1e6;
-
-    private static final int SCHEMA = 1;
 
     /** The numbers that a run yields, by their keys in JSON. */
     private static final Map<String, ToDoubleFunction<SchedulerRun>> NUMBERS = numbers();
@@ -67,39 +48,18 @@ public final class SchedulerReport {
         numbers.put("decode_tok_s", run -> perSecond(run.decodedTokens(), run.decodeNanos()));
         numbers.put("completion_tok_s", run -> perSecond(run.completionTokens(), run.totalNanos()));
         numbers.put("total_tok_s", run -> perSecond(run.totalTokens(), run.totalNanos()));
-        numbers.put("ttft_ms", run -> medianMillis(run, RequestTimes::ttftNanos));
+        numbers.put("ttft_ms", run -> medianMillis(run, request -> OptionalDouble.of(request.ttftNanos())));
         numbers.put("tpot_ms", run -> medianMillis(run, RequestTimes::tpotNanos));
-        numbers.put("latency_ms", run -> medianMillis(run, RequestTimes::latencyNanos));
+        numbers.put("latency_ms", run -> medianMillis(run, request -> OptionalDouble.of(request.latencyNanos())));
         return numbers;
     }
 
-    /** The document; at least one run. */
-    public static ObjectNode json(
-            Map<String, ?> settings, Environment environment, Mode mode, List<SchedulerRun> runs) {
-        ObjectNode root = JsonParts.document(SCHEMA, settings, environment).put("mode", mode.toString());
-        ObjectNode overRuns = root.putObject("over_runs");
-        NUMBERS.forEach((key, number) -> overRuns.set(
-                key,
-                JsonParts.overRuns(OverRuns.of(runs.stream().mapToDouble(number).toArray()))));
-        ArrayNode array = root.putArray("runs");
-        runs.forEach(run -> array.add(run(run)));
-        return root;
-    }
-
-    private static ObjectNode run(SchedulerRun run) {
-        ObjectNode node = JsonParts.object()
-                .put("prefill_ns", run.prefillNanos())
-                .put("decode_ns", run.decodeNanos())
-                .put("decoded_tokens", run.decodedTokens());
-        ArrayNode requests = node.putArray("requests");
-        for (RequestTimes request : run.requests()) {
-            requests.addObject()
-                    .put("prompt_tokens", request.promptTokens())
-                    .put("completion_tokens", request.completionTokens())
-                    .put("ttft_ns", request.firstNanos() - request.submitNanos())
-                    .put("latency_ns", request.finishNanos() - request.submitNanos());
-        }
-        return node;
+    /** Returns the median and the range of each number; at least one run. */
+    static Map<String, OverRuns> overRuns(List<SchedulerRun> runs) {
+        Map<String, OverRuns> overRuns = new LinkedHashMap<>();
+        NUMBERS.forEach((key, number) ->
+                overRuns.put(key, OverRuns.of(runs.stream().mapToDouble(number).toArray())));
+        return overRuns;
     }
 
     /** The block of one mode, every line ended by a newline; at least one run. */

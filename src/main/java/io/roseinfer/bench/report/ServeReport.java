@@ -52,7 +52,7 @@ public final class ServeReport {
         out.format("============ Serving Benchmark Result ============\n");
         counts(out, run);
         if (!goodput.isEmpty()) {
-            double good = ServeJson.goodRequests(run, goodput) / run.seconds();
+            double good = Figures.goodRequests(run, goodput) / run.seconds();
             out.format("%-40s %.2f\n", "Request goodput (req/s):", good);
         }
         Map<String, double[]> table = LatencyTable.fromSent(run);
@@ -121,7 +121,7 @@ public final class ServeReport {
         for (double percentile : percentiles) {
             out.format(
                     "%-40s %.2f\n",
-                    "P" + ServeJson.number(percentile) + " " + word + " (ms):", Percentiles.of(sorted, percentile));
+                    "P" + ServeResult.number(percentile) + " " + word + " (ms):", Percentiles.of(sorted, percentile));
         }
     }
 

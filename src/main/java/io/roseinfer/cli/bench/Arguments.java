@@ -1,6 +1,5 @@
 package io.roseinfer.cli.bench;
 
-import io.roseinfer.bench.compare.CompareJson;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
@@ -16,10 +15,10 @@ final class Arguments {
         return all.subList(all.indexOf(command.name()) + 1, all.size());
     }
 
-    /** The command line of a study, and those of its arguments that all of its runs share. */
-    static CompareJson.Command command(CommandSpec command, List<String> shared) {
+    /** The command line of a study. */
+    static List<String> command(CommandSpec command) {
         List<String> words = new ArrayList<>(List.of("bench", command.name()));
         words.addAll(of(command));
-        return new CompareJson.Command(words, shared);
+        return words;
     }
 }

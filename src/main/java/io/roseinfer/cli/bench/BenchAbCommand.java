@@ -1,15 +1,16 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.bench.compare.CompareJson;
 import io.roseinfer.bench.compare.Comparison;
 import io.roseinfer.bench.compare.ComparisonReport;
+import io.roseinfer.bench.compare.ComparisonResult;
+import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.Figures;
-import io.roseinfer.bench.report.JsonParts;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.JsonFlag;
@@ -27,8 +28,6 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
 @picocli.CommandLine.Command(
         name = "ab",
@@ -120,38 +119,38 @@ public final class BenchAbCommand implements Command {
                     "both arms ask the same server: the second run of a pair may find the first one's prompts in its"
                             + " prefix cache, so switch that off there");
         }
-        Results results = new Results(Arguments.command(command, shared), file);
+        Results results = new Results(Arguments.command(command), shared, file);
         Comparison.Pairs measured = measure(first, second, results, terminal);
         return report(results, measured, terminal);
     }
 
     /** The files of a comparison; they say on which machines it was measured. */
     private final class Results {
-        private final CompareJson.Command command;
+        private final List<String> command;
+        private final List<String> shared;
         private final Optional<ResultFile> file;
-        private final Set<JsonNode> environments = new LinkedHashSet<>();
+        private final Set<Environment> environments = new LinkedHashSet<>();
 
-        private Results(CompareJson.Command command, Optional<ResultFile> file) {
+        private Results(List<String> command, List<String> shared, Optional<ResultFile> file) {
             this.command = command;
+            this.shared = shared;
             this.file = file;
         }
 
-        private CompareJson.Arms arms(Comparison.Pairs measured) {
-            return new CompareJson.Arms(arm(a), arm(b), metric, noWorseThan / 100, measured.discarded());
+        private ComparisonResult.Arms arms(Comparison.Pairs measured) {
+            return new ComparisonResult.Arms(arm(a), arm(b), metric, noWorseThan / 100, measured.discarded());
         }
 
-        private ObjectNode document(Comparison.Pairs measured) {
-            return CompareJson.of(
+        private ComparisonResult result(Comparison.Pairs measured) {
+            return ComparisonResult.of(
                     Comparison.of(measured.all()),
                     arms(measured),
-                    command,
-                    flags.objective().goodput(),
-                    environments);
+                    new Study(command, shared, flags.objective().goodput(), List.copyOf(environments)));
         }
 
         /** Writes the pairs so far. */
         private void write(Comparison.Pairs measured) {
-            file.ifPresent(to -> to.write(document(measured)));
+            file.ifPresent(to -> to.write(result(measured)));
         }
     }
 
@@ -160,8 +159,8 @@ public final class BenchAbCommand implements Command {
         try (SystemUnderTest one = SystemUnderTest.open(first, terminal);
                 SystemUnderTest other = SystemUnderTest.open(second, terminal)) {
             fitLengths(first, one, second, other);
-            results.environments.add(JsonParts.machine(one.environment()));
-            results.environments.add(JsonParts.machine(other.environment()));
+            results.environments.add(one.environment().ofMany());
+            results.environments.add(other.environment().ofMany());
             Set<String> told = new HashSet<>();
             Comparison.Pairs measured =
                     new Comparison.Pairs(arm(first, one, told, terminal), arm(second, other, told, terminal));
@@ -194,8 +193,8 @@ public final class BenchAbCommand implements Command {
     private int report(Results results, Comparison.Pairs measured, Terminal terminal) {
         Comparison comparison = Comparison.of(measured.all());
         results.write(measured);
-        pages.write("ab", () -> results.document(measured));
-        terminal.print(CompareJson.simulated(results.environments));
+        pages.write("ab", () -> results.result(measured));
+        terminal.print(Environment.simulatedLines(results.environments));
         terminal.print(ComparisonReport.text(comparison, results.arms(measured)));
         if (measured.all().size() < pairs) {
             terminal.note("the comparison is invalid: " + measured.all().size() + " of " + pairs

@@ -5,9 +5,9 @@ import io.roseinfer.bench.http.ClientFloor;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.replay.Prediction;
-import io.roseinfer.bench.replay.PredictionJson;
 import io.roseinfer.bench.replay.RecordedRun;
 import io.roseinfer.bench.report.ResultFile;
+import io.roseinfer.bench.report.ServeResult;
 import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.GivenFlags;
@@ -25,7 +25,6 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
-import tools.jackson.databind.node.ObjectNode;
 
 @picocli.CommandLine.Command(
         name = "replay",
@@ -97,12 +96,11 @@ public final class BenchReplayCommand implements Command {
         Optional<MeasuredRun> other = changed.map(line -> replay.of(line, givesCosts));
         MeasuredRun last = other.orElse(same);
         Prediction prediction = Prediction.of(recorded.result(), same.result(), other.map(MeasuredRun::result));
-        ObjectNode document = last.json(PERCENTILES);
         boolean settingsKnown = !isOverHttp(recorded);
-        document.withObject("roseinfer")
-                .set("replay_of", PredictionJson.of(recorded, prediction, changes, settingsKnown));
-        file.ifPresent(to -> to.write(document));
-        pages.write("replay", () -> document);
+        ServeResult result =
+                last.result(PERCENTILES, Optional.of(prediction.replayOf(recorded, changes, settingsKnown)));
+        file.ifPresent(to -> to.write(result));
+        pages.write("replay", () -> result);
         terminal.print(text(recorded, last, changes) + prediction.text(settingsKnown));
         if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && !settingsKnown) {
             terminal.note(

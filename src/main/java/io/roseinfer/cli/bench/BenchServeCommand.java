@@ -5,6 +5,7 @@ import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ServeReport;
+import io.roseinfer.bench.report.ServeResult;
 import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.ServeResultFlags;
 import io.roseinfer.cli.terminal.Command;
@@ -15,7 +16,6 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import tools.jackson.databind.node.ObjectNode;
 
 @picocli.CommandLine.Command(
         name = "serve",
@@ -71,9 +71,9 @@ public final class BenchServeCommand implements Command {
     /** Writes files before it prints: a reader that has gone must not cost the results. */
     private int report(MeasuredRun run, Optional<ResultFile> file, Terminal terminal) {
         Verdict verdict = run.verdict();
-        ObjectNode document = run.json(results.percentiles());
-        file.ifPresent(to -> to.write(document));
-        pages.write("run", () -> document);
+        ServeResult result = run.result(results.percentiles(), Optional.empty());
+        file.ifPresent(to -> to.write(result));
+        pages.write("run", () -> result);
         terminal.print(new ServeReport(
                         results.metrics(),
                         results.percentiles(),

@@ -2,11 +2,12 @@ package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.bench.compare.CompareJson;
 import io.roseinfer.bench.compare.RateSearch;
+import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.flags.JsonFlag;
 import io.roseinfer.cli.flags.PageFlags;
 import io.roseinfer.cli.flags.Within;
@@ -108,8 +109,7 @@ public final class BenchSweepCommand implements Command {
                 plan.settings().stream().map(setting -> line(base, setting)).toList();
         SweepFile file = new SweepFile(
                 json.file(),
-                Arguments.command(command, shared),
-                flags.objective().goodput(),
+                new Study(Arguments.command(command), shared, flags.objective().goodput(), List.of()),
                 attainment / 100);
         if (resume) {
             file.resume();
@@ -137,8 +137,9 @@ public final class BenchSweepCommand implements Command {
 
     /** Reports the points so far. */
     private void report(SweepFile file, Terminal terminal) {
-        pages.write("sweep", file::document);
-        terminal.print(CompareJson.simulated(CompareJson.environments(file.document())));
+        pages.write("sweep", file::result);
+        terminal.print(
+                Environment.simulatedLines(file.result().roseinfer().study().environments()));
         terminal.print(SweepReport.text(file.sweep(), flags.objective().goodput()));
     }
 

@@ -3,7 +3,8 @@ package io.roseinfer.cli.bench;
 import io.roseinfer.bench.http.ClientFloor;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
-import io.roseinfer.bench.report.ServeJson;
+import io.roseinfer.bench.report.ReplayOf;
+import io.roseinfer.bench.report.ServeResult;
 import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.terminal.Terminal;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
  * A run, and what it was a run of.
@@ -44,20 +44,21 @@ record MeasuredRun(
         return line.flags().verdict(result, system, floor).with(simulated.toList());
     }
 
-    /** The results file. */
-    ObjectNode json(List<Double> percentiles) {
+    /** The results; of a replay with the recorded run. */
+    ServeResult result(List<Double> percentiles, Optional<ReplayOf> replayOf) {
         List<String> command = new ArrayList<>(List.of("bench", "serve"));
         command.addAll(line.arguments());
         command.addAll(line.flags().fittedLengths());
-        ServeJson.About about = new ServeJson.About(
+        ServeResult.About about = new ServeResult.About(
                 head(),
                 command,
                 system.settings(),
                 system.environment(),
                 percentiles,
                 line.flags().objective().goodput(),
-                data);
-        return ServeJson.of(result, verdict(), floor, InstantSource.system().instant(), about);
+                data,
+                replayOf);
+        return ServeResult.of(result, verdict(), floor, InstantSource.system().instant(), about);
     }
 
     private Map<String, Object> head() {

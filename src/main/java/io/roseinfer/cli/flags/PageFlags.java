@@ -1,6 +1,7 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.report.BenchResult;
 import io.roseinfer.bench.report.CsvReport;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.html.HtmlReport;
@@ -12,7 +13,6 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
-import tools.jackson.databind.JsonNode;
 
 /** Where results go that people read: a page, and a table. */
 public final class PageFlags {
@@ -59,11 +59,11 @@ public final class PageFlags {
      * Writes what was asked for.
      *
      * @param name what the page calls the results
-     * @param document makes a results file's content, if it is needed
+     * @param result makes the results, if they are needed
      */
-    public void write(String name, Supplier<JsonNode> document) {
+    public void write(String name, Supplier<? extends BenchResult> result) {
         if (page.isPresent() || csv.isPresent()) {
-            JsonNode results = document.get();
+            BenchResult results = result.get();
             csvFile().ifPresent(file -> file.write(CsvReport.of(results)));
             pageFile().ifPresent(file -> file.write(HtmlReport.of(name, results)));
         }

@@ -70,7 +70,7 @@ class ComparisonTest {
                         Map.of("median_itl_ms", seed == 0 ? 0.0 : 2.0, METRIC, 5.0 + seed),
                         Map.of("median_itl_ms", 3.0, METRIC, 6.0 + seed)))
                 .toList();
-        var arms = new CompareJson.Arms(List.of(), List.of(), METRIC, 0, 0);
+        var arms = new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0);
         assertThat(ComparisonReport.text(Comparison.of(pairs), arms))
                 .containsPattern("median_itl_ms +2\\.000 +3\\.000 +–  0 in some run\n");
     }
@@ -143,7 +143,7 @@ class ComparisonTest {
         assertThat(lacking.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
         Comparison few = constant(Comparison.MIN_PAIRS - 1, Map.of(METRIC, 5.0), Map.of(METRIC, 50.0));
         assertThat(few.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
-        assertThat(ComparisonReport.text(few, new CompareJson.Arms(List.of(), List.of(), METRIC, 0, 3)))
+        assertThat(ComparisonReport.text(few, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 3)))
                 .contains("Undecided: 9 pairs are valid; an interval needs 10\n");
     }
 }

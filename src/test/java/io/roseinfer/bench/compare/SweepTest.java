@@ -3,14 +3,15 @@ package io.roseinfer.bench.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.bench.compare.Sweep.Answer;
+import io.roseinfer.bench.report.ResultJson;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
 
 /** The knee and the highest rate of points at 10, 20, 40 requests/s and so on, each of which is good, bad or invalid. */
 class SweepTest {
@@ -83,16 +84,19 @@ class SweepTest {
                 .doesNotContain("Invalid", "Highest");
     }
 
+    private static JsonNode found(Sweep sweep) {
+        Study study = new Study(List.of(), List.of(), Map.of(), List.of());
+        return ResultJson.tree(SweepResult.of(sweep, study)).at("/roseinfer/settings/0");
+    }
+
     @Test
     void the_file_has_no_rate_where_none_is_known_and_says_by_which_point() {
-        var settings = CompareJson.of(sweep("gIb"), new CompareJson.Command(List.of(), List.of()), Map.of(), Set.of())
-                .at("/roseinfer/settings/0");
+        var settings = found(sweep("gIb"));
         assertThat(settings.get("knee").isNull()).isTrue();
         assertThat(settings.get("highest").isNull()).isTrue();
         assertThat(settings.get("knee_undecided_by").intValue()).isEqualTo(1);
         assertThat(settings.get("highest_undecided_by").intValue()).isEqualTo(1);
-        var known = CompareJson.of(sweep("ggb"), new CompareJson.Command(List.of(), List.of()), Map.of(), Set.of())
-                .at("/roseinfer/settings/0");
+        var known = found(sweep("ggb"));
         assertThat(known.get("knee").doubleValue()).isEqualTo(20);
         assertThat(known.get("knee_below").doubleValue()).isEqualTo(40);
         assertThat(known.get("knee_undecided_by").isNull()).isTrue();

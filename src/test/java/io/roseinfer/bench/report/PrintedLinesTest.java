@@ -3,19 +3,20 @@ package io.roseinfer.bench.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.Document;
-import io.roseinfer.bench.compare.CompareJson;
 import io.roseinfer.bench.compare.Comparison;
 import io.roseinfer.bench.compare.ComparisonReport;
+import io.roseinfer.bench.compare.ComparisonResult;
+import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
+import io.roseinfer.bench.compare.SweepResult;
 import io.roseinfer.bench.http.ClientFloor;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Verdict;
 import io.roseinfer.bench.replay.HostTimes;
 import io.roseinfer.bench.replay.Pace;
 import io.roseinfer.bench.replay.Prediction;
-import io.roseinfer.bench.replay.PredictionJson;
 import io.roseinfer.bench.replay.SimulatedRuns;
 import io.roseinfer.bench.replay.StepTimes;
 import io.roseinfer.metrics.Summary;
@@ -27,7 +28,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.LongStream;
@@ -42,6 +42,8 @@ class PrintedLinesTest {
     private static final Pattern PART = Pattern.compile("([a-z-]+) +-?[0-9.]+ +-?[0-9.]+ +-?[0-9.]+");
 
     private static final Map<String, Double> BOUNDS = Map.of("ttft", 100.0);
+
+    private static final Study STUDY = new Study(List.of(), List.of(), BOUNDS, List.of());
 
     private static final LoadResult RUN = SimulatedRuns.server(
                     new StepTimes(SimulatedRuns.costs(), Pace.EVEN, HostTimes.NONE), 0)
@@ -91,9 +93,9 @@ class PrintedLinesTest {
                 .containsExactlyInAnyOrderElementsOf(defined.keySet());
         Environment environment = new Environment(
                 "jdk", Optional.empty(), OptionalInt.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
-        ServeJson.About about =
-                new ServeJson.About(Map.of(), List.of(), Map.of(), environment, List.of(99.0), BOUNDS, Map.of());
-        requireKeys(defined, ServeJson.of(RUN, verdict, floor, Instant.EPOCH, about));
+        ServeResult.About about = new ServeResult.About(
+                Map.of(), List.of(), Map.of(), environment, List.of(99.0), BOUNDS, Map.of(), Optional.empty());
+        requireKeys(defined, ResultJson.tree(ServeResult.of(RUN, verdict, floor, Instant.EPOCH, about)));
     }
 
     /** Takes every label out of a line of headings; what is left. */
@@ -123,7 +125,7 @@ class PrintedLinesTest {
                 .isNotEmpty()
                 .allSatisfy(label -> assertThat(defined).containsKey(label));
         assertThat(String.join("\n", lines)).contains(defined.keySet());
-        requireKeys(defined, CompareJson.of(sweep, new CompareJson.Command(List.of(), List.of()), BOUNDS, Set.of()));
+        requireKeys(defined, ResultJson.tree(SweepResult.of(sweep, STUDY)));
     }
 
     @Test
@@ -132,7 +134,7 @@ class PrintedLinesTest {
                 .mapToObj(seed -> new Comparison.Pair(seed, Figures.of(RUN, BOUNDS), Figures.of(RUN, BOUNDS)))
                 .toList();
         Comparison comparison = Comparison.of(pairs);
-        CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of(), "median_e2el_ms", 0, 0);
+        ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), "median_e2el_ms", 0, 0);
         Map<String, List<String>> defined = defined("## Two settings", "## Runs again");
         List<String> lines = ComparisonReport.text(comparison, arms).lines().toList();
         assertThat(without(defined.keySet(), lines.get(3)).strip()).matches("-\\d+ % \\.\\. 1 \\.\\. \\+\\d+ %");
@@ -140,9 +142,7 @@ class PrintedLinesTest {
                 .contains(defined.keySet().stream()
                         .filter(label -> label.length() > 1)
                         .toList());
-        requireKeys(
-                defined,
-                CompareJson.of(comparison, arms, new CompareJson.Command(List.of(), List.of()), BOUNDS, Set.of()));
+        requireKeys(defined, ResultJson.tree(ComparisonResult.of(comparison, arms, STUDY)));
     }
 
     @Test
@@ -154,6 +154,6 @@ class PrintedLinesTest {
         assertThat(headings).contains(defined.keySet());
         requireKeys(
                 defined,
-                PredictionJson.of(SimulatedRuns.recorded(RUN), prediction, List.of("--max-batch-size=1"), true));
+                ResultJson.tree(prediction.replayOf(SimulatedRuns.recorded(RUN), List.of("--max-batch-size=1"), true)));
     }
 }

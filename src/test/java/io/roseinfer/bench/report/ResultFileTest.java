@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.github.luben.zstd.ZstdInputStream;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.base.StrictJson;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +13,8 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
@@ -24,11 +25,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import tools.jackson.databind.JsonNode;
 
 class ResultFileTest {
-    private static final JsonNode DOCUMENT =
-            StrictJson.mapper().createObjectNode().put("schema", 1);
+    private record Document(int schema) implements BenchResult {
+        @Override
+        public List<Map<String, String>> table() {
+            return List.of();
+        }
+    }
+
+    private static final Document DOCUMENT = new Document(1);
 
     @TempDir
     Path folder;

@@ -4,7 +4,6 @@ import io.roseinfer.backend.Operator;
 import io.roseinfer.backend.StepProfile;
 import io.roseinfer.backend.StepProfile.Kind;
 import io.roseinfer.backend.StepProfile.Part;
-import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.ModelBenchmark;
 import io.roseinfer.bench.ModelPoint;
 import io.roseinfer.bench.ModelTiming;
@@ -13,12 +12,14 @@ import io.roseinfer.bench.RunResult;
 import io.roseinfer.bench.SchedulerBenchmark.Mode;
 import io.roseinfer.bench.SchedulerRun;
 import io.roseinfer.bench.StepCost;
-import io.roseinfer.bench.compare.CompareJson;
 import io.roseinfer.bench.compare.Comparison;
 import io.roseinfer.bench.compare.ComparisonReport;
+import io.roseinfer.bench.compare.ComparisonResult;
+import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
+import io.roseinfer.bench.compare.SweepResult;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientCost;
 import io.roseinfer.bench.http.ClientFloor;
@@ -30,7 +31,6 @@ import io.roseinfer.bench.load.SubmitSchedule;
 import io.roseinfer.bench.replay.HostTimes;
 import io.roseinfer.bench.replay.Pace;
 import io.roseinfer.bench.replay.Prediction;
-import io.roseinfer.bench.replay.PredictionJson;
 import io.roseinfer.bench.replay.RecordedRun;
 import io.roseinfer.bench.replay.SimulatedRuns;
 import io.roseinfer.bench.replay.StepTimes;
@@ -46,15 +46,11 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.stream.IntStream;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Everything that benchmarks write about fixed results: each kind's JSON document, text, table and page, by file name. {@code main} writes
@@ -109,13 +105,13 @@ final class ResultGoldens {
         return settings;
     }
 
-    private void add(String name, JsonNode document) {
+    private void add(String name, BenchResult document) {
         addJson(name, document);
         files.put(name + ".csv", CsvReport.of(document).replaceAll("(\\.\\d{12})\\d+", "$1"));
         addPage(name, document);
     }
 
-    private void addPage(String name, JsonNode document) {
+    private void addPage(String name, BenchResult document) {
         files.put(
                 name + ".html",
                 HtmlReport.of(name, document)
@@ -127,10 +123,10 @@ final class ResultGoldens {
     }
 
     /** Of a quotient twelve decimals are stored: the last ones are the processor's. */
-    private void addJson(String name, JsonNode document) {
+    private void addJson(String name, Object document) {
         files.put(
                 name + ".json",
-                StrictJson.mapper()
+                ResultJson.mapper()
                                 .writerWithDefaultPrettyPrinter()
                                 .writeValueAsString(document)
                                 .replaceAll("(\\.\\d{12})\\d+", "$1")
@@ -193,8 +189,8 @@ final class ResultGoldens {
                 List.of(prefill, decode));
         RunResult second = Results.run(List.of(requests.get(2)), 0, 5_000);
         List<RunResult> runs = List.of(first, second);
-        add("streaming", new JsonReport(true).of(SETTINGS, MACHINE, runs));
-        add("streaming-one", new JsonReport(false).of(SETTINGS, MACHINE, List.of(second)));
+        add("streaming", StreamingResult.of(SETTINGS, MACHINE, runs, true));
+        add("streaming-one", StreamingResult.of(SETTINGS, MACHINE, List.of(second), false));
         StreamingReport report = new StreamingReport(
                 new StreamingReport.Setup("a model", "cpu", true, 2, 1, true, false, false),
                 new SubmitSchedule(SubmitSchedule.Mode.ABSOLUTE, 1));
@@ -212,16 +208,16 @@ final class ResultGoldens {
                     decode * ms,
                     6,
                     List.of(
-                            new SchedulerRun.RequestTimes(6, 4, 0, 10 * ms, (20 + decode) * ms),
-                            new SchedulerRun.RequestTimes(2, 1, 10 * ms, 20 * ms, 20 * ms),
-                            new SchedulerRun.RequestTimes(2, 4, 10 * ms, 20 * ms, (19 + decode) * ms))));
+                            new SchedulerRun.RequestTimes(6, 4, 10 * ms, (20 + decode) * ms),
+                            new SchedulerRun.RequestTimes(2, 1, 10 * ms, 10 * ms),
+                            new SchedulerRun.RequestTimes(2, 4, 10 * ms, (9 + decode) * ms))));
         }
         StringBuilder text = new StringBuilder();
         for (Mode mode : Mode.values()) {
             text.append(SchedulerReport.text(mode, 1, runs));
         }
         files.put("scheduler.txt", text.toString());
-        add("scheduler", SchedulerReport.json(SETTINGS, MACHINE, Mode.ONLINE, runs));
+        add("scheduler", SchedulerResult.of(SETTINGS, MACHINE, Mode.ONLINE, runs));
     }
 
     private void cost() {
@@ -241,7 +237,7 @@ final class ResultGoldens {
         StringBuilder text = new StringBuilder(StepCostReport.header(EngineOptions.defaults(), 100));
         costs.forEach(cost -> text.append(StepCostReport.row(cost)));
         files.put("cost.txt", text.toString());
-        add("cost", StepCostReport.json(SETTINGS, MACHINE, costs));
+        add("cost", StepCostResult.of(SETTINGS, MACHINE, costs));
     }
 
     private void model() {
@@ -255,7 +251,7 @@ final class ResultGoldens {
         StringBuilder text = new StringBuilder(ModelReport.header("a model", "bf16", "cpu, 2 threads", settings));
         timings.forEach(timing -> text.append(ModelReport.row(timing)));
         files.put("model.txt", text.toString());
-        add("model", ModelReport.json(SETTINGS, MACHINE, timings));
+        add("model", ModelResult.of(SETTINGS, MACHINE, timings));
     }
 
     private static CallResult call(
@@ -362,7 +358,7 @@ final class ResultGoldens {
 
     private static final Verdict VALID = new Verdict(List.of(), List.of(), List.of("a note"));
 
-    private static ObjectNode serve(LoadResult run, Verdict verdict, boolean simulated) {
+    private static ServeResult serve(LoadResult run, Verdict verdict, boolean simulated, Optional<ReplayOf> replayOf) {
         Map<String, Object> head = new LinkedHashMap<>();
         head.put("endpoint_type", "openai");
         head.put("backend", simulated ? "sim" : "http");
@@ -373,18 +369,19 @@ final class ResultGoldens {
         if (simulated) {
             head.put("max_concurrency", 4);
         }
-        ServeJson.About about = new ServeJson.About(
+        ServeResult.About about = new ServeResult.About(
                 head,
                 List.of("bench", "serve", "--model", "<script>alert(1)</script>", "--dataset-path=it's"),
                 SETTINGS,
                 simulated ? Environment.simulated("25", Optional.of("abc"), "step:2,token:0.1") : MACHINE,
                 List.of(50.0, 99.0, 99.9),
                 simulated ? Map.of() : goodput(),
-                Map.of("clipped", 3L));
+                Map.of("clipped", 3L),
+                replayOf);
         Optional<ClientFloor> floor = simulated
                 ? Optional.empty()
                 : Optional.of(new ClientFloor(123_456.75, Summary.of(0.1, 0.3), Summary.of(0.2)));
-        return ServeJson.of(run, verdict, floor, Instant.EPOCH, about);
+        return ServeResult.of(run, verdict, floor, Instant.EPOCH, about);
     }
 
     private static Map<String, Double> goodput() {
@@ -398,8 +395,8 @@ final class ResultGoldens {
         Verdict invalid =
                 new Verdict(List.of("late by <1> & \"more\""), List.of("do <this>"), List.of("a note", "another"));
         LoadResult simulated = simulated(60, 5);
-        add("serve", serve(run(), invalid, false));
-        add("serve-simulated", serve(simulated, VALID, true));
+        add("serve", serve(run(), invalid, false, Optional.empty()));
+        add("serve-simulated", serve(simulated, VALID, true, Optional.empty()));
         files.put(
                 "serve.txt",
                 new ServeReport(List.of("ttft", "tpot", "itl", "e2el"), List.of(50.0, 99.9), goodput())
@@ -411,16 +408,18 @@ final class ResultGoldens {
                                 .text(simulated, VALID, Optional.empty()));
     }
 
-    private static Set<JsonNode> machines() {
-        Set<JsonNode> machines = new LinkedHashSet<>();
-        machines.add(JsonParts.machine(MACHINE));
-        machines.add(JsonParts.machine(Environment.simulated("25", Optional.empty(), "step:2")));
-        return machines;
+    private static List<Environment> machines() {
+        return List.of(
+                MACHINE.ofMany(),
+                Environment.simulated("25", Optional.empty(), "step:2").ofMany());
     }
 
     private void studies() {
-        CompareJson.Command command = new CompareJson.Command(
-                List.of("bench", "sweep", "--seed=1", "--vary=request-rate=10,20,40"), List.of("--seed=1"));
+        Study study = new Study(
+                List.of("bench", "sweep", "--seed=1", "--vary=request-rate=10,20,40"),
+                List.of("--seed=1"),
+                goodput(),
+                machines());
         List<SweepPoint> points = new ArrayList<>();
         for (String batch : List.of("8", "<32>")) {
             for (double rate : new double[] {30, 60, 200}) {
@@ -436,8 +435,8 @@ final class ResultGoldens {
             }
         }
         Sweep sweep = new Sweep(points, 0.9);
-        add("sweep", CompareJson.of(sweep, command, goodput(), machines()));
-        StringBuilder text = new StringBuilder(CompareJson.simulated(machines()));
+        add("sweep", SweepResult.of(sweep, study));
+        StringBuilder text = new StringBuilder(Environment.simulatedLines(machines()));
         points.forEach(point -> text.append(SweepReport.line(point)).append('\n'));
         files.put("sweep.txt", text + SweepReport.text(sweep, goodput()));
         List<Comparison.Pair> pairs = IntStream.range(0, 10)
@@ -445,15 +444,20 @@ final class ResultGoldens {
                         i, Figures.of(simulated(60, i), goodput()), Figures.of(simulated(80, i), goodput())))
                 .toList();
         Comparison comparison = Comparison.of(pairs);
-        CompareJson.Arms arms =
-                new CompareJson.Arms(List.of(), List.of("--request-rate", "80 <"), "median_e2el_ms", 0.02, 1);
-        add("ab", CompareJson.of(comparison, arms, command, goodput(), machines()));
+        ComparisonResult.Arms arms =
+                new ComparisonResult.Arms(List.of(), List.of("--request-rate", "80 <"), "median_e2el_ms", 0.02, 1);
+        add("ab", ComparisonResult.of(comparison, arms, study));
         StringBuilder lines = new StringBuilder();
         pairs.forEach(pair ->
                 lines.append(ComparisonReport.line(1, pair, "p99_ttft_ms")).append('\n'));
         files.put("ab.txt", lines + ComparisonReport.text(comparison, arms));
-        CompareJson.Arms undecided = new CompareJson.Arms(List.of("x"), List.of(), "request_goodput", 0, 0);
-        add("ab-undecided", CompareJson.of(Comparison.of(pairs.subList(0, 4)), undecided, command, Map.of(), Set.of()));
+        ComparisonResult.Arms undecided = new ComparisonResult.Arms(List.of("x"), List.of(), "request_goodput", 0, 0);
+        add(
+                "ab-undecided",
+                ComparisonResult.of(
+                        Comparison.of(pairs.subList(0, 4)),
+                        undecided,
+                        new Study(study.command(), study.shared(), Map.of(), List.of())));
     }
 
     private void replay() {
@@ -467,17 +471,13 @@ final class ResultGoldens {
         LoadResult changed = simulated(80, 6);
         Prediction both = Prediction.of(recorded.result(), again, Optional.of(changed));
         Prediction one = Prediction.of(recorded.result(), again, Optional.empty());
-        ObjectNode document = serve(changed, VALID, true);
-        document.withObject("roseinfer")
-                .set("replay_of", PredictionJson.of(recorded, both, List.of("--max-batch-size=4"), true));
-        addPage("replay", document);
-        addJson("replay", document.at("/roseinfer/replay_of"));
-        ObjectNode unchanged = serve(again, VALID, true);
-        unchanged
-                .withObject("roseinfer")
-                .set("replay_of", PredictionJson.of(SimulatedRuns.recorded(again), one, List.of(), false));
-        addPage("replay-unchanged", unchanged);
-        addJson("replay-unchanged", unchanged.at("/roseinfer/replay_of"));
+        addReplay("replay", changed, both.replayOf(recorded, List.of("--max-batch-size=4"), true));
+        addReplay("replay-unchanged", again, one.replayOf(SimulatedRuns.recorded(again), List.of(), false));
         files.put("replay.txt", both.text(true) + one.text(false));
+    }
+
+    private void addReplay(String name, LoadResult run, ReplayOf recorded) {
+        addPage(name, serve(run, VALID, true, Optional.of(recorded)));
+        addJson(name, recorded);
     }
 }

@@ -18,7 +18,7 @@ class SchedulerReportTest {
                 20 * MS,
                 decodeMs * MS,
                 6,
-                List.of(new RequestTimes(6, 4, 0, 10 * MS, finish), new RequestTimes(2, 4, 10 * MS, 20 * MS, finish)));
+                List.of(new RequestTimes(6, 4, 10 * MS, finish), new RequestTimes(2, 4, 10 * MS, finish - 10 * MS)));
     }
 
     @Test
@@ -60,7 +60,7 @@ class SchedulerReportTest {
 
     @Test
     void text_one_token_per_request_has_no_decode_throughput() {
-        SchedulerRun run = new SchedulerRun(10 * MS, 0, 0, List.of(new RequestTimes(6, 1, 0, 10 * MS, 10 * MS)));
+        SchedulerRun run = new SchedulerRun(10 * MS, 0, 0, List.of(new RequestTimes(6, 1, 10 * MS, 10 * MS)));
         assertThat(SchedulerReport.text(Mode.ONLINE, 0, List.of(run)))
                 .contains("Throughput(completion,decode) p50/mean: 0.00/0.00 tokens/s");
     }
@@ -72,9 +72,9 @@ class SchedulerReportTest {
                 30 * MS,
                 3,
                 List.of(
-                        new RequestTimes(6, 1, 0, 10 * MS, 10 * MS),
-                        new RequestTimes(6, 1, 0, 10 * MS, 10 * MS),
-                        new RequestTimes(6, 4, 0, 20 * MS, 50 * MS)));
+                        new RequestTimes(6, 1, 10 * MS, 10 * MS),
+                        new RequestTimes(6, 1, 10 * MS, 10 * MS),
+                        new RequestTimes(6, 4, 20 * MS, 50 * MS)));
         assertThat(SchedulerReport.text(Mode.ONLINE, 0, List.of(run)))
                 .contains("TPOT p50/mean: 10.00/10.00 ms/token\n");
     }

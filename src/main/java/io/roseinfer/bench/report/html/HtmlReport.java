@@ -2,7 +2,9 @@ package io.roseinfer.bench.report.html;
 
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.report.BenchResult;
 import io.roseinfer.bench.report.ResultFile;
+import io.roseinfer.bench.report.ResultJson;
 import io.roseinfer.metrics.Summary;
 import java.io.IOException;
 import java.io.InputStream;
@@ -84,8 +86,13 @@ public final class HtmlReport {
         return report.page();
     }
 
+    /** The page of some results. */
+    public static String of(String name, BenchResult result) {
+        return of(name, ResultJson.tree(result));
+    }
+
     /** The page of one results file's content. */
-    public static String of(String name, JsonNode document) {
+    static String of(String name, JsonNode document) {
         HtmlReport report = new HtmlReport();
         report.add(name, document);
         return report.page();

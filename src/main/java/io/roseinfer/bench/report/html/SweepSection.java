@@ -1,9 +1,10 @@
 package io.roseinfer.bench.report.html;
 
-import io.roseinfer.bench.compare.CompareJson;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
+import io.roseinfer.bench.compare.SweepResult;
+import io.roseinfer.bench.report.ResultJson;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -27,14 +28,14 @@ final class SweepSection {
 
     private final String name;
     private final JsonNode document;
+    private final SweepResult result;
     private final Sweep sweep;
 
     SweepSection(String name, JsonNode document) {
         this.name = name;
         this.document = document;
-        this.sweep = new Sweep(
-                CompareJson.points(document),
-                document.path("roseinfer").path("attainment").asDouble(1));
+        this.result = ResultJson.read(name, document, SweepResult.class);
+        this.sweep = result.sweep();
     }
 
     String markup() {
@@ -57,8 +58,8 @@ final class SweepSection {
         out.append(pareto()).append("</div>\n");
         table(out);
         out.append("<dl><dt>Command</dt><dd><code>"
-                + Markup.text("roseinfer "
-                        + Markup.command(CompareJson.command(document).words()))
+                + Markup.text(
+                        "roseinfer " + Markup.command(result.roseinfer().study().command()))
                 + "</code></dd><dt>Measured on</dt><dd>"
                 + Markup.text(ResultDocument.machines(document.path("roseinfer"))) + "</dd></dl>\n");
         return out.toString();

@@ -3,17 +3,20 @@ package io.roseinfer.bench.report.html;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.StrictJson;
-import io.roseinfer.bench.compare.CompareJson;
 import io.roseinfer.bench.compare.Comparison;
+import io.roseinfer.bench.compare.ComparisonResult;
+import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
+import io.roseinfer.bench.compare.SweepResult;
+import io.roseinfer.bench.report.Environment;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -21,13 +24,16 @@ import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.xml.sax.InputSource;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /** Sweeps and comparisons on a page. */
 class StudySectionsTest {
-    private static final CompareJson.Command COMMAND = new CompareJson.Command(
-            List.of("bench", "sweep", "--seed=1", "--vary=request-rate=10,20,40"), List.of("--seed=1"));
+    private static Study study(Map<String, Double> bounds, Environment... machines) {
+        return new Study(
+                List.of("bench", "sweep", "--seed=1", "--vary=request-rate=10,20,40"),
+                List.of("--seed=1"),
+                bounds,
+                List.of(machines));
+    }
 
     private static SweepPoint point(String batch, double rate, double goodShare, double throughput, double tpot) {
         return new SweepPoint(
@@ -71,7 +77,7 @@ class StudySectionsTest {
         assertThat(sweep.pareto())
                 .extracting(point -> point.figures().get("output_throughput"))
                 .containsExactly(200.0, 100.0);
-        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of("ttft", 200.0), Set.of()));
+        String page = HtmlReport.of("s", SweepResult.of(sweep, study(Map.of("ttft", 200.0))));
         Document parsed = parse(page);
         assertThat(page)
                 .contains(
@@ -90,7 +96,7 @@ class StudySectionsTest {
     void the_pareto_chart_has_each_point_in_its_setting_s_colour_and_the_front_in_none() throws Exception {
         Sweep sweep = new Sweep(
                 List.of(point("8", 10, 1, 100, 5), point("8", 20, 1, 200, 6), point("32", 10, 1, 100, 7)), 0.99);
-        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of(), Set.of()));
+        String page = HtmlReport.of("s", SweepResult.of(sweep, study(Map.of())));
         Element pareto = (Element) parse(page).getElementsByTagName("svg").item(3);
         assertThat(circles(pareto)).containsExactly("m0", "m0", "m1");
         assertThat(((Element) pareto.getElementsByTagName("polyline").item(0)).getAttribute("class"))
@@ -111,9 +117,9 @@ class StudySectionsTest {
     void a_sweep_s_title_says_what_was_varied_and_a_name_of_the_reader_s_own() {
         SweepPoint point = new SweepPoint(Map.of("request-rate", "10"), Map.of(), 0, List.of());
         Sweep sweep = new Sweep(List.of(point), 0.99);
-        assertThat(HtmlReport.of("sweep", CompareJson.of(sweep, COMMAND, Map.of(), Set.of())))
+        assertThat(HtmlReport.of("sweep", SweepResult.of(sweep, study(Map.of()))))
                 .contains("<h2>Sweep over request-rate</h2>");
-        assertThat(HtmlReport.of("night", CompareJson.of(sweep, COMMAND, Map.of(), Set.of())))
+        assertThat(HtmlReport.of("night", SweepResult.of(sweep, study(Map.of()))))
                 .contains("<h2>Sweep over request-rate: night</h2>");
     }
 
@@ -123,7 +129,7 @@ class StudySectionsTest {
         SweepPoint measured = point("8", 20, 1, 200, 6);
         SweepPoint invalid = new SweepPoint(measured.flags(), measured.figures(), 0, List.of("late by <1>"));
         Sweep sweep = new Sweep(List.of(valid, invalid), 0.99);
-        String page = HtmlReport.of("s", CompareJson.of(sweep, COMMAND, Map.of(), Set.of()));
+        String page = HtmlReport.of("s", SweepResult.of(sweep, study(Map.of())));
         Document parsed = parse(page);
         assertThat(page)
                 .contains(
@@ -186,8 +192,9 @@ class StudySectionsTest {
                         Map.of("median_e2el_ms", 1.1 * (100.0 + seed), "output_throughput", 50.0)))
                 .toList();
         Comparison comparison = Comparison.of(pairs);
-        CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of("--b-flag"), "median_e2el_ms", 0.02, 1);
-        String page = HtmlReport.of("c", CompareJson.of(comparison, arms, COMMAND, Map.of(), Set.of()));
+        ComparisonResult.Arms arms =
+                new ComparisonResult.Arms(List.of(), List.of("--b-flag"), "median_e2el_ms", 0.02, 1);
+        String page = HtmlReport.of("c", ComparisonResult.of(comparison, arms, study(Map.of())));
         Document parsed = parse(page);
         assertThat(page).contains("B is worse", "+10.00 %", "--b-flag", "1 pairs were discarded");
         assertThat(circles((Element) parsed.getElementsByTagName("svg").item(0)))
@@ -203,16 +210,23 @@ class StudySectionsTest {
                         Map.of("median_itl_ms", seed == 3 ? 0.0 : 2.0, "output_throughput", 50.0),
                         Map.of("median_itl_ms", 3.0, "output_throughput", 50.0)))
                 .toList();
-        CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of(), "median_itl_ms", 0, 0);
-        JsonNode machine = StrictJson.parse("{\"cpu\":\"a processor\",\"gpu\":null}".getBytes(StandardCharsets.UTF_8));
-        ObjectNode document = CompareJson.of(Comparison.of(pairs), arms, COMMAND, Map.of(), Set.of(machine));
+        ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), "median_itl_ms", 0, 0);
+        Environment machine = new Environment(
+                "25",
+                Optional.of("a processor"),
+                OptionalInt.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                0);
+        ComparisonResult document = ComparisonResult.of(Comparison.of(pairs), arms, study(Map.of(), machine.ofMany()));
         String page = HtmlReport.of("c", document);
         parse(page);
         assertThat(page)
                 .contains(
                         "median itl ms</strong> has no ratio",
                         "<th>median itl ms</th><td>2</td><td>3</td><td colspan=\"4\">0 in some run</td>",
-                        "<dt>Measured on</dt><dd>a processor</dd>")
+                        "<dt>Measured on</dt><dd>25, a processor</dd>")
                 .doesNotContain("changes by");
     }
 
@@ -223,8 +237,9 @@ class StudySectionsTest {
                         Map.of("median_e2el_ms", 100.0 + seed, "request_goodput", 50.0),
                         Map.of("median_e2el_ms", factor * (100.0 + seed), "request_goodput", 50.0 * factor)))
                 .toList();
-        CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of("--b-flag", "two words"), metric, 0, 0);
-        return parse(HtmlReport.of("c", CompareJson.of(Comparison.of(pairs), arms, COMMAND, Map.of(), Set.of())));
+        ComparisonResult.Arms arms =
+                new ComparisonResult.Arms(List.of(), List.of("--b-flag", "two words"), metric, 0, 0);
+        return parse(HtmlReport.of("c", ComparisonResult.of(Comparison.of(pairs), arms, study(Map.of()))));
     }
 
     @Test
@@ -249,7 +264,7 @@ class StudySectionsTest {
             points.add(point(batch, 10, 1, 100, 5));
             points.add(point(batch, 20, 0.5, 100, 5));
         }
-        String page = HtmlReport.of("s", CompareJson.of(new Sweep(points, 0.99), COMMAND, Map.of(), Set.of()));
+        String page = HtmlReport.of("s", SweepResult.of(new Sweep(points, 0.99), study(Map.of())));
         assertThat(page.split(">knee</text>", -1)).hasSize(2);
         assertThat(circles((Element) parse(page).getElementsByTagName("svg").item(0)))
                 .contains("r0", "r1");
@@ -264,8 +279,8 @@ class StudySectionsTest {
                             Map.of("request_goodput", 20.0 - 2 * seed),
                             Map.of("request_goodput", seed < 5 ? b : 0)))
                     .toList();
-            CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of(), "request_goodput", 0, 0);
-            String page = HtmlReport.of("c", CompareJson.of(Comparison.of(pairs), arms, COMMAND, Map.of(), Set.of()));
+            ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), "request_goodput", 0, 0);
+            String page = HtmlReport.of("c", ComparisonResult.of(Comparison.of(pairs), arms, study(Map.of())));
             Document unused = parse(page);
             assertThat(page).contains(b == 0 ? "verdict bad" : "verdict warn").doesNotContain("verdict good");
         }
@@ -273,10 +288,9 @@ class StudySectionsTest {
 
     @Test
     void commands_on_the_page_are_quoted_for_a_shell() throws Exception {
-        CompareJson.Command command =
-                new CompareJson.Command(List.of("bench", "ab", "--b", "--seed 1", "--a="), List.of());
-        CompareJson.Arms arms = new CompareJson.Arms(List.of(), List.of("it's"), "x", 0, 0);
-        String page = HtmlReport.of("c", CompareJson.of(Comparison.of(List.of()), arms, command, Map.of(), Set.of()));
+        Study study = new Study(List.of("bench", "ab", "--b", "--seed 1", "--a="), List.of(), Map.of(), List.of());
+        ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of("it's"), "x", 0, 0);
+        String page = HtmlReport.of("c", ComparisonResult.of(Comparison.of(List.of()), arms, study));
         assertThat(parse(page).getElementsByTagName("main").item(0).getTextContent())
                 .contains("roseinfer bench ab --b '--seed 1' --a=", "'it'\\''s'");
     }

@@ -14,7 +14,7 @@ import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-class JsonReportTest {
+class StreamingResultTest {
     private static final Environment ENVIRONMENT = new Environment(
             "25.0.3",
             Optional.of("a cpu"),
@@ -28,7 +28,7 @@ class JsonReportTest {
     private static JsonNode report(boolean withIds, RunResult run) {
         Map<String, Object> settings = new LinkedHashMap<>();
         settings.put("num_requests", 1);
-        return new JsonReport(withIds).of(settings, ENVIRONMENT, List.of(run));
+        return ResultJson.tree(StreamingResult.of(settings, ENVIRONMENT, List.of(run), withIds));
     }
 
     private static JsonNode json(String text) {

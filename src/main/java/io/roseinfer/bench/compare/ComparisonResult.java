@@ -1,0 +1,95 @@
+package io.roseinfer.bench.compare;
+
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.roseinfer.bench.report.BenchResult;
+import io.roseinfer.bench.report.ResultKind;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The results of {@code bench ab}.
+ *
+ * @param roseinfer all of them
+ */
+public record ComparisonResult(Own roseinfer) implements BenchResult {
+    /** The two arms of a comparison and what decides it. */
+    public record Arms(List<String> a, List<String> b, String metric, double noWorseThan, int discarded) {
+        public Arms {
+            a = List.copyOf(a);
+            b = List.copyOf(b);
+        }
+    }
+
+    /**
+     * The results.
+     *
+     * @param schema 2; a change that breaks readers raises it
+     * @param kind "ab"
+     * @param study its members: what the runs were
+     * @param a the arguments of one arm
+     * @param b the arguments of the other
+     * @param metric the figure that decides
+     * @param noWorseThan the share by which b may be worse
+     * @param worse whether the interval excludes that b is no worse than that; null if the figure has no ratio
+     * @param discarded pairs that had an invalid run
+     * @param pairs the figures of either arm
+     * @param zeros figures that are 0 in some run, so that there is no ratio
+     * @param ratios b / a by figure
+     */
+    public record Own(
+            int schema,
+            String kind,
+            @JsonUnwrapped Study study,
+            List<String> a,
+            List<String> b,
+            String metric,
+            double noWorseThan,
+            Optional<Boolean> worse,
+            int discarded,
+            List<Comparison.Pair> pairs,
+            List<String> zeros,
+            Map<String, PairedRatio> ratios) {}
+
+    /** The results of a comparison. */
+    public static ComparisonResult of(Comparison comparison, Arms arms, Study study) {
+        Comparison.Outcome outcome = comparison.judge(arms.metric(), arms.noWorseThan());
+        return new ComparisonResult(new Own(
+                ResultKind.AB.schema(),
+                "ab",
+                study,
+                arms.a(),
+                arms.b(),
+                arms.metric(),
+                arms.noWorseThan(),
+                outcome == Comparison.Outcome.UNDECIDED
+                        ? Optional.empty()
+                        : Optional.of(outcome == Comparison.Outcome.WORSE),
+                arms.discarded(),
+                comparison.pairs(),
+                comparison.withZeros(),
+                comparison.ratios()));
+    }
+
+    @Override
+    public List<Map<String, String>> table() {
+        List<Map<String, String>> table = new ArrayList<>();
+        for (int pair = 0; pair < roseinfer.pairs().size(); pair++) {
+            Comparison.Pair measured = roseinfer.pairs().get(pair);
+            table.add(row(pair, measured.seed(), "a", measured.a()));
+            table.add(row(pair, measured.seed(), "b", measured.b()));
+        }
+        return table;
+    }
+
+    private static Map<String, String> row(int pair, long seed, String arm, Map<String, Double> figures) {
+        Map<String, String> row = new LinkedHashMap<>();
+        row.put("pair", Integer.toString(pair));
+        row.put("seed", Long.toString(seed));
+        row.put("arm", arm);
+        figures.forEach((name, value) -> row.put(name, value.toString()));
+        return row;
+    }
+}

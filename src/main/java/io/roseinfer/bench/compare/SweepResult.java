@@ -1,0 +1,129 @@
+package io.roseinfer.bench.compare;
+
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.roseinfer.bench.report.BenchResult;
+import io.roseinfer.bench.report.ResultKind;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+
+/**
+ * The results of {@code bench sweep}.
+ *
+ * @param roseinfer all of them
+ */
+public record SweepResult(Own roseinfer) implements BenchResult {
+    /**
+     * The results.
+     *
+     * @param schema 2; a change that breaks readers raises it
+     * @param kind "sweep"
+     * @param study its members: what the runs were
+     * @param attainment the share of requests that must be good, 0 to 1
+     * @param points in the order they were measured
+     * @param settings for each setting of what was varied beside the rate
+     * @param pareto indices of the points that no other one beats
+     */
+    public record Own(
+            int schema,
+            String kind,
+            @JsonUnwrapped Study study,
+            double attainment,
+            List<Point> points,
+            List<Found> settings,
+            List<Integer> pareto) {}
+
+    /**
+     * A point.
+     *
+     * @param point its members
+     * @param meets whether it meets the objective
+     */
+    public record Point(@JsonUnwrapped SweepPoint point, boolean meets) {}
+
+    /**
+     * The rates of a setting, null if there is none or if it is not known.
+     *
+     * @param flags of the setting
+     * @param highest rate of {@link Sweep#highest}
+     * @param highestBelow the next rate that was measured, for which it is not so; null if it is so for all
+     * @param highestUndecidedBy index of the invalid point that would decide it; null if it is known
+     * @param knee rate of {@link Sweep#knee}; the next two as for the highest
+     */
+    public record Found(
+            Map<String, String> flags,
+            OptionalDouble highest,
+            OptionalDouble highestBelow,
+            OptionalInt highestUndecidedBy,
+            OptionalDouble knee,
+            OptionalDouble kneeBelow,
+            OptionalInt kneeUndecidedBy) {
+        private static Found of(Sweep.Settings setting, Sweep sweep) {
+            Sweep.Answer highest = sweep.highest(setting);
+            Sweep.Answer knee = sweep.knee(setting);
+            return new Found(
+                    setting.flags(),
+                    rate(highest),
+                    rateBelow(highest),
+                    undecidedBy(highest, sweep),
+                    rate(knee),
+                    rateBelow(knee),
+                    undecidedBy(knee, sweep));
+        }
+
+        private static OptionalDouble rate(Sweep.Answer answer) {
+            return answer instanceof Sweep.Answer.Between found
+                    ? found.point().figure(SweepPoint.OFFERED_RATE)
+                    : OptionalDouble.empty();
+        }
+
+        private static OptionalDouble rateBelow(Sweep.Answer answer) {
+            Optional<SweepPoint> beyond =
+                    answer instanceof Sweep.Answer.Between found ? found.beyond() : Optional.empty();
+            return beyond.map(point -> point.figure(SweepPoint.OFFERED_RATE)).orElseGet(OptionalDouble::empty);
+        }
+
+        private static OptionalInt undecidedBy(Sweep.Answer answer, Sweep sweep) {
+            return answer instanceof Sweep.Answer.NotKnown open
+                    ? OptionalInt.of(sweep.points().indexOf(open.undecided()))
+                    : OptionalInt.empty();
+        }
+    }
+
+    /** The results of a sweep. */
+    public static SweepResult of(Sweep sweep, Study study) {
+        return new SweepResult(new Own(
+                ResultKind.SWEEP.schema(),
+                "sweep",
+                study,
+                sweep.attainment(),
+                sweep.points().stream()
+                        .map(point -> new Point(point, point.meets(sweep.attainment())))
+                        .toList(),
+                sweep.bySettings().stream()
+                        .map(setting -> Found.of(setting, sweep))
+                        .toList(),
+                sweep.pareto().stream().map(sweep.points()::indexOf).toList()));
+    }
+
+    /** Returns the sweep. */
+    public Sweep sweep() {
+        return new Sweep(roseinfer.points().stream().map(Point::point).toList(), roseinfer.attainment());
+    }
+
+    @Override
+    public List<Map<String, String>> table() {
+        return sweep().points().stream().map(SweepResult::row).toList();
+    }
+
+    private static Map<String, String> row(SweepPoint point) {
+        Map<String, String> row = new LinkedHashMap<>(point.flags());
+        point.figures().forEach((name, value) -> row.put(name, value.toString()));
+        row.put("failed", Integer.toString(point.failed()));
+        row.put("invalid", String.join("; ", point.reasons()));
+        return row;
+    }
+}

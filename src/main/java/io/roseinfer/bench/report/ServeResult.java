@@ -1,0 +1,508 @@
+package io.roseinfer.bench.report;
+
+import com.fasterxml.jackson.annotation.JsonAnyGetter;
+import com.fasterxml.jackson.annotation.JsonAnySetter;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import io.roseinfer.bench.http.CallResult;
+import io.roseinfer.bench.http.ClientCost;
+import io.roseinfer.bench.http.ClientFloor;
+import io.roseinfer.bench.http.LatencyTable;
+import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.Oddities;
+import io.roseinfer.bench.http.SchedulerCounts;
+import io.roseinfer.bench.http.ServerStamps;
+import io.roseinfer.bench.http.Verdict;
+import io.roseinfer.metrics.Percentiles;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.Summary;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The results of {@code bench serve}: first keys of {@code vllm bench serve --save-result --save-detailed}, with its units, then everything
+ * else in {@code roseinfer}. Of vLLM's keys it lacks {@code label}, {@code tokenizer_id}, {@code generated_texts}, {@code latencies},
+ * {@code queue_times}, {@code max_output_tokens_per_s} and {@code max_concurrent_requests}.
+ *
+ * <pre>
+ * date, endpoint_type, backend, model_id, num_prompts, request_rate ("inf" without one), burstiness, max_concurrency (left out without one)
+ * duration (s), completed, failed, total_input_tokens, total_output_tokens
+ * request_throughput, request_goodput (only with --goodput, bounds from the intended time), output_throughput, total_token_throughput
+ *                              per second of duration
+ * mean_, median_, std_, pNN_ with ttft_ms, tpot_ms, itl_ms, e2el_ms      null where there is no sample
+ * input_lens[], output_lens[], ttfts[] (s), itls[][] (s), start_times[] (s), errors[]      a value for each request
+ * </pre>
+ *
+ * @param vllm the keys of vLLM
+ * @param roseinfer everything else
+ */
+public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Object> vllm, Own roseinfer)
+        implements BenchResult {
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    /**
+     * What the file says beside the run itself.
+     *
+     * @param head the first keys, by name
+     * @param command the arguments of the command
+     * @param settings all flags
+     * @param environment what it ran on
+     * @param percentiles which ones, 0 to 100
+     * @param goodput maximum milliseconds by metric; without one goodput is left out
+     * @param data what was left out of the data set
+     * @param replayOf the recorded run that this one is a replay of
+     */
+    public record About(
+            Map<String, ?> head,
+            List<String> command,
+            Map<String, @Nullable Object> settings,
+            Environment environment,
+            List<Double> percentiles,
+            Map<String, Double> goodput,
+            Map<String, Long> data,
+            Optional<ReplayOf> replayOf) {}
+
+    /**
+     * What vLLM's results do not have. Latencies in ms are {@link Summary summaries}; lag and queue are of all requests, the others of the
+     * completed.
+     *
+     * @param schema 1; a change that breaks readers raises it
+     * @param settings as {@link StreamingResult} has them
+     * @param environment what it was measured on
+     * @param kind "serve"
+     * @param command the arguments of the command
+     * @param validity whether the run is valid
+     * @param load the rates of the load
+     * @param dispatchLagMillis how late the client sent
+     * @param clientQueueMillis how long a bound on concurrency held requests back
+     * @param ttftIntendedMillis time to first token from when the request was to be sent
+     * @param e2elIntendedMillis latency from then
+     * @param requestGoodputFromSent request_goodput with bounds on the time since requests were sent, as vLLM has it; only with --goodput
+     * @param client cost of the client's process in the window
+     * @param floor the client's own figures against a server that only writes; null on simulated time
+     * @param data what a reader of traces clipped or left out, by name; empty without a trace
+     * @param requests all of them
+     * @param ttftParts null, or where the time to first token went, from when requests were due, by the parts of {@link FirstToken}
+     * @param itlParts null, or where the time between tokens went, by the parts of {@link Gap}
+     * @param gapsWithoutSteps gaps that itl_parts leaves out because their steps are not known; 0 if no step is
+     * @param longestGaps the longest gaps by the client's timestamps, longest first
+     * @param scheduler null without steps, or counts of the scheduler's work
+     * @param steps null, or the engine's steps in the window
+     * @param replayOf only of a replay: the recorded run
+     */
+    public record Own(
+            int schema,
+            Map<String, @Nullable Object> settings,
+            Environment environment,
+            String kind,
+            List<String> command,
+            Verdict validity,
+            Load load,
+            Summary dispatchLagMillis,
+            Summary clientQueueMillis,
+            Summary ttftIntendedMillis,
+            Summary e2elIntendedMillis,
+            @JsonInclude(Include.NON_ABSENT) OptionalDouble requestGoodputFromSent,
+            Client client,
+            Optional<ClientFloor> floor,
+            Map<String, Long> data,
+            List<Request> requests,
+            Optional<PartTable> ttftParts,
+            Optional<PartTable> itlParts,
+            int gapsWithoutSteps,
+            List<LongGap> longestGaps,
+            Optional<SchedulerCounts> scheduler,
+            Optional<EngineSteps> steps,
+            @JsonInclude(Include.NON_ABSENT) Optional<ReplayOf> replayOf) {}
+
+    /**
+     * The rates of a load.
+     *
+     * @param scheduled whether requests had times
+     * @param scheduledRate requests/s as they were to be sent, infinite as "inf"
+     * @param achievedRate requests/s as they were sent, infinite as "inf"
+     */
+    public record Load(boolean scheduled, Object scheduledRate, Object achievedRate) {}
+
+    /**
+     * Cost of the client's process, by {@link ClientCost}.
+     *
+     * @param cpuS processor time in seconds
+     * @param connectionsOpenedLate connections that were opened while requests were due
+     */
+    public record Client(
+            double cpuS,
+            long gcCount,
+            long gcMillis,
+            long compileMillis,
+            double longestPauseMillis,
+            int connectionsOpenedLate) {
+        private static Client of(LoadResult run) {
+            ClientCost cost = run.cost();
+            return new Client(
+                    cost.cpuNanos() / NANOS_PER_SECOND,
+                    cost.collections(),
+                    cost.collectionMillis(),
+                    cost.compileMillis(),
+                    cost.pauseNanos() / NANOS_PER_MILLI,
+                    run.oddities().openedLate());
+        }
+    }
+
+    /**
+     * A request; timestamps are ns since the start.
+     *
+     * @param promptTokens -1 for text
+     * @param askedTokens maximum tokens that were asked for
+     * @param dueNanos when it was to be sent; the next four as {@link CallResult.Times} has them
+     * @param counted ids, running_usage, total or not: how it is known what an event brought
+     * @param eventNanos the events that brought tokens
+     * @param eventTokens how many each brought; empty if not counted
+     * @param usage [prompt, completion, total, cached] as the server says, -1 where it does not
+     * @param server null, or what the other side stamped
+     * @param ttftParts null, or where its time to first token went from when it was due, in ms, by the same parts as for all requests
+     * @param error null, or why it failed
+     */
+    public record Request(
+            int id,
+            int promptTokens,
+            int askedTokens,
+            long dueNanos,
+            long readyNanos,
+            long sentNanos,
+            long lastChoiceNanos,
+            long endNanos,
+            CallResult.Counted counted,
+            List<Long> eventNanos,
+            List<Integer> eventTokens,
+            List<Integer> usage,
+            Optional<Stamps> server,
+            Optional<Map<String, Double>> ttftParts,
+            Optional<String> error) {
+        private static Request of(CallResult call, Optional<FirstToken> first, long startNanos) {
+            CallResult.Times times = call.times();
+            CallResult.Usage usage = call.usage();
+            return new Request(
+                    call.id(),
+                    call.promptTokens(),
+                    call.askedTokens(),
+                    times.dueNanos() - startNanos,
+                    times.readyNanos() - startNanos,
+                    times.sentNanos() - startNanos,
+                    Math.max(0, times.lastChoiceNanos() - startNanos),
+                    times.endNanos() - startNanos,
+                    call.arrivals().counted(),
+                    since(startNanos, call.arrivals().nanos()),
+                    call.arrivals().tokens(),
+                    List.of(usage.promptTokens(), usage.completionTokens(), usage.totalTokens(), usage.cachedTokens()),
+                    call.server().map(stamps -> Stamps.of(stamps, startNanos)),
+                    first.map(Request::millis),
+                    call.error());
+        }
+
+        private static Map<String, Double> millis(FirstToken first) {
+            Map<String, Double> parts = new LinkedHashMap<>();
+            first.parts().forEach((part, nanos) -> parts.put(part, nanos / NANOS_PER_MILLI));
+            return parts;
+        }
+
+        /** Returns the request as it was measured, on a clock that starts with the run. */
+        public CallResult call() {
+            return new CallResult(
+                    id,
+                    promptTokens,
+                    askedTokens,
+                    new CallResult.Times(dueNanos, readyNanos, sentNanos, lastChoiceNanos, endNanos),
+                    new CallResult.Arrived(counted, eventNanos, eventTokens),
+                    new CallResult.Usage(usage(0), usage(1), usage(2), usage(3)),
+                    server.map(Stamps::server),
+                    error);
+        }
+
+        private int usage(int count) {
+            return count < usage.size() ? usage.get(count) : -1;
+        }
+    }
+
+    /**
+     * The timestamps of the other side, by {@link ServerStamps}; null or empty where it does not say.
+     *
+     * @param engine number of the engine that served the request
+     * @param cachedTokens tokens of the prompt that its prefix cache had, or -1
+     */
+    public record Stamps(
+            OptionalLong receivedNanos,
+            OptionalLong parsedNanos,
+            OptionalLong tokenizedNanos,
+            OptionalLong admittedNanos,
+            List<Long> tokenNanos,
+            List<Long> readNanos,
+            List<Long> writtenNanos,
+            int engine,
+            int cachedTokens) {
+        private static Stamps of(ServerStamps stamps, long startNanos) {
+            return new Stamps(
+                    known(stamps.receivedNanos(), startNanos),
+                    known(stamps.parsedNanos(), startNanos),
+                    known(stamps.tokenizedNanos(), startNanos),
+                    known(stamps.admittedNanos(), startNanos),
+                    since(startNanos, stamps.tokenNanos()),
+                    since(startNanos, stamps.readNanos()),
+                    since(startNanos, stamps.writtenNanos()),
+                    stamps.served().engine(),
+                    stamps.served().cachedTokens());
+        }
+
+        private static OptionalLong known(long nanos, long startNanos) {
+            return nanos == ServerStamps.UNKNOWN ? OptionalLong.empty() : OptionalLong.of(nanos - startNanos);
+        }
+
+        private ServerStamps server() {
+            return new ServerStamps(
+                    receivedNanos.orElse(ServerStamps.UNKNOWN),
+                    parsedNanos.orElse(ServerStamps.UNKNOWN),
+                    tokenizedNanos.orElse(ServerStamps.UNKNOWN),
+                    admittedNanos.orElse(ServerStamps.UNKNOWN),
+                    tokenNanos,
+                    readNanos,
+                    writtenNanos,
+                    new ServerStamps.Served(engine, cachedTokens));
+        }
+    }
+
+    /**
+     * A long gap with the step that it waited for, if that is known.
+     *
+     * @param stepMillis the step's time, without what it waited on the device for the step before
+     */
+    @JsonInclude(Include.NON_ABSENT)
+    public record LongGap(
+            int request,
+            int token,
+            @JsonProperty("ms") double millis,
+            OptionalLong engine,
+            OptionalLong step,
+            OptionalDouble stepMillis,
+            OptionalLong rows,
+            OptionalLong prefillTokens) {
+        private static LongGap of(Gap gap) {
+            return new LongGap(
+                    gap.request(),
+                    gap.token(),
+                    gap.nanos() / NANOS_PER_MILLI,
+                    fact(gap, Fact.ENGINE),
+                    fact(gap, Fact.STEP),
+                    gap.waitedFor().isPresent()
+                            ? OptionalDouble.of(gap.stepNanos() / NANOS_PER_MILLI)
+                            : OptionalDouble.empty(),
+                    fact(gap, Fact.ROWS),
+                    fact(gap, Fact.PREFILL_TOKENS));
+        }
+
+        private static OptionalLong fact(Gap gap, Fact fact) {
+            return gap.waitedFor().map(step -> OptionalLong.of(step.get(fact))).orElseGet(OptionalLong::empty);
+        }
+    }
+
+    /**
+     * The steps of the engine.
+     *
+     * @param complete whether they go back to every request's first token; an engine remembers only its newest steps
+     * @param columns names of a row's numbers, as {@link Fact} has them; start_nanos is since the start
+     * @param rows a row for each step
+     */
+    public record EngineSteps(boolean complete, List<String> columns, List<long[]> rows) {
+        private static EngineSteps of(LoadResult run, boolean complete) {
+            return new EngineSteps(
+                    complete,
+                    Arrays.stream(Fact.values()).map(Fact::key).toList(),
+                    run.steps().stream()
+                            .map(step -> Arrays.stream(Fact.values())
+                                    .mapToLong(
+                                            fact -> step.get(fact) - (fact == Fact.START_NANOS ? run.startNanos() : 0))
+                                    .toArray())
+                            .toList());
+        }
+
+        /** Returns the steps by the names of their columns; facts that the file does not have are 0. */
+        private List<StepRecord> records() {
+            List<StepRecord> records = new ArrayList<>();
+            for (long[] row : rows) {
+                StepRecord step = new StepRecord();
+                for (Fact fact : Fact.values()) {
+                    int column = columns.indexOf(fact.key());
+                    step.set(fact, column >= 0 && column < row.length ? row[column] : 0);
+                }
+                records.add(step);
+            }
+            return records;
+        }
+    }
+
+    /** The results of a run. */
+    public static ServeResult of(
+            LoadResult run, Verdict verdict, Optional<ClientFloor> floor, Instant date, About about) {
+        Map<String, @Nullable Object> vllm = new LinkedHashMap<>();
+        vllm.put("date", date.toString());
+        vllm.putAll(about.head());
+        totals(vllm, run);
+        if (!about.goodput().isEmpty()) {
+            vllm.put("request_goodput", Figures.goodRequests(run, about.goodput()) / run.seconds());
+        }
+        LatencyTable.fromSent(run).forEach((metric, values) -> latencies(vllm, metric, about.percentiles(), values));
+        details(vllm, run);
+        return new ServeResult(vllm, own(run, verdict, floor, about));
+    }
+
+    private static Own own(LoadResult run, Verdict verdict, Optional<ClientFloor> floor, About about) {
+        Attribution attribution = Attribution.of(run);
+        Map<String, double[]> fromDue = LatencyTable.fromDue(run);
+        return new Own(
+                ResultKind.SERVE.schema(),
+                about.settings(),
+                about.environment(),
+                "serve",
+                about.command(),
+                verdict,
+                new Load(run.isScheduled(), finite(run.scheduledRate()), finite(run.achievedRate())),
+                Summary.of(LatencyTable.lag(run)),
+                Summary.of(LatencyTable.held(run)),
+                Summary.of(fromDue.getOrDefault("ttft_intended", new double[0])),
+                Summary.of(fromDue.getOrDefault("e2el_intended", new double[0])),
+                about.goodput().isEmpty()
+                        ? OptionalDouble.empty()
+                        : OptionalDouble.of(Figures.goodRequestsFromSent(run, about.goodput()) / run.seconds()),
+                Client.of(run),
+                floor,
+                about.data(),
+                requests(run, attribution),
+                Optional.of(attribution.firstToken()).filter(table -> table.samples() > 0),
+                Optional.of(attribution.gaps()).filter(table -> table.samples() > 0),
+                attribution.gapsWithoutSteps(),
+                attribution.longest().stream().map(LongGap::of).toList(),
+                SchedulerCounts.of(run),
+                run.steps().isEmpty() ? Optional.empty() : Optional.of(EngineSteps.of(run, attribution.hasAllSteps())),
+                about.replayOf());
+    }
+
+    private static List<Request> requests(LoadResult run, Attribution attribution) {
+        Map<Integer, FirstToken> first = attribution.slowest().stream()
+                .collect(Collectors.toMap(FirstToken::request, Function.identity(), (one, other) -> one));
+        return run.calls().stream()
+                .map(call -> Request.of(call, Optional.ofNullable(first.get(call.id())), run.startNanos()))
+                .toList();
+    }
+
+    /** A percentile as vLLM's keys have it: no decimals if it has none. */
+    static String number(double percentile) {
+        return percentile == Math.rint(percentile) ? "" + (long) percentile : "" + percentile;
+    }
+
+    private static Object finite(double value) {
+        return Double.isFinite(value) ? (Object) value : "inf";
+    }
+
+    private static void totals(Map<String, @Nullable Object> vllm, LoadResult run) {
+        int completed = run.completed().size();
+        double seconds = run.seconds();
+        vllm.put("duration", seconds);
+        vllm.put("completed", completed);
+        vllm.put("failed", run.calls().size() - completed);
+        vllm.put("total_input_tokens", run.inputTokens());
+        vllm.put("total_output_tokens", run.outputTokens());
+        vllm.put("request_throughput", completed / seconds);
+        vllm.put("output_throughput", run.outputTokens() / seconds);
+        vllm.put("total_token_throughput", (run.inputTokens() + run.outputTokens()) / seconds);
+    }
+
+    private static void latencies(
+            Map<String, @Nullable Object> vllm, String metric, List<Double> percentiles, double... values) {
+        String name = metric + "_ms";
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        boolean any = sorted.length > 0;
+        double mean = Summary.of(sorted).mean();
+        double square = Arrays.stream(sorted)
+                .map(x -> (x - mean) * (x - mean))
+                .average()
+                .orElse(0);
+        vllm.put("mean_" + name, any ? mean : null);
+        vllm.put("median_" + name, any ? Percentiles.of(sorted, 50) : null);
+        vllm.put("std_" + name, any ? Math.sqrt(square) : null);
+        for (double percentile : percentiles) {
+            vllm.put("p" + number(percentile) + "_" + name, any ? Percentiles.of(sorted, percentile) : null);
+        }
+    }
+
+    private static void details(Map<String, @Nullable Object> vllm, LoadResult run) {
+        list(vllm, "input_lens", run, CallResult::inputTokens);
+        list(vllm, "output_lens", run, CallResult::tokens);
+        list(vllm, "ttfts", run, call -> call.ttftNanos().orElse(0) / NANOS_PER_SECOND);
+        list(
+                vllm,
+                "itls",
+                run,
+                call -> Arrays.stream(call.tokenTimes().itlNanos())
+                        .map(nanos -> nanos / NANOS_PER_SECOND)
+                        .toArray());
+        list(vllm, "start_times", run, call -> (call.times().sentNanos() - run.startNanos()) / NANOS_PER_SECOND);
+        list(vllm, "errors", run, call -> call.error().orElse(""));
+    }
+
+    private static void list(
+            Map<String, @Nullable Object> vllm, String name, LoadResult run, Function<CallResult, Object> value) {
+        vllm.put(name, run.calls().stream().map(value).toList());
+    }
+
+    private static List<Long> since(long startNanos, List<Long> nanos) {
+        return nanos.stream().map(stamp -> stamp - startNanos).toList();
+    }
+
+    /** Returns the run as it was measured, without the client's cost, on a clock that starts with it. */
+    public LoadResult run() {
+        double seconds = vllm.get("duration") instanceof Number number ? number.doubleValue() : 0;
+        return new LoadResult(
+                0,
+                Math.max(1, Math.round(seconds * NANOS_PER_SECOND)),
+                roseinfer.load().scheduled(),
+                roseinfer.requests().stream().map(Request::call).toList(),
+                ClientCost.NONE,
+                Oddities.NONE,
+                roseinfer.steps().map(EngineSteps::records).orElse(List.of()));
+    }
+
+    @Override
+    public List<Map<String, String>> table() {
+        return roseinfer.requests().stream().map(ServeResult::row).toList();
+    }
+
+    private static Map<String, String> row(Request request) {
+        CallResult call = request.call();
+        Map<String, String> row = new LinkedHashMap<>();
+        row.put("id", Integer.toString(request.id()));
+        row.put("prompt_tokens", Integer.toString(request.promptTokens()));
+        row.put(
+                "tokens",
+                Integer.toString(
+                        request.eventTokens().isEmpty()
+                                ? request.usage(1)
+                                : call.arrivals().sum()));
+        row.put("due_ms", CsvReport.millis(request.dueNanos()));
+        CsvReport.times(row, request.sentNanos(), request.lastChoiceNanos(), call.tokenTimes());
+        row.put("error", request.error().orElse(""));
+        return row;
+    }
+}

@@ -1,0 +1,223 @@
+package io.roseinfer.bench.report;
+
+import com.fasterxml.jackson.annotation.JsonAnyGetter;
+import com.fasterxml.jackson.annotation.JsonAnySetter;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import io.roseinfer.bench.RequestResult;
+import io.roseinfer.bench.RunResult;
+import io.roseinfer.metrics.HostTime;
+import io.roseinfer.metrics.RequestLatency;
+import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.Summary;
+import io.roseinfer.metrics.TokenTimes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The results of {@code bench streaming}, complete enough to recompute every printed number.
+ *
+ * @param schema 1; a change that breaks readers raises it
+ * @param settings every flag by its long name with underscores, with the value in force: that of the loaded model if a flag leaves the
+ *     choice open. null is "no limit", or that there is no such thing (dtype on sim, threads anywhere but on cpu)
+ * @param environment what it was measured on
+ * @param overRuns the runs summarized
+ * @param runs the measured runs in order, without warm-ups; those that were over when the file was written
+ */
+public record StreamingResult(
+        int schema,
+        Map<String, @Nullable Object> settings,
+        Environment environment,
+        OverAllRuns overRuns,
+        List<Run> runs)
+        implements BenchResult {
+    /**
+     * Results of runs.
+     *
+     * @param withIds whether requests have the tokens that they made
+     */
+    public static StreamingResult of(
+            Map<String, @Nullable Object> settings, Environment environment, List<RunResult> runs, boolean withIds) {
+        return new StreamingResult(
+                ResultKind.STREAMING.schema(),
+                settings,
+                environment,
+                RunsReport.overRuns(runs),
+                runs.stream().map(run -> Run.of(run, withIds)).toList());
+    }
+
+    /**
+     * The median and the range of what each run came to.
+     *
+     * @param metrics for every metric of a run's summary that has percentiles: {p50, p95, p99}
+     * @param throughputTokS as in a run's summary
+     */
+    public record OverAllRuns(
+            @JsonAnyGetter @JsonAnySetter Map<String, Map<String, OverRuns>> metrics, OverRuns throughputTokS) {}
+
+    /**
+     * One run.
+     *
+     * @param summary its numbers
+     * @param requests the accepted requests in the order they were submitted
+     * @param submitLagNanos how late each request was submitted, rejected ones included; only with the absolute schedule and an interval
+     * @param hostSteps the decode steps that {@code host_us} summarizes, of the newest that the engine remembers: each
+     *     [host, not overlapped, waiting] in ns
+     * @param rejected requests refused as overloaded
+     * @param cachedTokens prompt tokens found in the prefix cache, the requests' sum
+     * @param preemptions times a request lost its KV blocks and was computed again
+     * @param kv the KV pool
+     * @param profile with --profile-ops only: prefill and decode steps, if there were any
+     */
+    public record Run(
+            RunSummary summary,
+            List<Request> requests,
+            @JsonInclude(Include.NON_EMPTY) List<Long> submitLagNanos,
+            List<long[]> hostSteps,
+            int rejected,
+            long cachedTokens,
+            long preemptions,
+            Kv kv,
+            @JsonInclude(Include.NON_EMPTY) List<OperatorSummary> profile) {
+        private static Run of(RunResult run, boolean withIds) {
+            return new Run(
+                    RunSummary.of(run),
+                    run.requests().stream()
+                            .map(request -> Request.of(request, run.startNanos(), withIds))
+                            .toList(),
+                    run.submitLagNanos(),
+                    run.hostTime().steps().stream()
+                            .map(step -> new long[] {step.hostNanos(), step.exposedNanos(), step.waitNanos()})
+                            .toList(),
+                    run.rejected(),
+                    run.cachedTokens(),
+                    run.after().preemptions(),
+                    new Kv(run.after().kv().blocks(), run.blocksInUseAfter()),
+                    OperatorSummary.of(run.profile()));
+        }
+    }
+
+    /**
+     * The KV pool of a run.
+     *
+     * @param blocksTotal blocks of the pool
+     * @param blocksInUseAfter blocks not free when the run was over: cached prefixes alone
+     */
+    public record Kv(int blocksTotal, int blocksInUseAfter) {}
+
+    /**
+     * The numbers of a run.
+     *
+     * @param latencies by {@link RequestLatency#key}, from {@code add_request_ms} to {@code latency_ms}
+     * @param submitLagMillis only with the absolute schedule and an interval
+     * @param submitWallS seconds from the start until the last submit call returned
+     * @param promptTokens total over accepted requests
+     * @param completionTokens total over accepted requests
+     * @param throughputTokS completion_tokens / (last finish − first submit)
+     * @param hostMicros cost of a decode step for the host, by {@link HostTime}
+     * @param hostExposedMicros the part of it that is not overlapped
+     * @param hostWaitMicros waiting for the device
+     */
+    public record RunSummary(
+            @JsonAnyGetter @JsonAnySetter Map<String, Summary> latencies,
+            @JsonInclude(Include.NON_ABSENT) Optional<Summary> submitLagMillis,
+            double submitWallS,
+            long promptTokens,
+            long completionTokens,
+            double throughputTokS,
+            Summary hostMicros,
+            Summary hostExposedMicros,
+            Summary hostWaitMicros) {
+        private static RunSummary of(RunResult run) {
+            Map<String, Summary> latencies = new LinkedHashMap<>();
+            for (RequestLatency latency : RequestLatency.values()) {
+                latencies.put(latency.key(), run.millis(latency));
+            }
+            HostTime host = run.hostTime();
+            return new RunSummary(
+                    latencies,
+                    run.submitLagNanos().isEmpty() ? Optional.empty() : Optional.of(run.submitLagMillis()),
+                    run.submitWallNanos() / 1e9,
+                    run.promptTokens(),
+                    run.completionTokens(),
+                    run.tokensPerSecond(),
+                    host.hostMicros(),
+                    host.exposedMicros(),
+                    host.waitMicros());
+        }
+    }
+
+    /**
+     * An accepted request; timestamps are ns since the run's start.
+     *
+     * @param id index in the workload; rejected requests leave gaps
+     * @param promptTokens tokens of the prompt
+     * @param cachedTokens those of them found in the prefix cache instead of computed
+     * @param submitStartNanos just before the submit call
+     * @param submitEndNanos just after it
+     * @param tokenizeNanos the prompt was token ids
+     * @param admitNanos its batch was handed to the scheduler for prefill
+     * @param tokenNanos each token, when the engine had it
+     * @param finishNanos the engine was done with it
+     * @param finishReason length, stop, cancelled or error
+     * @param ids the generated tokens, with --print-ids only
+     */
+    public record Request(
+            int id,
+            int promptTokens,
+            int cachedTokens,
+            long submitStartNanos,
+            long submitEndNanos,
+            long tokenizeNanos,
+            long admitNanos,
+            long[] tokenNanos,
+            long finishNanos,
+            String finishReason,
+            @JsonInclude(Include.NON_ABSENT) Optional<List<Integer>> ids) {
+        private static Request of(RequestResult request, long startNanos, boolean withIds) {
+            RequestTimeline timeline = request.stamps().timeline();
+            return new Request(
+                    request.id(),
+                    request.promptTokens(),
+                    request.cachedTokens(),
+                    request.stamps().submitStartNanos() - startNanos,
+                    request.stamps().submitEndNanos() - startNanos,
+                    timeline.tokenizedNanos() - startNanos,
+                    timeline.admittedNanos() - startNanos,
+                    Arrays.stream(timeline.tokenNanos())
+                            .map(nanos -> nanos - startNanos)
+                            .toArray(),
+                    timeline.finishedNanos() - startNanos,
+                    request.finishReason().text(),
+                    withIds ? Optional.of(request.ids()) : Optional.empty());
+        }
+
+        /** Returns when its tokens came. */
+        public TokenTimes tokenTimes() {
+            return TokenTimes.oneByOne(tokenNanos);
+        }
+    }
+
+    @Override
+    public List<Map<String, String>> table() {
+        List<Map<String, String>> table = new ArrayList<>();
+        for (int run = 0; run < runs.size(); run++) {
+            for (Request request : runs.get(run).requests()) {
+                Map<String, String> row = new LinkedHashMap<>();
+                row.put("run", Integer.toString(run + 1));
+                row.put("id", Integer.toString(request.id()));
+                row.put("prompt_tokens", Integer.toString(request.promptTokens()));
+                TokenTimes tokens = request.tokenTimes();
+                row.put("tokens", Integer.toString(tokens.total()));
+                CsvReport.times(row, request.submitStartNanos(), request.finishNanos(), tokens);
+                table.add(row);
+            }
+        }
+        return table;
+    }
+}
