@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
@@ -17,9 +19,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -128,6 +132,68 @@ class ArchitectureTest {
                 .toList();
         assertThat(names).isNotEmpty();
         return names;
+    }
+
+    /** Packages whose public members programs call; {@code nvtx} has methods that native code finds by their names. */
+    private static final Set<String> CALLED_FROM_OUTSIDE = Set.of(
+            ROOT,
+            ROOT + ".engine",
+            ROOT + ".engine.routing",
+            ROOT + ".sampling",
+            ROOT + ".scheduler.policy",
+            ROOT + ".metrics",
+            ROOT + ".observe",
+            ROOT + ".backend.cuda.nvtx");
+
+    @Test
+    void every_method_is_called_or_is_part_of_an_interface_to_programs() throws IOException {
+        JavaClasses all = new ClassFileImporter().importPackages(ROOT);
+        Set<String> words = new HashSet<>();
+        for (String folder : List.of("src/spark", "jmh", "tools")) {
+            try (Stream<Path> files = Files.walk(Path.of(folder))) {
+                for (Path file :
+                        files.filter(path -> path.toString().endsWith(".java")).toList()) {
+                    Pattern.compile("\\w+")
+                            .matcher(Files.readString(file))
+                            .results()
+                            .forEach(word -> words.add(word.group()));
+                }
+            }
+        }
+        assertThat(all.stream()
+                        .filter(type -> classes.contain(type.getName()))
+                        .filter(type -> !CALLED_FROM_OUTSIDE.contains(type.getPackageName()))
+                        .flatMap(type -> type.getMethods().stream())
+                        .filter(method -> method.getAnnotations().isEmpty() && !words.contains(method.getName()))
+                        .filter(method -> isWrittenByHand(method) && !overrides(method))
+                        .filter(method -> Stream.concat(
+                                        method.getCallsOfSelf().stream(), method.getReferencesToSelf().stream())
+                                .allMatch(call -> call.getOrigin().equals(method)))
+                        .map(JavaMethod::getFullName))
+                .as("methods that neither roseinfer nor a test calls")
+                .isEmpty();
+    }
+
+    /** False of lambdas, bridges and the methods of enums and records that the compiler adds. */
+    private static boolean isWrittenByHand(JavaMethod method) {
+        Set<JavaModifier> modifiers = method.getModifiers();
+        boolean isAccessor = method.getOwner().isRecord()
+                && method.getRawParameterTypes().isEmpty()
+                && method.getOwner().tryGetField(method.getName()).isPresent();
+        return !modifiers.contains(JavaModifier.SYNTHETIC)
+                && !modifiers.contains(JavaModifier.BRIDGE)
+                && !method.getName().startsWith("lambda$")
+                && !Set.of("main", "values", "valueOf").contains(method.getName())
+                && !isAccessor;
+    }
+
+    private static boolean overrides(JavaMethod method) {
+        int parameters = method.getRawParameterTypes().size();
+        return Stream.concat(
+                        method.getOwner().getAllRawSuperclasses().stream(),
+                        method.getOwner().getAllRawInterfaces().stream())
+                .flatMap(type -> Stream.of(type.reflect().getDeclaredMethods()))
+                .anyMatch(other -> other.getName().equals(method.getName()) && other.getParameterCount() == parameters);
     }
 
     /** However it is spelt; tools of such a name, and the tokenizers, which share a vocabulary, are another matter. */

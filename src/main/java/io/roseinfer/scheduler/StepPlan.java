@@ -149,10 +149,6 @@ public final class StepPlan {
         return attended;
     }
 
-    public int samples() {
-        return sampleCount;
-    }
-
     public Sequence sequence(int row) {
         return Objects.requireNonNull(sequences[row]);
     }

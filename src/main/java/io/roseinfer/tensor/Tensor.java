@@ -54,10 +54,6 @@ public final class Tensor {
         return shape.clone();
     }
 
-    public boolean hasShape(long... expected) {
-        return Arrays.equals(shape, expected);
-    }
-
     public int rank() {
         return shape.length;
     }

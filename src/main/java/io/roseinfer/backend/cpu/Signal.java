@@ -54,11 +54,6 @@ final class Signal {
         }
     }
 
-    /** Returns once the counter differs from {@code seen}. An interrupt does not end the wait; it is kept for later. */
-    void awaitChange(int seen, int place) {
-        awaitChange(seen, place, Pause.SPIN);
-    }
-
     /** As above; {@code pause} is what it does before it parks. */
     void awaitChange(int seen, int place, Pause pause) {
         boolean unused = awaitChange(seen, place, pause, null);

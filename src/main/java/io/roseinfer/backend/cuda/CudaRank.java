@@ -40,11 +40,6 @@ record CudaRank(
         places = List.copyOf(places);
     }
 
-    /** Which part of the model this is. */
-    Shard shard() {
-        return shape.shard();
-    }
-
     DeviceContext context() {
         return device.context();
     }

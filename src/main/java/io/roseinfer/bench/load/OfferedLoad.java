@@ -78,15 +78,6 @@ public record OfferedLoad(List<OfferedRequest> requests, boolean isScheduled) {
         return order;
     }
 
-    /** Requests per second from the first to the last one's time; infinite where all are due at once. */
-    public double ratePerSecond() {
-        return requests.isEmpty()
-                ? 0
-                : rate(
-                        requests.size(),
-                        requests.getLast().dueNanos() - requests.getFirst().dueNanos());
-    }
-
     /** How many per second so many requests are whose first and last are so far apart. */
     public static double rate(int requests, long spanNanos) {
         return spanNanos > 0 ? (requests - 1) / (spanNanos / NANOS_PER_SECOND) : Double.POSITIVE_INFINITY;

@@ -129,10 +129,6 @@ final class ServeFlags {
         return model;
     }
 
-    int numPrompts() {
-        return numPrompts;
-    }
-
     long seed() {
         return seed;
     }
