@@ -424,6 +424,11 @@ class LauncherTest {
         assertThat(launch(Map.of("GIT_DIR", other.toString()), "bench", "--json", "a")
                         .out())
                 .contains("<-Droseinfer.commit=" + commit);
+        for (String flag : List.of("--report", "--save-result", "--result-filename")) {
+            assertThat(launch(Map.of(), "bench", "serve", flag, "a").out())
+                    .as(flag)
+                    .contains("<-Droseinfer.commit=" + commit);
+        }
         assertThat(launch(Map.of(), "bench").out()).doesNotContain("commit");
     }
 

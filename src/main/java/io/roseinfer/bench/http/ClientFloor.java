@@ -33,7 +33,11 @@ public record ClientFloor(
     /** A twentieth of a processor over a round. */
     private static final long LITTLE_MILLIS = 30;
 
-    /** Measures for some seconds, which warms the client up as well. */
+    /**
+     * Measures for some seconds, which warms the client up as well.
+     *
+     * @throws BadInput if requests fail: nothing on this machine answers them but this process, so it lacks file descriptors
+     */
     public static ClientFloor measure(int readers, Clock clock) {
         Endpoint.Ask ask = new Endpoint.Ask(0, true, true, true, false);
         try (NullServer server = NullServer.start();
@@ -52,14 +56,19 @@ public record ClientFloor(
                     burst.outputTokens() / burst.seconds(),
                     Summary.of(LatencyTable.lag(paced)),
                     Summary.of(LatencyTable.fromSent(paced).getOrDefault("ttft", new double[0])));
+        } catch (BadInput failed) {
+            throw new BadInput(
+                    "the client cannot measure itself: "
+                            + String.valueOf(failed.getMessage()).split(";", 2)[0]
+                            + "; raise the limit of open files (ulimit -n) to " + MIN_FILES + " or more",
+                    failed);
         }
     }
 
-    /** Refuses a run with failures: nothing on this machine answers them but this process. */
+    /** Refuses a run with failures. */
     private static LoadResult whole(LoadResult run) {
         run.calls().stream().flatMap(call -> call.error().stream()).findFirst().ifPresent(why -> {
-            throw new BadInput("the client cannot measure itself: " + why
-                    + "; raise the limit of open files (ulimit -n) to " + MIN_FILES + " or more");
+            throw new BadInput(why);
         });
         return run;
     }

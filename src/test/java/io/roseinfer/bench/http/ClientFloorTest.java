@@ -1,0 +1,54 @@
+package io.roseinfer.bench.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BadInput;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(120)
+class ClientFloorTest {
+    /** Measures, in a JVM of its own. */
+    static final class Measurement {
+        public static void main(String[] args) {
+            try {
+                System.out.println(ClientFloor.measure(1, Clock.system()));
+            } catch (BadInput refused) {
+                System.out.println("refused: " + refused.getMessage());
+            }
+        }
+    }
+
+    /** Enough for a JVM with its libraries, and too few for two ends of 32 connections: the client's end fails, the server's, or both. */
+    @ParameterizedTest
+    @ValueSource(ints = {100, 130, 160})
+    @EnabledOnOs(OS.LINUX)
+    void client_without_file_descriptors_is_refused_and_does_not_hang(int files) throws Exception {
+        Process process = new ProcessBuilder(
+                        "bash",
+                        "-c",
+                        "ulimit -n " + files + " && exec \"$@\"",
+                        "bash",
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Measurement.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        try {
+            String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(printed)
+                    .contains("refused: the client cannot measure itself: ")
+                    .contains("raise the limit of open files (ulimit -n) to 1024 or more");
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}
