@@ -221,9 +221,11 @@ class UsageTest {
                 "bench serve --host 127.0.0.1 --port 8000 | is a part of --base-url here",
                 "bench serve --port 8000 | is a part of --base-url here",
                 "bench serve --endpoint /v1/completions | is --endpoint-type here",
-                "bench serve --disable-tqdm | is not needed",
+                "bench serve --disable-tqdm | is not needed, since there is a progress bar on a terminal only",
                 "bench serve --tokenizer gpt2 | is not needed",
                 "bench serve --result-dir x | is a part of --result-filename (or --json) here",
+                "bench serve --top-p 0.9 | is not there, since requests are sent with --temperature alone",
+                "bench serve --header a=b | is not there, since requests have what bench serve measures alone",
                 "bench serve --save-detailed | the file of --json has every request"
             })
     void flag_of_vllm_is_answered_with_what_it_is_called_here(String arguments, String meant) {
@@ -262,6 +264,14 @@ class UsageTest {
     void half_remembered_flag_is_answered_with_those_that_it_is_a_part_of() {
         assertThat(CliRunner.run("bench", "--batch-size", "8").err())
                 .endsWith("; did you mean --max-batch-size or --prefill-max-batch-size?" + System.lineSeparator());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bench serve --insecure", "bench --zebra", "serve --quantum", "--metadata"})
+    void flag_that_is_near_none_is_answered_with_no_guess(String arguments) {
+        Outcome outcome = CliRunner.run(arguments.split(" "));
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("Unknown option: ").doesNotContain("did you mean");
     }
 
     @Test

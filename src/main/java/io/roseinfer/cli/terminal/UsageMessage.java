@@ -26,7 +26,7 @@ public final class UsageMessage {
                 : message(wrong).replaceFirst("^Error: ", "");
     }
 
-    /** What is no option and no command, with what was probably meant: by what vLLM calls it, by spelling, else by picocli, which compares parts of names. */
+    /** Returns what is no option and no command, with what was probably meant: by what vLLM calls it, else by spelling. */
     private static String unmatched(UnmatchedArgumentException unmatched) {
         String message = message(unmatched);
         CommandSpec command = unmatched.getCommandLine().getCommandSpec();
@@ -34,12 +34,11 @@ public final class UsageMessage {
         List<String> meant = unmatched.isUnknownOption()
                 ? options(first, command)
                 : Spelling.nearest(first, command.subcommands().keySet());
-        List<String> suggestions = meant.isEmpty() ? unmatched.getSuggestions() : meant;
         boolean takesPrompt = command.findOption("--prompt") != null;
-        if (suggestions.isEmpty() && takesPrompt && !unmatched.isUnknownOption()) {
+        if (meant.isEmpty() && takesPrompt && !unmatched.isUnknownOption()) {
             return message + "; a prompt is given as --prompt TEXT, in quotes if it has spaces";
         }
-        return message + VllmFlags.suggestion(first, command).orElseGet(() -> Spelling.suggestion(suggestions));
+        return message + VllmFlags.suggestion(first, command).orElseGet(() -> Spelling.suggestion(meant));
     }
 
     /**

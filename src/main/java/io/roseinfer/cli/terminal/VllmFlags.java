@@ -13,6 +13,11 @@ final class VllmFlags {
     private static final String MEMORY = "is --kv-blocks here: the KV blocks of all requests together";
     private static final String ADDRESS = "is a part of --base-url here, as in --base-url http://127.0.0.1:8000";
 
+    private static final String SAMPLING =
+            "is not there, since requests are sent with --temperature alone; make it a default of the server";
+    private static final String REQUEST =
+            "is not there, since requests have what bench serve measures alone; leave it out";
+
     /** Of each flag what it is here; an answer is given only by a command that has the flags it needs. */
     private static final Map<String, Answer> ANSWERS = Map.ofEntries(
             answer(
@@ -50,6 +55,11 @@ final class VllmFlags {
                     "--result-dir",
                     "is a part of --result-filename (or --json) here, which takes a path",
                     "--result-filename"),
+            answer("--top-p", SAMPLING, "--base-url"),
+            answer("--top-k", SAMPLING, "--base-url"),
+            answer("--min-p", SAMPLING, "--base-url"),
+            answer("--header", REQUEST, "--base-url"),
+            answer("--extra-body", REQUEST, "--base-url"),
             answer(
                     "--save-detailed",
                     "is not needed, since the file of --json has every request",
