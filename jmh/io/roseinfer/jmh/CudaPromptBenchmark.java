@@ -8,7 +8,7 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;

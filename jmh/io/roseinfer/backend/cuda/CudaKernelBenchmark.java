@@ -3,7 +3,7 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

@@ -25,9 +25,9 @@ import io.roseinfer.hub.ModelHub;
 import io.roseinfer.hub.ModelRef;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.family.Families;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.observe.Observers;
-import io.roseinfer.safetensors.Checkpoint;
+import io.roseinfer.safetensors.Safetensors;
 import java.lang.System.Logger.Level;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileLockInterruptionException;
@@ -99,7 +99,7 @@ public final class Roseinfer {
         return new DownloadListener() {
             @Override
             public void progress(String file, long bytesSoFar, long totalBytes) {
-                if (file.endsWith(Checkpoint.PLAIN_SUFFIX) && begun.add(file)) {
+                if (file.endsWith(Safetensors.PLAIN_SUFFIX) && begun.add(file)) {
                     inform("downloading " + file + " of " + model + ", " + totalBytes + " bytes");
                 }
                 if (bytesSoFar == totalBytes && begun.contains(file)) {

@@ -4,8 +4,8 @@ import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.safetensors.Checkpoint;
-import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.checkpoint.Checkpoint;
+import io.roseinfer.safetensors.Safetensors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,7 +80,7 @@ final class HubCache {
     }
 
     private static boolean canOpenWeights(Path snapshot) {
-        try (WeightSource weights = Checkpoint.open(snapshot)) {
+        try (Checkpoint weights = Safetensors.open(snapshot)) {
             return !weights.names().isEmpty();
         } catch (BadModel e) {
             return false;

@@ -3,7 +3,7 @@ package io.roseinfer.hub;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.safetensors.Checkpoint;
+import io.roseinfer.safetensors.Safetensors;
 import java.net.URI;
 import java.util.stream.Stream;
 
@@ -63,7 +63,7 @@ record RemoteFile(String name, URI address, String commit, Etag etag, long bytes
 
     private static long ceiling(String name) {
         boolean weights =
-                Stream.of(Checkpoint.PLAIN_SUFFIX, Checkpoint.ZSTD_SUFFIX).anyMatch(name::endsWith);
+                Stream.of(Safetensors.PLAIN_SUFFIX, Safetensors.ZSTD_SUFFIX).anyMatch(name::endsWith);
         return weights ? Limits.WEIGHTS_FILE_BYTES : Limits.CONFIG_BYTES;
     }
 }

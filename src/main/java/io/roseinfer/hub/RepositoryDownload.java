@@ -1,7 +1,7 @@
 package io.roseinfer.hub;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.safetensors.Checkpoint;
+import io.roseinfer.safetensors.Safetensors;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,16 +79,16 @@ final class RepositoryDownload {
     }
 
     private void takeWeights(String commit) {
-        Optional<RemoteFile> single = files.find(commit, Checkpoint.SINGLE, HubClient.MAX_ATTEMPTS);
+        Optional<RemoteFile> single = files.find(commit, Safetensors.SINGLE, HubClient.MAX_ATTEMPTS);
         if (single.isPresent()) {
             takeAll(List.of(single.get()));
             return;
         }
         RemoteFile index =
-                files.find(commit, Checkpoint.INDEX, HubClient.MAX_ATTEMPTS).orElseThrow(this::noWeights);
+                files.find(commit, Safetensors.INDEX, HubClient.MAX_ATTEMPTS).orElseThrow(this::noWeights);
         take(index);
-        Path local = folder.snapshot(commit).resolve(Checkpoint.INDEX);
-        takeAll(Checkpoint.shards(local).stream()
+        Path local = folder.snapshot(commit).resolve(Safetensors.INDEX);
+        takeAll(Safetensors.shards(local).stream()
                 .map(shard -> files.require(commit, shard))
                 .toList());
     }
@@ -99,8 +99,8 @@ final class RepositoryDownload {
     }
 
     private BadModel noWeights() {
-        return new BadModel("model " + id + " at " + client.endpoint() + " has neither " + Checkpoint.SINGLE + " nor "
-                + Checkpoint.INDEX + "; choose a model with safetensors weights");
+        return new BadModel("model " + id + " at " + client.endpoint() + " has neither " + Safetensors.SINGLE + " nor "
+                + Safetensors.INDEX + "; choose a model with safetensors weights");
     }
 
     private void take(RemoteFile file) {

@@ -1,7 +1,7 @@
 package io.roseinfer.hub;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.safetensors.Checkpoint;
+import io.roseinfer.safetensors.Safetensors;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -58,10 +58,10 @@ record Snapshot(HubId id, CacheFolder folder, String commit) {
         if (!has(CONFIG)) {
             missing.add(CONFIG);
         }
-        List<Path> weights = Checkpoint.files(directory());
+        List<Path> weights = Safetensors.files(directory());
         if (weights.isEmpty()) {
-            missing.add(Checkpoint.SINGLE);
-        } else if (weights.getFirst().endsWith(Checkpoint.INDEX)) {
+            missing.add(Safetensors.SINGLE);
+        } else if (weights.getFirst().endsWith(Safetensors.INDEX)) {
             missingShards(missing);
         }
         return missing;
@@ -69,11 +69,11 @@ record Snapshot(HubId id, CacheFolder folder, String commit) {
 
     private void missingShards(List<String> missing) {
         try {
-            Checkpoint.shards(directory().resolve(Checkpoint.INDEX)).stream()
+            Safetensors.shards(directory().resolve(Safetensors.INDEX)).stream()
                     .filter(shard -> !has(shard))
                     .forEach(missing::add);
         } catch (BadModel unreadable) {
-            missing.add(Checkpoint.INDEX);
+            missing.add(Safetensors.INDEX);
         }
     }
 

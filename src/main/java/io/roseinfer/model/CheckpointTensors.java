@@ -2,7 +2,7 @@ package io.roseinfer.model;
 
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,12 +17,12 @@ import java.util.function.Predicate;
 public final class CheckpointTensors implements TensorFinder {
     private static final int NAMED_PROBLEMS = 5;
 
-    private final WeightSource source;
+    private final Checkpoint source;
     private final List<String> problems = new ArrayList<>();
     private final Set<DType> otherTypes = EnumSet.noneOf(DType.class);
     private final Set<String> used = new HashSet<>();
 
-    public CheckpointTensors(WeightSource source) {
+    public CheckpointTensors(Checkpoint source) {
         this.source = source;
     }
 
@@ -44,11 +44,11 @@ public final class CheckpointTensors implements TensorFinder {
     }
 
     private Optional<String> problem(String name, long... expected) {
-        Optional<WeightSource.Info> found = source.info(name);
+        Optional<Checkpoint.Info> found = source.info(name);
         if (found.isEmpty()) {
             return Optional.of("tensor " + name + " " + Arrays.toString(expected) + " is missing");
         }
-        WeightSource.Info info = found.get();
+        Checkpoint.Info info = found.get();
         if (!info.dtype().isWeightType()) {
             otherTypes.add(info.dtype());
             return Optional.of(

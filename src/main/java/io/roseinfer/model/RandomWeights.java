@@ -1,7 +1,7 @@
 package io.roseinfer.model;
 
 import io.roseinfer.base.SplitMix64;
-import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  * language can make the same bits: the four 16-bit lanes of SplitMix64 output i of the tensor's stream are summed
  * (Irwin–Hall), centred, and scaled.
  */
-public final class RandomWeights implements WeightSource {
+public final class RandomWeights implements Checkpoint {
     private static final double INITIAL_DEVIATION = 0.02;
     /** Standard deviation of the sum of four uniform 16-bit integers. */
     private static final double LANE_SUM_DEVIATION = 37837.2;

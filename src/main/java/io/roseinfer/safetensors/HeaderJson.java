@@ -4,6 +4,7 @@ import io.roseinfer.base.Limits;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -106,7 +107,7 @@ final class HeaderJson {
         if (offsets.length != 2) {
             throw bad(name, "data_offsets must be two numbers, not " + offsets.length);
         }
-        return new TensorEntry(name, new WeightSource.Info(dtype, shape), offsets[0], offsets[1]);
+        return new TensorEntry(name, new Checkpoint.Info(dtype, shape), offsets[0], offsets[1]);
     }
 
     /** Passes over the current value; even there, text must be text, and numbers must be in the range of a double. */

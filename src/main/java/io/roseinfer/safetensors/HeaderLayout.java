@@ -1,6 +1,8 @@
 package io.roseinfer.safetensors;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
+import io.roseinfer.tensor.DType;
 import java.util.Comparator;
 import java.util.List;
 
@@ -37,19 +39,19 @@ final class HeaderLayout {
         if (entry.end() < entry.begin()) {
             throw new BadModel(file + ": invalid offset: " + entry + " ends before it begins");
         }
-        WeightSource.Info info = entry.info();
-        long bits = bits(file, entry);
-        if (bits % Byte.SIZE != 0) {
+        Checkpoint.Info info = entry.info();
+        long elements = elements(file, entry);
+        if (elements % info.dtype().blockElements() != 0) {
             throw new BadModel(file + ": " + entry + ": misaligned: " + info + " is not a whole number of bytes");
         }
-        if (bits / Byte.SIZE != entry.bytes()) {
+        if (info.dtype().bytes(elements) != entry.bytes()) {
             throw new BadModel(file + ": " + entry + ": has " + entry.bytes() + " bytes, but " + info + " needs "
-                    + bits / Byte.SIZE);
+                    + info.dtype().bytes(elements));
         }
     }
 
     /** Dimensions are multiplied in their order, so a zero hides only an overflow that would come after it. */
-    private static long bits(String file, TensorEntry entry) {
+    private static long elements(String file, TensorEntry entry) {
         long elements = 1;
         for (long dimension : entry.info().shape()) {
             if (Math.unsignedMultiplyHigh(elements, dimension) != 0) {
@@ -57,11 +59,11 @@ final class HeaderLayout {
             }
             elements *= dimension;
         }
-        int each = entry.info().dtype().bits();
-        if (elements < 0 || elements > Long.MAX_VALUE / each) {
+        DType type = entry.info().dtype();
+        if (elements < 0 || elements / type.blockElements() > Long.MAX_VALUE / Byte.SIZE / type.blockBytes()) {
             throw overflow(file, entry);
         }
-        return elements * each;
+        return elements;
     }
 
     private static BadModel overflow(String file, TensorEntry entry) {

@@ -2,6 +2,7 @@ package io.roseinfer.safetensors;
 
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -27,7 +28,7 @@ final class SafetensorsFile {
      *
      * @throws BadModel if the file breaks a rule of the format or cannot be read
      */
-    static WeightSource open(Path path) {
+    static Checkpoint open(Path path) {
         FileFailure.requireRegular(path);
         try {
             FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
@@ -42,7 +43,7 @@ final class SafetensorsFile {
         }
     }
 
-    private WeightSource source() throws IOException {
+    private Checkpoint source() throws IOException {
         byte[] start = read(0, (int) Math.min(fileBytes, Lookalike.PREFIX_BYTES));
         try {
             SafetensorsHeader header = header();

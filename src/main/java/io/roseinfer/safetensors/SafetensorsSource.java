@@ -1,7 +1,7 @@
 package io.roseinfer.safetensors;
 
 import io.roseinfer.base.Quoted;
-import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.NoSuchElementException;
@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A checked safetensors header and the bytes behind it. */
-final class SafetensorsSource implements WeightSource {
+final class SafetensorsSource implements Checkpoint {
     private final String description;
     private final SafetensorsHeader header;
     private final TensorBytes bytes;
@@ -45,10 +45,6 @@ final class SafetensorsSource implements WeightSource {
             throw new NoSuchElementException(description + " has no tensor " + Quoted.name(name));
         }
         Info info = entry.info();
-        if (!info.dtype().isWeightType()) {
-            throw new BadModel(description + ": tensor " + Quoted.name(name) + " is " + info
-                    + "; weights must be F32, F16 or BF16; convert the checkpoint");
-        }
         return new Tensor(info.dtype(), info.shape(), bytes.slice(entry.begin(), entry.bytes(), arena));
     }
 

@@ -7,6 +7,7 @@ import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.RoseException.InsufficientMemory;
+import io.roseinfer.checkpoint.Checkpoint;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -44,7 +45,7 @@ final class SafetensorsZstd {
     }
 
     /** Opens a {@code .safetensors.zst} file. */
-    static WeightSource open(Path path) {
+    static Checkpoint open(Path path) {
         FileFailure.requireRegular(path);
         try (InputStream compressed = Files.newInputStream(path)) {
             long believed = Math.max(MODEST_BYTES, RATIO * Math.min(Files.size(path), Long.MAX_VALUE / RATIO));
@@ -59,11 +60,11 @@ final class SafetensorsZstd {
     }
 
     /** Opens a stream that is trusted as to its size; the caller closes it. */
-    static WeightSource open(String description, InputStream compressed) {
+    static Checkpoint open(String description, InputStream compressed) {
         return open(description, compressed, Long.MAX_VALUE, HOLD_EXECUTABLES);
     }
 
-    private static WeightSource open(String shown, InputStream compressed, long believedBytes, String withoutLibrary) {
+    private static Checkpoint open(String shown, InputStream compressed, long believedBytes, String withoutLibrary) {
         try (ZstdInputStreamNoFinalizer plain = new ZstdInputStreamNoFinalizer(new Unclosed(compressed))) {
             plain.setLongMax(LARGEST_WINDOW_LOG);
             return new SafetensorsZstd(shown, plain).source(believedBytes);
@@ -97,7 +98,7 @@ final class SafetensorsZstd {
                 error);
     }
 
-    private WeightSource source(long believedBytes) throws IOException {
+    private Checkpoint source(long believedBytes) throws IOException {
         byte[] prefix = plain.readNBytes(SafetensorsHeader.PREFIX_BYTES);
         if (prefix.length < SafetensorsHeader.PREFIX_BYTES) {
             throw SafetensorsHeader.tooSmall(shown, prefix.length);

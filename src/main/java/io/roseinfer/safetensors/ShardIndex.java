@@ -73,7 +73,7 @@ record ShardIndex(Map<String, String> shardOf) {
             throw new BadModel(
                     where + Quoted.name(name) + " " + fault + "; a shard's path may not escape the model directory");
         });
-        if (!name.endsWith(Checkpoint.PLAIN_SUFFIX) && !name.endsWith(Checkpoint.ZSTD_SUFFIX)) {
+        if (!name.endsWith(Safetensors.PLAIN_SUFFIX) && !name.endsWith(Safetensors.ZSTD_SUFFIX)) {
             throw new BadModel(where + Quoted.name(name) + " must end in .safetensors or .safetensors.zst");
         }
         return name;

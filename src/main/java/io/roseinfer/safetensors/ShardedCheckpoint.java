@@ -3,6 +3,7 @@ package io.roseinfer.safetensors;
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
@@ -17,12 +18,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Several safetensors files that an index makes one; tensors come shard by shard, in name order of the shards. */
-final class ShardedCheckpoint implements WeightSource {
+final class ShardedCheckpoint implements Checkpoint {
     private final String description;
-    private final List<WeightSource> shards;
-    private final Map<String, WeightSource> owners;
+    private final List<Checkpoint> shards;
+    private final Map<String, Checkpoint> owners;
 
-    private ShardedCheckpoint(String description, List<WeightSource> shards, Map<String, WeightSource> owners) {
+    private ShardedCheckpoint(String description, List<Checkpoint> shards, Map<String, Checkpoint> owners) {
         this.description = description;
         this.shards = shards;
         this.owners = Collections.unmodifiableMap(owners);
@@ -33,20 +34,20 @@ final class ShardedCheckpoint implements WeightSource {
      *
      * @throws BadModel if a shard is missing or broken, a listed tensor is not in its shard, or a tensor is in two shards
      */
-    static WeightSource open(Path indexFile) {
+    static Checkpoint open(Path indexFile) {
         ShardIndex index = ShardIndex.read(indexFile);
         String shown = FileFailure.shown(indexFile);
         requireShards(indexFile, shown, index);
-        List<WeightSource> open = new ArrayList<>();
+        List<Checkpoint> open = new ArrayList<>();
         try {
             for (String shard : index.shards()) {
-                open.add(Checkpoint.openFile(indexFile.resolveSibling(shard)));
+                open.add(Safetensors.openFile(indexFile.resolveSibling(shard)));
             }
-            Map<String, WeightSource> owners = owners(shown, open);
+            Map<String, Checkpoint> owners = owners(shown, open);
             requireListed(indexFile, shown, index, owners);
             return new ShardedCheckpoint(shown, List.copyOf(open), owners);
         } catch (RuntimeException e) {
-            open.forEach(WeightSource::close);
+            open.forEach(Checkpoint::close);
             throw e;
         }
     }
@@ -61,11 +62,11 @@ final class ShardedCheckpoint implements WeightSource {
         }
     }
 
-    private static Map<String, WeightSource> owners(String shown, List<WeightSource> shards) {
-        Map<String, WeightSource> owners = new LinkedHashMap<>();
-        for (WeightSource shard : shards) {
+    private static Map<String, Checkpoint> owners(String shown, List<Checkpoint> shards) {
+        Map<String, Checkpoint> owners = new LinkedHashMap<>();
+        for (Checkpoint shard : shards) {
             for (String name : shard.names()) {
-                WeightSource other = owners.putIfAbsent(name, shard);
+                Checkpoint other = owners.putIfAbsent(name, shard);
                 if (other != null) {
                     throw new BadModel(shown + ": tensor " + Quoted.name(name) + " is in two shards, "
                             + other.description() + " and " + shard.description() + "; download the checkpoint again");
@@ -75,11 +76,10 @@ final class ShardedCheckpoint implements WeightSource {
         return owners;
     }
 
-    private static void requireListed(
-            Path indexFile, String shown, ShardIndex index, Map<String, WeightSource> owners) {
+    private static void requireListed(Path indexFile, String shown, ShardIndex index, Map<String, Checkpoint> owners) {
         List<String> absent = new ArrayList<>();
         index.shardOf().forEach((tensor, shard) -> {
-            WeightSource owner = owners.get(tensor);
+            Checkpoint owner = owners.get(tensor);
             if (owner == null || !owner.description().equals(FileFailure.shown(indexFile.resolveSibling(shard)))) {
                 absent.add(tensor);
             }
@@ -108,7 +108,7 @@ final class ShardedCheckpoint implements WeightSource {
 
     @Override
     public Tensor read(String name, Arena arena) {
-        WeightSource shard = owners.get(name);
+        Checkpoint shard = owners.get(name);
         if (shard == null) {
             throw new NoSuchElementException(description + " has no tensor " + Quoted.name(name));
         }
@@ -117,6 +117,6 @@ final class ShardedCheckpoint implements WeightSource {
 
     @Override
     public void close() {
-        shards.forEach(WeightSource::close);
+        shards.forEach(Checkpoint::close);
     }
 }

@@ -1,6 +1,7 @@
 package io.roseinfer.safetensors;
 
 import io.roseinfer.base.Quoted;
+import io.roseinfer.checkpoint.Checkpoint;
 
 /**
  * One tensor as a safetensors header states it.
@@ -8,7 +9,7 @@ import io.roseinfer.base.Quoted;
  * @param begin first byte of its data, counted from the end of the header
  * @param end the byte after its last one
  */
-record TensorEntry(String name, WeightSource.Info info, long begin, long end) {
+record TensorEntry(String name, Checkpoint.Info info, long begin, long end) {
 
     long bytes() {
         return end - begin;

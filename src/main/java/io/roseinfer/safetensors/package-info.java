@@ -1,8 +1,8 @@
 /**
  * Safetensors: the checked, named tensors in a model's files.
  *
- * <p>{@link io.roseinfer.safetensors.Checkpoint} opens a directory's weights, as one file, as shards with an index, or compressed
- * with zstd. {@link io.roseinfer.safetensors.WeightSource} is what the model package loads from, whatever is behind it.
+ * <p>{@link io.roseinfer.safetensors.Safetensors} opens a directory's weights, as one file, as shards with an index, or compressed
+ * with zstd. {@link io.roseinfer.checkpoint.Checkpoint} is the interface that models are loaded from.
  *
  * <p>Invariants:
  *

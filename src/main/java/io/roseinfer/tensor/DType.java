@@ -2,48 +2,62 @@ package io.roseinfer.tensor;
 
 import java.util.Optional;
 
-/** The element types a safetensors file may name, by the exact names it uses. Little-endian, row-major, no strides. */
+/**
+ * The element types that a safetensors file may name, by the exact names it uses. Little-endian, row-major, no strides. Elements are
+ * stored in blocks: one element, or a few that share bytes.
+ */
 public enum DType {
-    BOOL(8),
-    F4(4),
-    F6_E2M3(6),
-    F6_E3M2(6),
-    U8(8),
-    I8(8),
-    F8_E5M2(8),
-    F8_E4M3(8),
-    F8_E8M0(8),
-    F8_E4M3FNUZ(8),
-    F8_E5M2FNUZ(8),
-    I16(16),
-    U16(16),
-    F16(16),
-    BF16(16),
-    I32(32),
-    U32(32),
-    F32(32),
-    C64(64),
-    F64(64),
-    I64(64),
-    U64(64);
+    BOOL(1),
+    F4(2, 1),
+    F6_E2M3(4, 3),
+    F6_E3M2(4, 3),
+    U8(1),
+    I8(1),
+    F8_E5M2(1),
+    F8_E4M3(1),
+    F8_E8M0(1),
+    F8_E4M3FNUZ(1),
+    F8_E5M2FNUZ(1),
+    I16(2),
+    U16(2),
+    F16(2),
+    BF16(2),
+    I32(4),
+    U32(4),
+    F32(4),
+    C64(8),
+    F64(8),
+    I64(8),
+    U64(8);
 
-    private final int bits;
+    private final int blockElements;
+    private final int blockBytes;
 
-    DType(int bits) {
-        this.bits = bits;
+    DType(int bytes) {
+        this(1, bytes);
     }
 
-    /** Bits of one element; not always a multiple of eight. */
-    public int bits() {
-        return bits;
+    DType(int blockElements, int blockBytes) {
+        this.blockElements = blockElements;
+        this.blockBytes = blockBytes;
     }
 
-    /** Bytes of {@code elements} elements. */
+    /** Returns the elements of a block; 1 if an element is a whole number of bytes. */
+    public int blockElements() {
+        return blockElements;
+    }
+
+    /** Returns the bytes of a block. */
+    public int blockBytes() {
+        return blockBytes;
+    }
+
+    /** Returns the bytes of {@code elements} elements, which are whole blocks. */
     public long bytes(long elements) {
-        return Math.multiplyExact(elements, bits) / 8;
+        return Math.multiplyExact(elements / blockElements, blockBytes);
     }
 
-    /** Whether weights may be stored in this type: F32, F16 or BF16. */
+    /** Returns whether weights may be stored in this type: F32, F16 or BF16. */
     public boolean isWeightType() {
         return this == F32 || this == F16 || this == BF16;
     }

@@ -6,7 +6,7 @@ import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
 import io.roseinfer.backend.cuda.CudaProbe;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
 import java.util.function.BooleanSupplier;

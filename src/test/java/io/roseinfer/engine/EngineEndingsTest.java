@@ -12,7 +12,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;

@@ -10,7 +10,7 @@ import io.roseinfer.base.RoseException.ReplicaStopped;
 import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestObserver;

@@ -9,7 +9,7 @@ import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.backend.cpu.CpuProbe;
 import io.roseinfer.backend.cpu.KernelChoice;
 import io.roseinfer.golden.Golden;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.scheduler.SchedulerOptions;
 import org.junit.jupiter.api.Test;
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.util.Arrays;

@@ -6,7 +6,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.base.SplitMix64;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.io.PrintStream;

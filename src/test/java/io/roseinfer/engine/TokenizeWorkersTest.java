@@ -9,7 +9,7 @@ import io.roseinfer.Settings;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.reflect.Proxy;

@@ -1,7 +1,7 @@
 package io.roseinfer.golden;
 
 import io.roseinfer.base.StrictJson;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.io.IOException;

@@ -16,7 +16,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.tokenizer.chat.Conversation;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.safetensors.Checkpoint;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.safetensors.RawSafetensors;
-import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.safetensors.Safetensors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -130,7 +130,7 @@ class DamagedCacheTest extends HubTestBase {
 
     private List<String> open(HubSettings settings) {
         return new ModelHub(settings, listener(), wait -> {}).open(ID, UNCHECKED, directory -> {
-            try (WeightSource source = Checkpoint.open(directory)) {
+            try (Checkpoint source = Safetensors.open(directory)) {
                 return List.copyOf(source.names());
             }
         });

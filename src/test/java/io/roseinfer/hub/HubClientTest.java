@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadModel;
-import io.roseinfer.safetensors.Checkpoint;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.safetensors.RawSafetensors;
-import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.safetensors.Safetensors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,7 +38,7 @@ class HubClientTest extends HubTestBase {
                 .isEqualTo(Path.of("../../blobs", FakeHub.sha256(hub.content(WEIGHTS))));
         assertThat(Files.readSymbolicLink(snapshot.resolve("config.json")))
                 .isEqualTo(Path.of("../../blobs", FakeHub.gitSha1(hub.content("config.json"))));
-        try (WeightSource source = Checkpoint.open(snapshot)) {
+        try (Checkpoint source = Safetensors.open(snapshot)) {
             assertThat(source.names()).containsExactly("a", "b");
         }
     }
@@ -96,7 +96,7 @@ class HubClientTest extends HubTestBase {
                 utf8("{\"weight_map\":{\"a\":\"s-1.safetensors\",\"b\":\"s-2.safetensors\"}}"));
         hub.file("s-1.safetensors", RawSafetensors.floats(List.of("a"), 10));
         hub.file("s-2.safetensors", RawSafetensors.floats(List.of("b"), 10));
-        try (WeightSource source = Checkpoint.open(download())) {
+        try (Checkpoint source = Safetensors.open(download())) {
             assertThat(source.names()).containsExactly("a", "b");
         }
     }

@@ -1,6 +1,6 @@
 package io.roseinfer.model;
 
-import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** F32 tensors in arrays. */
-public final class ArraySource implements WeightSource {
+public final class ArraySource implements Checkpoint {
     private final Map<String, float[]> values = new LinkedHashMap<>();
     private final Map<String, Info> infos = new LinkedHashMap<>();
 

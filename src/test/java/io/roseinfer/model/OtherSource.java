@@ -1,13 +1,13 @@
 package io.roseinfer.model;
 
-import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.checkpoint.Checkpoint;
 import java.util.Optional;
 
 /** The weights of a model, read from another source that has tensors of the same names. */
 public final class OtherSource {
     private OtherSource() {}
 
-    public static Weights of(Weights weights, WeightSource source) {
+    public static Weights of(Weights weights, Checkpoint source) {
         return new Weights(
                 source.description(),
                 matrix(weights.embedding(), source),
@@ -17,7 +17,7 @@ public final class OtherSource {
                 matrix(weights.head(), source));
     }
 
-    private static Weights.Block block(Weights.Block block, WeightSource source) {
+    private static Weights.Block block(Weights.Block block, Checkpoint source) {
         return new Weights.Block(
                 norm(block.attentionNorm(), source),
                 matrix(block.qkv(), source),
@@ -32,11 +32,11 @@ public final class OtherSource {
                                 new Weights.PostNorms(norm(norms.attention(), source), norm(norms.mlp(), source))));
     }
 
-    private static Weights.Norm norm(Weights.Norm norm, WeightSource source) {
+    private static Weights.Norm norm(Weights.Norm norm, Checkpoint source) {
         return new Weights.Norm(vector(norm.gain(), source), vector(norm.bias(), source));
     }
 
-    private static Matrix matrix(Matrix matrix, WeightSource source) {
+    private static Matrix matrix(Matrix matrix, Checkpoint source) {
         return new Matrix(
                 matrix.parts().stream().map(part -> part(part, source)).toList(),
                 matrix.inputs(),
@@ -45,16 +45,16 @@ public final class OtherSource {
                 vector(matrix.bias(), source));
     }
 
-    private static Optional<Vector> vector(Optional<Vector> vector, WeightSource source) {
+    private static Optional<Vector> vector(Optional<Vector> vector, Checkpoint source) {
         return vector.map(old -> vector(old, source));
     }
 
-    private static Vector vector(Vector vector, WeightSource source) {
+    private static Vector vector(Vector vector, Checkpoint source) {
         return new Vector(
                 vector.parts().stream().map(part -> part(part, source)).toList(), vector.offset());
     }
 
-    private static Outputs part(Outputs part, WeightSource source) {
+    private static Outputs part(Outputs part, Checkpoint source) {
         StoredTensor tensor = new StoredTensor(source, part.tensor().name());
         return new Outputs(tensor, part.count(), part.first(), part.run(), part.stride());
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.github.luben.zstd.Zstd;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -52,7 +53,7 @@ class LookalikeTest {
     void sound_file_whose_length_bytes_look_like_gzip_loads() throws IOException {
         int headerBytes = 0x8b1f;
         String json = "{}" + " ".repeat(headerBytes - 2);
-        try (WeightSource source = SafetensorsFile.open(write(RawSafetensors.file(json, 0)))) {
+        try (Checkpoint source = SafetensorsFile.open(write(RawSafetensors.file(json, 0)))) {
             assertThat(source.names()).isEmpty();
         }
     }

@@ -3,6 +3,7 @@ package io.roseinfer.safetensors;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.tensor.Tensor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -148,7 +149,7 @@ class SafetensorsFuzzTest {
 
     private boolean accepts(byte[] bytes) throws IOException {
         Path file = Files.write(Files.createTempFile(directory, "x", ".safetensors"), bytes);
-        try (WeightSource source = SafetensorsFile.open(file);
+        try (Checkpoint source = SafetensorsFile.open(file);
                 Arena arena = Arena.ofConfined()) {
             for (String name : source.names()) {
                 if (source.info(name).orElseThrow().dtype().isWeightType()) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +30,7 @@ class SafetensorsReferenceTest {
     void input_of_the_reference_table_gets_its_verdict(ReferenceCase input) throws IOException {
         Path file = Files.write(directory.resolve("x.safetensors"), input.bytes());
         if (input.accepted()) {
-            try (WeightSource source = SafetensorsFile.open(file)) {
+            try (Checkpoint source = SafetensorsFile.open(file)) {
                 assertThat(source.names()).allMatch(name -> source.info(name).isPresent());
             }
         } else {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdOutputStream;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.tensor.Tensor;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -36,8 +37,8 @@ class SafetensorsZstdTest {
     void compressed_file_reads_as_the_plain_one() throws IOException {
         int values = 400_000; // more than one decompression chunk a tensor
         byte[] plain = RawSafetensors.floats(NAMES, values);
-        try (WeightSource expected = SafetensorsFile.open(Files.write(directory.resolve("x.safetensors"), plain));
-                WeightSource actual = open(Zstd.compress(plain));
+        try (Checkpoint expected = SafetensorsFile.open(Files.write(directory.resolve("x.safetensors"), plain));
+                Checkpoint actual = open(Zstd.compress(plain));
                 Arena arena = Arena.ofConfined()) {
             assertThat(actual.names()).containsExactlyElementsOf(expected.names());
             for (String name : NAMES) {
@@ -62,7 +63,7 @@ class SafetensorsZstdTest {
                 closed.set(true);
             }
         };
-        try (WeightSource source = Checkpoint.openCompressed("builtin:test", in);
+        try (Checkpoint source = Safetensors.openCompressed("builtin:test", in);
                 Arena arena = Arena.ofConfined()) {
             assertThat(source.description()).isEqualTo("builtin:test");
             assertThat(source.read("c", arena).get(999)).isEqualTo(RawSafetensors.valueOf("c", 999));
@@ -89,7 +90,7 @@ class SafetensorsZstdTest {
     @Test
     void tensor_outlives_its_source_and_the_source_closes_twice() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            WeightSource source = open(Zstd.compress(RawSafetensors.floats(NAMES, 10)));
+            Checkpoint source = open(Zstd.compress(RawSafetensors.floats(NAMES, 10)));
             Tensor a = source.read("a", arena);
             source.close();
             source.close();
@@ -183,13 +184,13 @@ class SafetensorsZstdTest {
                 .putShort((short) (lastRawBlock >> 8))
                 .put(plain)
                 .array();
-        try (WeightSource source = open(frame);
+        try (Checkpoint source = open(frame);
                 Arena arena = Arena.ofConfined()) {
             assertThat(source.read("c", arena).get(999)).isEqualTo(RawSafetensors.valueOf("c", 999));
         }
     }
 
-    private WeightSource open(byte[] compressed) throws IOException {
+    private Checkpoint open(byte[] compressed) throws IOException {
         return SafetensorsZstd.open(Files.write(directory.resolve("model.safetensors.zst"), compressed));
     }
 }

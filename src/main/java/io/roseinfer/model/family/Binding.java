@@ -1,12 +1,12 @@
 package io.roseinfer.model.family;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.model.CheckpointTensors;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.OwnHead;
 import io.roseinfer.model.StoredTensor;
 import io.roseinfer.model.Weights;
-import io.roseinfer.safetensors.WeightSource;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,8 +17,8 @@ import java.util.List;
  * @param spec as it turned out: its head is not tied if the checkpoint has one of its own
  * @param warnings what was odd, but not wrong, about the checkpoint; one line each, usually none
  */
-record Binding(ModelSpec spec, Weights weights, List<String> warnings) {
-    Binding {
+public record Binding(ModelSpec spec, Weights weights, List<String> warnings) {
+    public Binding {
         warnings = List.copyOf(warnings);
     }
 
@@ -28,7 +28,7 @@ record Binding(ModelSpec spec, Weights weights, List<String> warnings) {
      *
      * @throws BadModel naming up to five tensors that are missing or have the wrong shape or type
      */
-    static Binding of(Family family, ModelSpec spec, WeightSource source) {
+    public static Binding of(Family family, ModelSpec spec, Checkpoint source) {
         CheckpointTensors tensors = new CheckpointTensors(source);
         Weights found = family.weights(spec, tensors);
         tensors.requireSound();

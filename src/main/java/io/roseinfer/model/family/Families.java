@@ -21,7 +21,7 @@ public final class Families {
      *
      * @throws BadModel if its {@code model_type} is none of ours
      */
-    static Family of(ConfigJson config) {
+    public static Family of(ConfigJson config) {
         String type = config.text("model_type", "");
         return ALL.stream()
                 .filter(family -> family.modelTypes().contains(type))
@@ -37,7 +37,7 @@ public final class Families {
      * @param name what the spec is called
      * @throws BadModel naming the field, what was seen and what is allowed
      */
-    static ModelSpec spec(String name, ConfigJson config) {
+    public static ModelSpec spec(String name, ConfigJson config) {
         Family family = of(config);
         config.refuseUnsupported();
         ModelSpec spec = family.spec(name, config);
@@ -66,7 +66,7 @@ public final class Families {
     }
 
     /** The family that published a shape. */
-    static Family ofShape(ModelSpec shape) {
+    public static Family ofShape(ModelSpec shape) {
         return ALL.stream()
                 .filter(family -> family.shapes().contains(shape))
                 .findFirst()

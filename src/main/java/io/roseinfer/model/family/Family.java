@@ -14,7 +14,7 @@ import java.util.Set;
  * Models whose checkpoints are alike: how their {@code config.json} reads, what their tensors are called and how they are laid
  * out. All that is known of a family stands in one class; {@link Families} lists them.
  */
-interface Family {
+public interface Family {
 
     /** The {@code model_type}s of its configurations. */
     Set<String> modelTypes();
@@ -34,7 +34,7 @@ interface Family {
 
     /**
      * Looks up every tensor of a model. One whose spec ties the head to the token embedding has a head of its own all the same
-     * if there is a tensor for it; {@link Binding} tells whether it differs.
+     * if there is a tensor for it; {@link Binding} finds out whether it differs.
      */
     Weights weights(ModelSpec spec, TensorFinder tensors);
 

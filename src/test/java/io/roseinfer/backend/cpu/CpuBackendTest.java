@@ -24,7 +24,7 @@ import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.model.family.ModelDirectory;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.tensor.DType;

@@ -6,7 +6,7 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepDriver;
 import io.roseinfer.golden.Golden;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.tensor.Tensor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

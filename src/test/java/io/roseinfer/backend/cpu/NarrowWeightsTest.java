@@ -6,7 +6,7 @@ import io.roseinfer.backend.LogitError;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepDriver;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -9,7 +9,7 @@ import io.roseinfer.backend.StepDriver;
 import io.roseinfer.backend.StepDriver.Sampled;
 import io.roseinfer.backend.StepDriver.Sequence;
 import io.roseinfer.model.family.ModelDirectory;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;

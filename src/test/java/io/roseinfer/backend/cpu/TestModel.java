@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cpu;
 
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.BlockSpec.Norm;
@@ -11,7 +12,6 @@ import io.roseinfer.model.StoredTensor;
 import io.roseinfer.model.TensorFinder;
 import io.roseinfer.model.TestLayout;
 import io.roseinfer.model.Weights;
-import io.roseinfer.safetensors.WeightSource;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
@@ -25,7 +25,7 @@ import java.util.Random;
 import java.util.Set;
 
 /** A small model in arrays, with weights large enough that attention is far from uniform and a lost term shows. */
-public final class TestModel implements WeightSource {
+public final class TestModel implements Checkpoint {
     final ModelSpec spec;
     private final DType dtype;
     private final Map<String, float[]> tensors = new LinkedHashMap<>();

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.model.OtherSource;
 import io.roseinfer.model.Weights;
-import io.roseinfer.model.family.ModelFiles;
-import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.tensor.Tensor;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -27,7 +27,7 @@ class WeightLoaderTest {
     private Path directory;
 
     /** Empties the file right after a tensor of it was mapped, before a value of it was read. */
-    private record Truncating(WeightSource checkpoint, Path file) implements WeightSource {
+    private record Truncating(Checkpoint checkpoint, Path file) implements Checkpoint {
         @Override
         public String description() {
             return checkpoint.description();
@@ -66,7 +66,7 @@ class WeightLoaderTest {
         Golden.copyFiles("relu", directory);
         try (ModelFiles files = ModelFiles.openDirectory("m", directory);
                 CpuBackend backend = new CpuBackend(CpuOptions.defaults().withThreads(2))) {
-            WeightSource cut = new Truncating(files.source(), directory.resolve("model.safetensors"));
+            Checkpoint cut = new Truncating(files.source(), directory.resolve("model.safetensors"));
             Weights weights = OtherSource.of(files.weights(), cut);
             assertThatThrownBy(() -> backend.load(files.spec(), weights, new RunnerLimits(1, 8, 16, 0)))
                     .isInstanceOf(BadModel.class)

@@ -13,7 +13,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;

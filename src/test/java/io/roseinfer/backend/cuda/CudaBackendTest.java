@@ -14,7 +14,7 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.InsufficientMemory;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import java.nio.charset.StandardCharsets;
 import org.bytedeco.cuda.cudart.CUmod_st;
 import org.bytedeco.javacpp.BytePointer;

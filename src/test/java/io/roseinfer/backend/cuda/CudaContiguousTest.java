@@ -11,7 +11,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.TokenStream;
 import io.roseinfer.golden.Golden;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

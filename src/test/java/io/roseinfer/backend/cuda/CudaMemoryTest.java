@@ -10,11 +10,11 @@ import io.roseinfer.backend.cuda.driver.Driver;
 import io.roseinfer.backend.cuda.driver.DriverStatus;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.InsufficientMemory;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.model.OtherSource;
 import io.roseinfer.model.Vector;
 import io.roseinfer.model.Weights;
-import io.roseinfer.model.family.ModelFiles;
-import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.Optional;
@@ -47,7 +47,7 @@ class CudaMemoryTest {
     }
 
     /** Random weights that cannot be read from one tensor on. */
-    private record Broken(WeightSource weights, String missing) implements WeightSource {
+    private record Broken(Checkpoint weights, String missing) implements Checkpoint {
         @Override
         public String description() {
             return weights.description();

@@ -9,7 +9,7 @@ import io.roseinfer.golden.Difference;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.golden.GoldenLogits;
 import io.roseinfer.golden.GoldenLogits.Way;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.tensor.Tensor;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -8,7 +8,7 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Clock;
 import io.roseinfer.model.family.Families;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 

@@ -12,7 +12,7 @@ import io.roseinfer.backend.StepOutputs.Status;
 import io.roseinfer.base.Clock;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.golden.GoldenLogits;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.Sampler;
 import io.roseinfer.sampling.SamplingParams;

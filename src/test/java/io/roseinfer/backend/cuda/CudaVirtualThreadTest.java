@@ -11,7 +11,7 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.OnlineScheduler;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import java.util.ArrayList;
 import java.util.List;

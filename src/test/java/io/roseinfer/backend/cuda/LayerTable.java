@@ -9,13 +9,13 @@ import io.roseinfer.backend.cpu.CpuBackend;
 import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.backend.cpu.CpuProbe;
 import io.roseinfer.base.Clock;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.golden.Difference;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.OtherSource;
 import io.roseinfer.model.Weights;
-import io.roseinfer.model.family.ModelFiles;
-import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
 import java.lang.foreign.Arena;
@@ -41,12 +41,12 @@ final class LayerTable {
     private LayerTable() {}
 
     /** A checkpoint that is read once and kept, since it is loaded many times over. */
-    private static final class Kept implements WeightSource {
-        private final WeightSource source;
+    private static final class Kept implements Checkpoint {
+        private final Checkpoint source;
         private final Arena arena;
         private final Map<String, Tensor> tensors = new HashMap<>();
 
-        Kept(WeightSource source, Arena arena) {
+        Kept(Checkpoint source, Arena arena) {
             this.source = source;
             this.arena = arena;
         }

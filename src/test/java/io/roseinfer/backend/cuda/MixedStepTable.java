@@ -7,7 +7,7 @@ import io.roseinfer.backend.cuda.ForwardPass.Choice;
 import io.roseinfer.backend.cuda.ForwardPass.Step;
 import io.roseinfer.backend.cuda.StepKernels.Attention;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;

@@ -9,7 +9,7 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepDriver;
 import io.roseinfer.base.Clock;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SamplingParams;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,6 +8,7 @@ import io.roseinfer.model.ConfigJson;
 import io.roseinfer.model.Matrix;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.RandomWeights;
+import io.roseinfer.model.files.ModelFiles;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;

@@ -9,6 +9,7 @@ import io.roseinfer.model.BlockSpec.Residual;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Positions.Rope;
 import io.roseinfer.model.Positions.Scaling;
+import io.roseinfer.model.files.ModelFiles;
 import org.junit.jupiter.api.Test;
 
 /** What GPT-NeoX's configurations and checkpoints say; its numbers are the goldens' matter. */

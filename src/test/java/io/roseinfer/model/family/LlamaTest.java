@@ -13,6 +13,7 @@ import io.roseinfer.model.Positions;
 import io.roseinfer.model.Positions.Rope;
 import io.roseinfer.model.Positions.Scaling;
 import io.roseinfer.model.Weights;
+import io.roseinfer.model.files.ModelFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

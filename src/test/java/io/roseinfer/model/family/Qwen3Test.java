@@ -7,6 +7,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Positions.Rope;
 import io.roseinfer.model.Positions.Scaling;
 import io.roseinfer.model.Weights;
+import io.roseinfer.model.files.ModelFiles;
 import org.junit.jupiter.api.Test;
 
 /** What Qwen3's configurations and checkpoints say; its numbers are the goldens' matter. */

@@ -16,7 +16,7 @@ import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepRecords;
-import io.roseinfer.model.family.ModelFiles;
+import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.observe.StepEvent;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.github.luben.zstd.Zstd;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class CheckpointTest {
+class SafetensorsTest {
     private static final String SHARD_1 = "model-00001-of-00002.safetensors";
     private static final String SHARD_2 = "model-00002-of-00002.safetensors";
 
@@ -34,7 +35,7 @@ class CheckpointTest {
         assertThat(names()).containsExactly("sharded");
         write("model.safetensors", RawSafetensors.floats(List.of("single"), 1));
         assertThat(names()).containsExactly("single");
-        assertThat(Checkpoint.files(directory))
+        assertThat(Safetensors.files(directory))
                 .extracting(file -> file.getFileName().toString())
                 .containsExactly("model.safetensors", "model.safetensors.index.json", "model.safetensors.zst");
     }
@@ -44,7 +45,7 @@ class CheckpointTest {
         write(SHARD_1, RawSafetensors.floats(List.of("a", "b"), 3));
         write(SHARD_2, RawSafetensors.floats(List.of("c"), 3));
         index(Map.of("a", SHARD_1, "b", SHARD_1, "c", SHARD_2));
-        try (WeightSource source = Checkpoint.open(directory);
+        try (Checkpoint source = Safetensors.open(directory);
                 Arena arena = Arena.ofConfined()) {
             assertThat(source.names()).containsExactly("a", "b", "c");
             for (String name : source.names()) {
@@ -136,7 +137,7 @@ class CheckpointTest {
         Path blob = Files.write(directory.resolve("blob"), RawSafetensors.floats(List.of("a"), 1));
         Path snapshot = Files.createDirectories(directory.resolve("snapshots/0"));
         Files.createSymbolicLink(snapshot.resolve("model.safetensors"), snapshot.relativize(blob));
-        try (WeightSource source = Checkpoint.open(snapshot)) {
+        try (Checkpoint source = Safetensors.open(snapshot)) {
             assertThat(source.names()).containsExactly("a");
         }
     }
@@ -157,23 +158,23 @@ class CheckpointTest {
 
     @Test
     void missing_directory_and_file_instead_of_directory_are_refused() throws IOException {
-        assertThatThrownBy(() -> Checkpoint.open(directory.resolve("absent")))
+        assertThatThrownBy(() -> Safetensors.open(directory.resolve("absent")))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("no such directory");
         Path file = Files.createFile(directory.resolve("file"));
-        assertThatThrownBy(() -> Checkpoint.open(file))
+        assertThatThrownBy(() -> Safetensors.open(file))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining("is not a directory");
     }
 
     private List<String> names() {
-        try (WeightSource source = Checkpoint.open(directory)) {
+        try (Checkpoint source = Safetensors.open(directory)) {
             return List.copyOf(source.names());
         }
     }
 
     private void assertRefused(String message) {
-        assertThatThrownBy(() -> Checkpoint.open(directory))
+        assertThatThrownBy(() -> Safetensors.open(directory))
                 .isInstanceOf(BadModel.class)
                 .hasMessageContaining(message);
     }

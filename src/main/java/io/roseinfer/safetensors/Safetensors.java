@@ -3,6 +3,7 @@ package io.roseinfer.safetensors;
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -16,7 +17,7 @@ import java.util.stream.Stream;
  * The weights of a model directory in Hugging Face layout. Of several checkpoints in one directory the first of
  * {@code model.safetensors}, {@code model.safetensors.index.json}, {@code model.safetensors.zst} is taken, always.
  */
-public final class Checkpoint {
+public final class Safetensors {
     /** The file of a checkpoint that is one file. */
     public static final String SINGLE = "model.safetensors";
 
@@ -33,7 +34,7 @@ public final class Checkpoint {
 
     private static final List<String> BY_PREFERENCE = List.of(SINGLE, INDEX, COMPRESSED);
 
-    private Checkpoint() {}
+    private Safetensors() {}
 
     /**
      * The checkpoint files present in a directory, the one that {@link #open} takes first; empty if there is none. A caller
@@ -51,7 +52,7 @@ public final class Checkpoint {
      *
      * @throws BadModel if there are none, or they break a rule of the format
      */
-    public static WeightSource open(Path directory) {
+    public static Checkpoint open(Path directory) {
         if (!Files.isDirectory(directory)) {
             String seen = Files.exists(directory) ? "is not a directory" : "no such directory";
             throw new BadModel(FileFailure.shown(directory) + ": " + seen
@@ -76,7 +77,7 @@ public final class Checkpoint {
      * @param description what messages call it
      * @throws BadModel if it is no such stream
      */
-    public static WeightSource openCompressed(String description, InputStream compressed) {
+    public static Checkpoint openCompressed(String description, InputStream compressed) {
         return SafetensorsZstd.open(description, compressed);
     }
 
@@ -89,7 +90,7 @@ public final class Checkpoint {
         return ShardIndex.read(index).shards();
     }
 
-    static WeightSource openFile(Path file) {
+    static Checkpoint openFile(Path file) {
         return file.toString().endsWith(ZSTD_SUFFIX) ? SafetensorsZstd.open(file) : SafetensorsFile.open(file);
     }
 
@@ -98,7 +99,7 @@ public final class Checkpoint {
                 FileFailure.shown(directory) + ": has no weights: looked for " + String.join(", ", BY_PREFERENCE);
         try (Stream<Path> listing = Files.list(directory)) {
             List<String> others = listing.map(path -> path.getFileName().toString())
-                    .filter(Checkpoint::looksLikeWeights)
+                    .filter(Safetensors::looksLikeWeights)
                     .sorted()
                     .toList();
             return new BadModel(

@@ -1,4 +1,4 @@
-package io.roseinfer.model.family;
+package io.roseinfer.model.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

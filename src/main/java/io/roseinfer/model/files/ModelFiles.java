@@ -1,15 +1,18 @@
-package io.roseinfer.model.family;
+package io.roseinfer.model.files;
 
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.checkpoint.Checkpoint;
 import io.roseinfer.model.ConfigJson;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.RandomWeights;
 import io.roseinfer.model.Weights;
-import io.roseinfer.safetensors.Checkpoint;
-import io.roseinfer.safetensors.WeightSource;
+import io.roseinfer.model.family.Binding;
+import io.roseinfer.model.family.Families;
+import io.roseinfer.model.family.Family;
+import io.roseinfer.safetensors.Safetensors;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
@@ -40,7 +43,7 @@ public record ModelFiles(
         Optional<Tokenizer> tokenizer,
         Optional<ChatTemplate> chat,
         SamplingDefaults defaults,
-        WeightSource source,
+        Checkpoint source,
         List<String> warnings)
         implements AutoCloseable {
     private static final String CONFIG = "config.json";
@@ -101,7 +104,7 @@ public record ModelFiles(
         List<String> warnings = new ArrayList<>();
         Path config = directory.resolve(CONFIG);
         if (Files.notExists(config)) {
-            Checkpoint.otherFormat(directory).ifPresent(reason -> {
+            Safetensors.otherFormat(directory).ifPresent(reason -> {
                 throw new BadModel(FileFailure.shown(directory) + ": has no " + CONFIG + "; " + reason);
             });
         }
@@ -116,7 +119,7 @@ public record ModelFiles(
         Optional<ChatTemplate> chat = chat(directory, choice.tokenizer(), warnings);
         Configured ending = model.endingAlso(choice.tokenizer());
         try {
-            return checked(ending, Checkpoint.open(directory), choice.tokenizer(), warnings)
+            return checked(ending, Safetensors.open(directory), choice.tokenizer(), warnings)
                     .withChat(chat);
         } catch (BadModel unsound) {
             throw model.quantized.orElse(unsound);
@@ -181,7 +184,7 @@ public record ModelFiles(
         warnings.addAll(tokenizer.warnings());
         model = model.endingAlso(Optional.of(tokenizer));
         try (InputStream weights = open(root + "model.safetensors.zst")) {
-            return checked(model, Checkpoint.openCompressed(title, weights), Optional.of(tokenizer), warnings)
+            return checked(model, Safetensors.openCompressed(title, weights), Optional.of(tokenizer), warnings)
                     .withChat(Optional.of(builtinChat(root, title, tokenizer)));
         } catch (IOException e) {
             throw new BadModel(title + ": cannot be read from the jar: " + e, e);
@@ -229,12 +232,12 @@ public record ModelFiles(
 
     private static ModelFiles random(Configured model, long seed, List<String> warnings) {
         ModelSpec spec = model.spec;
-        WeightSource weights = new RandomWeights(spec.name(), seed, tensors -> model.family.weights(spec, tensors));
+        Checkpoint weights = new RandomWeights(spec.name(), seed, tensors -> model.family.weights(spec, tensors));
         return checked(model, weights, model.family.builtinVocabulary(spec.vocabularySize()), warnings);
     }
 
     private static ModelFiles checked(
-            Configured model, WeightSource source, Optional<Tokenizer> tokenizer, List<String> warnings) {
+            Configured model, Checkpoint source, Optional<Tokenizer> tokenizer, List<String> warnings) {
         try {
             Binding bound = Binding.of(model.family, model.spec, source);
             warnings.addAll(bound.warnings());

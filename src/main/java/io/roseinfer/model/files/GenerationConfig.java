@@ -1,4 +1,4 @@
-package io.roseinfer.model.family;
+package io.roseinfer.model.files;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;

@@ -1,4 +1,4 @@
-package io.roseinfer.safetensors;
+package io.roseinfer.checkpoint;
 
 import io.roseinfer.tensor.DType;
 import io.roseinfer.tensor.Tensor;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Named tensors that have been checked but not yet read: a checkpoint on disk, or weights made from a seed. Reading is one
  * tensor at a time into an arena of the caller's, so a loader that repacks weights never holds the checkpoint twice.
  */
-public interface WeightSource extends AutoCloseable {
+public interface Checkpoint extends AutoCloseable {
 
     /** Type and shape of a tensor, known before a byte of it is read. */
     @SuppressWarnings({"ArrayRecordComponent", "AvoidCommonTypeNames"}) // copied in and out; nested, so never ambiguous
@@ -61,7 +61,7 @@ public interface WeightSource extends AutoCloseable {
      * <p>A file that is cut short or replaced <em>after</em> a tensor was mapped cannot be guarded against here: the reading
      * thread gets an {@link InternalError}.
      *
-     * @throws io.roseinfer.base.RoseException.BadModel if the tensor is not F32, F16 or BF16 or its file cannot be read
+     * @throws io.roseinfer.base.RoseException.BadModel if its file cannot be read
      * @throws java.util.NoSuchElementException if there is no such tensor
      */
     Tensor read(String name, Arena arena);

@@ -1,4 +1,4 @@
-package io.roseinfer.model.family;
+package io.roseinfer.model.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.golden.Golden;
 import io.roseinfer.model.Activation;
+import io.roseinfer.model.family.ModelDirectory;
 import io.roseinfer.tensor.DType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

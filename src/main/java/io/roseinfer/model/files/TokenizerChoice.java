@@ -1,6 +1,7 @@
-package io.roseinfer.model.family;
+package io.roseinfer.model.files;
 
 import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.model.family.Family;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
 import java.nio.file.Path;

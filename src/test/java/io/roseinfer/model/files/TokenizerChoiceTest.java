@@ -1,10 +1,11 @@
-package io.roseinfer.model.family;
+package io.roseinfer.model.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.model.family.ModelDirectory;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
 import io.roseinfer.tokenizer.chat.Conversation;
