@@ -3,6 +3,7 @@ package io.roseinfer;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
+import io.roseinfer.base.Remedy;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -18,13 +19,11 @@ public final class AutoDevice {
         Precision precision = settings.deviceOptions().precision();
         if (precision == Precision.INT8) {
             return Optional.of(
-                    "int8 weights are cuda's for some models and GPUs alone, so --device cuda must ask for them");
+                    "int8 weights are cuda's for some models and GPUs alone, so device cuda must ask for them");
         }
         if (!CudaOptions.has(precision)) {
             return Optional.of(precision.name().toLowerCase(Locale.ROOT) + " weights are the cpu's alone");
         }
-        return CudaBackend.refusal()
-                .map(refusal ->
-                        refusal.getMessage().replace("; use --device cpu", "").replace(", or use --device cpu", ""));
+        return CudaBackend.refusal().map(refusal -> refusal.without(Remedy.USE_CPU));
     }
 }

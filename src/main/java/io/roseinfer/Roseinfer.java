@@ -13,6 +13,7 @@ import io.roseinfer.backend.sim.SimFaults;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Printable;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.Engine;
@@ -212,7 +213,7 @@ public final class Roseinfer {
                 ? Optional.empty()
                 : Optional.of("memory for the keys and values of " + tokens
                         + " tokens is reserved, fewer than the model's context of " + context
-                        + ": longer requests are refused; --kv-blocks reserves more");
+                        + ": longer requests are refused; a larger kv_blocks reserves more");
     }
 
     /** As many copies as there are to be replicas; several on a device, unless there are as many devices. */
@@ -236,9 +237,10 @@ public final class Roseinfer {
      */
     private static EngineOptions contiguous(EngineOptions options, ModelSpec spec) {
         if (spec.contextLength() > RunnerLimits.MAX_BLOCK_SIZE) {
-            throw new BadInput(spec.name() + " has a context of " + spec.contextLength()
-                    + " tokens; attention that is not paged takes up to " + RunnerLimits.MAX_BLOCK_SIZE
-                    + ", so leave out --no-paged-attn");
+            throw new BadInput(
+                    spec.name() + " has a context of " + spec.contextLength()
+                            + " tokens; attention that is not paged takes up to " + RunnerLimits.MAX_BLOCK_SIZE,
+                    Remedy.of("leave %s on", "paged_attn"));
         }
         return options.withBlockSize(Math.ceilDiv(spec.contextLength(), 16) * 16);
     }

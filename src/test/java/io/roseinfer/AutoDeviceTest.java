@@ -61,6 +61,6 @@ class AutoDeviceTest {
         assertThat(AutoDevice.reasonForCpu(TINY.withPrecision(Precision.INT4)))
                 .hasValue("int4 weights are the cpu's alone");
         assertThat(AutoDevice.reasonForCpu(TINY.withPrecision(Precision.INT8)))
-                .hasValueSatisfying(reason -> assertThat(reason).contains("--device cuda must ask for them"));
+                .hasValueSatisfying(reason -> assertThat(reason).contains("device cuda must ask for them"));
     }
 }

@@ -31,7 +31,7 @@ class ShortPoolTest {
         assertThat(warnings("random:llama-3.1-8b", EngineOptions.defaults()))
                 .singleElement()
                 .asString()
-                .contains(" 65536 tokens", " 131072", "--kv-blocks");
+                .contains(" 65536 tokens", " 131072", "kv_blocks");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.roseinfer.backend;
 
 import io.roseinfer.base.Check;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.SampleRequest;
 import java.lang.foreign.Arena;
@@ -94,9 +95,11 @@ public final class StepInputs {
     public static int listedBlocks(RunnerLimits limits, int maxBlocksPerRow) {
         long listed = (long) limits.maxRows() * maxBlocksPerRow;
         if (listed > MAX_LISTED_BLOCKS) {
-            throw new BadInput("a step of " + limits.maxRows() + " rows of up to " + maxBlocksPerRow
-                    + " KV blocks lists " + listed + " blocks; " + MAX_LISTED_BLOCKS
-                    + " are possible, so use a larger --block-size or a smaller --max-batch-size");
+            throw new BadInput(
+                    "a step of " + limits.maxRows() + " rows of up to " + maxBlocksPerRow
+                            + " KV blocks lists " + listed + " blocks; " + MAX_LISTED_BLOCKS
+                            + " are possible",
+                    Remedy.of("use a larger %s or a smaller %s", "block_size", "max_batch_size"));
         }
         return (int) listed;
     }

@@ -1,6 +1,10 @@
 package io.roseinfer.base;
 
+import java.util.List;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything that can go wrong because of input, files, devices or load: the outside world's fault, expected, and reported in
@@ -10,15 +14,32 @@ import java.util.Objects;
  */
 public abstract sealed class RoseException extends RuntimeException {
     private final int exitCode;
+    private final String problem;
+    private final List<Remedy> remedies;
 
-    private RoseException(int exitCode, String message, Throwable cause) {
-        super(message, cause);
+    private RoseException(int exitCode, String problem, @Nullable Throwable cause, Remedy... remedies) {
+        super(joined(problem, List.of(remedies), UnaryOperator.identity()), cause);
         this.exitCode = exitCode;
+        this.problem = problem;
+        this.remedies = List.of(remedies);
     }
 
-    private RoseException(int exitCode, String message) {
-        super(message);
-        this.exitCode = exitCode;
+    private static String joined(String problem, List<Remedy> remedies, UnaryOperator<String> spelling) {
+        String advice = remedies.stream().map(remedy -> remedy.by(spelling)).collect(Collectors.joining(", or "));
+        return advice.isEmpty() ? problem : problem + "; " + advice;
+    }
+
+    /** Returns the message with each setting as a user writes it; {@link #getMessage} has the library's names. */
+    public final String message(UnaryOperator<String> spelling) {
+        return joined(problem, remedies, spelling);
+    }
+
+    /** Returns the message without a remedy that does not apply. */
+    public final String without(Remedy remedy) {
+        return joined(
+                problem,
+                remedies.stream().filter(other -> !other.equals(remedy)).toList(),
+                UnaryOperator.identity());
     }
 
     /** The exit code of a process that ends with this exception. */
@@ -35,11 +56,19 @@ public abstract sealed class RoseException extends RuntimeException {
     /** A flag, a request field or a prompt is outside what is allowed. Exit code 2; HTTP 400. */
     public static final class BadInput extends RoseException {
         public BadInput(String message) {
-            super(2, message);
+            super(2, message, null);
         }
 
         public BadInput(String message, Throwable cause) {
             super(2, message, cause);
+        }
+
+        public BadInput(String problem, Remedy... remedies) {
+            super(2, problem, null, remedies);
+        }
+
+        public BadInput(String problem, Throwable cause, Remedy... remedies) {
+            super(2, problem, cause, remedies);
         }
 
         /**
@@ -58,40 +87,60 @@ public abstract sealed class RoseException extends RuntimeException {
     /** A model's files are missing, malformed or describe something unsupported. Exit code 3. */
     public static final class BadModel extends RoseException {
         public BadModel(String message) {
-            super(3, message);
+            super(3, message, null);
         }
 
         public BadModel(String message, Throwable cause) {
             super(3, message, cause);
+        }
+
+        public BadModel(String problem, Remedy... remedies) {
+            super(3, problem, null, remedies);
+        }
+
+        public BadModel(String problem, Throwable cause, Remedy... remedies) {
+            super(3, problem, cause, remedies);
         }
     }
 
     /** The device that was asked for cannot be used. Exit code 4. */
     public static final class BackendUnavailable extends RoseException {
         public BackendUnavailable(String message) {
-            super(4, message);
+            super(4, message, null);
         }
 
         public BackendUnavailable(String message, Throwable cause) {
             super(4, message, cause);
+        }
+
+        public BackendUnavailable(String problem, Remedy... remedies) {
+            super(4, problem, null, remedies);
+        }
+
+        public BackendUnavailable(String problem, Throwable cause, Remedy... remedies) {
+            super(4, problem, cause, remedies);
         }
     }
 
     /** The request does not fit in memory. Exit code 5. */
     public static final class InsufficientMemory extends RoseException {
         public InsufficientMemory(String message) {
-            super(5, message);
+            super(5, message, null);
         }
 
         public InsufficientMemory(String message, Throwable cause) {
             super(5, message, cause);
+        }
+
+        public InsufficientMemory(String problem, Remedy... remedies) {
+            super(5, problem, null, remedies);
         }
     }
 
     /** The engine holds as many requests as it may; try again later. HTTP 429. Exit code 1 when nothing catches it. */
     public static final class Overloaded extends RoseException {
         public Overloaded(String message) {
-            super(1, message);
+            super(1, message, null);
         }
     }
 
@@ -103,7 +152,7 @@ public abstract sealed class RoseException extends RuntimeException {
         private final boolean recoverable;
 
         public DeviceFailure(String message, boolean recoverable) {
-            super(7, message);
+            super(7, message, null);
             this.recoverable = recoverable;
         }
 
@@ -119,7 +168,7 @@ public abstract sealed class RoseException extends RuntimeException {
      */
     public static final class ReplicaStopped extends RoseException {
         public ReplicaStopped(String message) {
-            super(7, message);
+            super(7, message, null);
         }
 
         public ReplicaStopped(String message, Throwable cause) {
@@ -130,7 +179,7 @@ public abstract sealed class RoseException extends RuntimeException {
     /** The engine has stopped, by {@code close}, by a failure it reported before, or by a policy that threw. Exit code 7; HTTP 503. */
     public static final class EngineStopped extends RoseException {
         public EngineStopped(String message) {
-            super(7, message);
+            super(7, message, null);
         }
 
         public EngineStopped(String message, Throwable cause) {

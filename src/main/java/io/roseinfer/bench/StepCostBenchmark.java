@@ -169,16 +169,11 @@ public final class StepCostBenchmark {
     }
 
     private SchedulerOptions schedulerOptions(int running) {
-        SchedulerOptions given = options.scheduler();
-        return new SchedulerOptions(
-                running,
-                given.prefillMaxBatchSize(),
-                SchedulerOptions.UNLIMITED,
-                given.decodeFirst(),
-                given.policies(),
-                running,
-                given.chunkedPrefill(),
-                given.prefixCache());
+        return options.scheduler().toBuilder()
+                .maxBatchSize(running)
+                .prefillMaxTokens(SchedulerOptions.UNLIMITED)
+                .maxActiveRequests(running)
+                .build();
     }
 
     /** A prompt shorter than the others by a length that varies, so that a policy has a choice; ends with its first token. */

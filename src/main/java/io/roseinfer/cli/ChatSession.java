@@ -107,7 +107,7 @@ final class ChatSession {
             completion = generate(request);
         } catch (BadInput refused) {
             messages = before;
-            terminal.note(refused.getMessage());
+            terminal.note(Terminal.shown(refused));
             return;
         }
         add("assistant", completion.text().orElse(""));

@@ -103,9 +103,10 @@ final class DoctorCommand implements io.roseinfer.cli.terminal.Command {
      * without the kernel listing it, as under WSL.
      */
     static void tellUnusable(DoctorReport report, Throwable refusal, boolean gpuExpected) {
-        report.line("CUDA backend", "not usable, --device auto takes the CPU: " + refusal.getMessage());
+        String message = refusal instanceof RoseException known ? Terminal.shown(known) : refusal.getMessage();
+        report.line("CUDA backend", "not usable, --device auto takes the CPU: " + message);
         if (gpuExpected) {
-            report.advise(String.valueOf(refusal.getMessage()));
+            report.advise(String.valueOf(message));
         }
     }
 

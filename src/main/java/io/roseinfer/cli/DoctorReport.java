@@ -1,6 +1,7 @@
 package io.roseinfer.cli;
 
 import io.roseinfer.base.RoseException;
+import io.roseinfer.cli.terminal.Terminal;
 import java.util.Formatter;
 import java.util.LinkedHashSet;
 import java.util.Locale;
@@ -35,7 +36,7 @@ final class DoctorReport {
 
     /** Takes in what every command that needs it would be refused for. The first such refusal decides the exit code. */
     void fail(RoseException refused) {
-        advise(refused.getMessage());
+        advise(Terminal.shown(refused));
         exitCode = exitCode == 0 ? refused.exitCode() : exitCode;
     }
 

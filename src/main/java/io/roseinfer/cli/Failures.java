@@ -4,6 +4,7 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.cli.terminal.UsageMessage;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine.ParameterException;
@@ -67,8 +68,9 @@ final class Failures {
     }
 
     private static String message(Throwable failure) {
-        String message = failure.getMessage();
-        return message == null ? "no message" : message;
+        return failure instanceof RoseException known
+                ? Terminal.shown(known)
+                : Objects.requireNonNullElse(failure.getMessage(), "no message");
     }
 
     private void printTrace(Throwable failure) {

@@ -4,6 +4,7 @@ import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
@@ -123,8 +124,10 @@ public final class EngineLimits {
         // Keys and values of the last token are never computed.
         int blocks = kv.blocksFor((int) length - 1);
         if (blocks > kv.blocks()) {
-            throw new BadInput("the request can grow to " + length + " tokens, " + blocks
-                    + " KV blocks, and the pool has " + kv.blocks() + "; raise --kv-blocks or ask for fewer tokens");
+            throw new BadInput(
+                    "the request can grow to " + length + " tokens, " + blocks + " KV blocks, and the pool has "
+                            + kv.blocks(),
+                    Remedy.of("raise %s or ask for fewer tokens", "kv_blocks"));
         }
     }
 

@@ -2,6 +2,7 @@ package io.roseinfer.hub;
 
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.Quoted;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
 import java.io.IOException;
@@ -230,9 +231,11 @@ final class HubClient implements AutoCloseable {
     private BadModel gaveUp(String file, int attempts, IOException cause) {
         return new BadModel(
                 "download of " + Quoted.name(file) + " from " + endpoint + " failed "
-                        + (attempts == 1 ? "once" : attempts + " times") + ": " + reason(cause)
-                        + "; check the network and HF_ENDPOINT and run again to resume, or give --model a local directory",
-                cause);
+                        + (attempts == 1 ? "once" : attempts + " times") + ": " + reason(cause),
+                cause,
+                Remedy.of(
+                        "check the network and HF_ENDPOINT and run again to resume, or give %s a local directory",
+                        "model"));
     }
 
     private static Duration delayAfter(int failures, IOException cause) {

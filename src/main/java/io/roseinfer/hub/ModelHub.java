@@ -1,6 +1,7 @@
 package io.roseinfer.hub;
 
 import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
 import java.nio.file.Path;
@@ -61,10 +62,16 @@ public final class ModelHub {
             return completed(cached.get());
         }
         if (settings.offline()) {
-            throw new BadModel("model " + cache.whatIsMissing(id)
-                    + ", and downloads are off (HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE or --offline); allow them, run `hf download "
-                    + id.text() + (id.revision().equals(HubId.MAIN) ? "" : " --revision " + id.revision())
-                    + "` where there is a network and copy the cache, or give --model a local directory");
+            throw new BadModel(
+                    "model " + cache.whatIsMissing(id)
+                            + ", and downloads are off (HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE or offline)",
+                    new Remedy(
+                            "allow them, run `hf download " + id.text().replace("%", "%%")
+                                    + (id.revision().equals(HubId.MAIN)
+                                            ? ""
+                                            : " --revision " + id.revision().replace("%", "%%"))
+                                    + "` where there is a network and copy the cache, or give %s a local directory",
+                            List.of("model")));
         }
         try (HubClient client = client()) {
             return client.repository(id, Set.of()).run(check);
@@ -103,9 +110,12 @@ public final class ModelHub {
         String finding = "its bytes are not those that its name states: " + shown;
         if (settings.offline()) {
             throw new BadModel(
-                    cause.getMessage() + "; the file in the cache is damaged, " + finding
-                            + "; allow downloads (without HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE and --offline) and it is downloaded again, or delete it",
-                    cause);
+                    cause.getMessage() + "; the file in the cache is damaged, " + finding,
+                    cause,
+                    Remedy.of(
+                            "allow downloads (without HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE and %s) and it is downloaded"
+                                    + " again, or delete it",
+                            "offline"));
         }
         listener.warning("a file in the cache is damaged and is downloaded again, " + finding);
         HubId spelling = new HubCache(settings.cacheDirectory())

@@ -67,7 +67,7 @@ public final class CheckpointTensors implements TensorFinder {
         }
         return otherTypes.equals(EnumSet.of(DType.F64))
                 ? "convert the weights to F32"
-                : "quantized checkpoints are not supported, use the original weights and --dtype int8";
+                : "quantized checkpoints are not supported, use the original weights with dtype int8";
     }
 
     /**

@@ -134,7 +134,7 @@ public final class ConfigJson {
         return isSet("quantization_config")
                 ? Optional.of(refusal("quantization_config is set (method "
                         + value("quantization_config").path("quant_method").asString("unknown")
-                        + "); quantized checkpoints are not supported, use the original weights and --dtype int8"))
+                        + "); quantized checkpoints are not supported, use the original weights with dtype int8"))
                 : Optional.empty();
     }
 

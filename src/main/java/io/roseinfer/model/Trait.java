@@ -1,5 +1,6 @@
 package io.roseinfer.model;
 
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.BlockSpec.Norm.Kind;
@@ -92,9 +93,10 @@ public enum Trait {
             }
         }
         if (!missing.isEmpty()) {
-            throw new BadModel(spec.name() + " has " + String.join(", ", missing) + "; device " + backend
-                    + " runs no model that has " + (missing.size() == 1 ? "this" : "these")
-                    + ", so choose another model or another --device");
+            throw new BadModel(
+                    spec.name() + " has " + String.join(", ", missing) + "; device " + backend
+                            + " runs no model that has " + (missing.size() == 1 ? "this" : "these"),
+                    Remedy.of("choose another model or another %s", "device"));
         }
     }
 }

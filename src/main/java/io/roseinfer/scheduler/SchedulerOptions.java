@@ -69,6 +69,21 @@ public record SchedulerOptions(
         return new Builder();
     }
 
+    /** Returns a builder with these options. */
+    public Builder toBuilder() {
+        return builder()
+                .maxBatchSize(maxBatchSize)
+                .prefillMaxBatchSize(prefillMaxBatchSize)
+                .prefillMaxTokens(prefillMaxTokens)
+                .decodeFirst(decodeFirst)
+                .admission(policies.admission())
+                .preemption(policies.preemption())
+                .step(policies.step())
+                .maxActiveRequests(maxActiveRequests)
+                .chunkedPrefill(chunkedPrefill)
+                .prefixCache(prefixCache);
+    }
+
     /** Collects options; what is not set keeps its default. */
     public static final class Builder {
         private int maxBatchSize = 8;

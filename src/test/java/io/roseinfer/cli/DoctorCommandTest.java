@@ -7,6 +7,7 @@ import io.roseinfer.backend.cpu.AvailableMemory;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.cli.CliRunner.Outcome;
+import io.roseinfer.cli.terminal.Terminal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -127,7 +128,7 @@ class DoctorCommandTest {
 
     @Test
     void reason_against_cuda_is_told_wherever_there_is_one() {
-        String expected = CudaBackend.refusal().map(Throwable::getMessage).orElse("compute capability");
+        String expected = CudaBackend.refusal().map(Terminal::shown).orElse("compute capability");
         assertThat(value(CliRunner.run("doctor", "--device", "cpu"), "CUDA backend"))
                 .contains(expected);
     }

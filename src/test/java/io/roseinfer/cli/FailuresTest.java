@@ -3,6 +3,7 @@ package io.roseinfer.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.cli.terminal.Terminal;
 import java.io.PrintWriter;
@@ -43,6 +44,15 @@ class FailuresTest {
     void report_known_failure_is_one_line_and_its_code(Throwable failure, int code) {
         assertThat(report(failure)).isEqualTo(code);
         assertThat(err).hasToString("roseinfer: why" + System.lineSeparator());
+    }
+
+    @Test
+    void report_writes_the_settings_of_a_remedy_as_flags() {
+        RoseException full =
+                new RoseException.InsufficientMemory("too little", Remedy.of("use a smaller %s", "kv_blocks"));
+        assertThat(full).hasMessage("too little; use a smaller kv_blocks");
+        assertThat(report(full)).isEqualTo(5);
+        assertThat(err).hasToString("roseinfer: too little; use a smaller --kv-blocks" + System.lineSeparator());
     }
 
     @Test

@@ -637,7 +637,7 @@ class EngineTest {
                     .hasMessageContaining("context");
             assertThatThrownBy(() -> engine.submit(Models.request(30, 1)))
                     .isInstanceOf(BadInput.class)
-                    .hasMessageContaining("--kv-blocks");
+                    .hasMessageContaining("kv_blocks");
             assertThatThrownBy(() -> engine.submit(Models.request(1, Models.VOCABULARY)))
                     .isInstanceOf(BadInput.class)
                     .hasMessageContaining("id 1000");

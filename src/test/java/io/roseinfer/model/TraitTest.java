@@ -59,6 +59,6 @@ class TraitTest {
         assertThatThrownBy(() -> Trait.require(other, Set.of(Trait.GATED_MLP, Trait.OTHER_QUERY_WIDTH), "cpu"))
                 .isInstanceOf(BadModel.class)
                 .hasMessage("m has RMS norms, rotary positions, fewer heads of keys and values than of queries;"
-                        + " device cpu runs no model that has these, so choose another model or another --device");
+                        + " device cpu runs no model that has these; choose another model or another device");
     }
 }

@@ -7,6 +7,7 @@ import io.roseinfer.backend.cpu.CpuModelRunner.SharedWeights;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.WeightFormat;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.model.BlockSpec.Attention;
@@ -227,15 +228,16 @@ final class RunnerLoader {
 
     private static InsufficientMemory tooLarge(Weights weights, long bytes, List<RunnerPlan> plans, String seen) {
         KvGeometry kv = plans.getFirst().kv();
-        return new InsufficientMemory(String.format(
-                Locale.ROOT,
-                "%s needs %d MiB on the cpu, %d MiB of it for %d KV blocks; there is %s; use a smaller --kv-blocks,"
-                        + " --max-batch-size or a narrower --dtype",
-                weights.description(),
-                megabytes(bytes),
-                megabytes(plans.size() * kv.bytes()),
-                plans.size() * kv.blocks(),
-                seen));
+        return new InsufficientMemory(
+                String.format(
+                        Locale.ROOT,
+                        "%s needs %d MiB on the cpu, %d MiB of it for %d KV blocks; there is %s",
+                        weights.description(),
+                        megabytes(bytes),
+                        megabytes(plans.size() * kv.bytes()),
+                        plans.size() * kv.blocks(),
+                        seen),
+                Remedy.of("use a smaller %s, %s or a narrower %s", "kv_blocks", "max_batch_size", "dtype"));
     }
 
     private static long megabytes(long bytes) {

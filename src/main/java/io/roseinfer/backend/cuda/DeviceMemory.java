@@ -146,9 +146,12 @@ final class DeviceMemory {
                         .append(use.name())
                         .append(' ')
                         .append(mebibytes(use.bytes())));
-        return new InsufficientMemory(device + ": " + name + " needs " + mebibytes(bytes) + ", "
-                + mebibytes(source.freeBytes()) + " are free (" + DriverStatus.describe(DriverStatus.OUT_OF_MEMORY)
-                + "); held already: " + (held.isEmpty() ? "nothing" : held) + "; " + DriverStatus.MEMORY_ADVICE);
+        return new InsufficientMemory(
+                device + ": " + name + " needs " + mebibytes(bytes) + ", "
+                        + mebibytes(source.freeBytes()) + " are free ("
+                        + DriverStatus.describe(DriverStatus.OUT_OF_MEMORY)
+                        + "); held already: " + (held.isEmpty() ? "nothing" : held),
+                DriverStatus.LESS_MEMORY);
     }
 
     static String mebibytes(long bytes) {

@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 
 /** How many rows one launch can take: attention has a row of its grid for each, and one more for every 64 tokens of prompts. */
@@ -24,7 +25,9 @@ final class GridLimits {
                     device + ": a step of " + limits.maxRows() + " rows and " + limits.maxTokens()
                             + " tokens takes a grid of " + blocks + " blocks, one for each row and for every " + TILE
                             + " tokens; at most " + MAX_GRID_Y
-                            + " can be launched; use a smaller --max-batch-size or --prefill-max-batch-size (rows are their sum)");
+                            + " can be launched",
+                    Remedy.of(
+                            "use a smaller %s or %s (rows are their sum)", "max_batch_size", "prefill_max_batch_size"));
         }
     }
 }

@@ -3,6 +3,7 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.cuda.driver.Address;
 import io.roseinfer.backend.cuda.driver.Driver;
 import io.roseinfer.backend.cuda.driver.DriverStatus;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -59,8 +60,9 @@ final class HostMemory {
         long[] address = new long[1];
         int code = source.allocate(address, bytes);
         if (code != DriverStatus.SUCCESS) {
-            throw new InsufficientMemory(refusal(name, bytes, code)
-                    + "; raise the limit on locked memory (ulimit -l) or use a smaller --max-batch-size");
+            throw new InsufficientMemory(
+                    refusal(name, bytes, code),
+                    Remedy.of("raise the limit on locked memory (ulimit -l) or use a smaller %s", "max_batch_size"));
         }
         return lockedAt(address[0], bytes);
     }

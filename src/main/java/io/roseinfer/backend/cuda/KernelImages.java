@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -88,8 +89,9 @@ public record KernelImages(String toolkit, String sourceHash, List<File> files, 
     /** The kernels of this build, or the error for a caller that needs them. */
     public static KernelImages require() {
         return find().orElseThrow(() -> new BackendUnavailable(
-                "device cuda: this build carries no kernels, because it was made without nvcc; put nvcc 13"
-                        + " on the PATH and rebuild with tools/build, or use --device cpu"));
+                "device cuda: this build carries no kernels, because it was made without nvcc",
+                Remedy.of("put nvcc 13 on the PATH and rebuild with tools/build"),
+                Remedy.USE_CPU));
     }
 
     static KernelImages of(Properties manifest) {

@@ -2,6 +2,7 @@ package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.cuda.driver.CudaDevice;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.util.Arrays;
 import java.util.Locale;
@@ -83,7 +84,9 @@ public enum KernelTarget {
         if (weights == ElementType.INT8 && !isHopper()) {
             throw new BackendUnavailable(
                     "device cuda:" + device.index() + " (" + device.name() + ") runs kernels for " + suffix()
-                            + ", and int8 weights have kernels for sm_90a alone (H100, H200); use another --dtype, or --device cpu");
+                            + ", and int8 weights have kernels for sm_90a alone (H100, H200)",
+                    Remedy.of("use another %s", "dtype"),
+                    Remedy.USE_CPU);
         }
     }
 
@@ -96,8 +99,8 @@ public enum KernelTarget {
         if (keys == KvPrecision.FP8 && this == SM_80) {
             throw new BackendUnavailable(
                     "device cuda:" + device.index() + " (" + device.name() + ") runs kernels for " + suffix()
-                            + ", and fp8 keys and values need compute capability 9.0 (H100 and newer); use"
-                            + " --kv-cache-dtype auto");
+                            + ", and fp8 keys and values need compute capability 9.0 (H100 and newer)",
+                    Remedy.of("use %s auto", "kv_cache_dtype"));
         }
     }
 
@@ -108,10 +111,10 @@ public enum KernelTarget {
                 .filter(target -> target.runsOn(device))
                 .map(KernelTarget::suffix)
                 .collect(Collectors.joining(", "));
-        return new BackendUnavailable(
-                can.isEmpty()
-                        ? seen + "; 8.0 or more is needed (A100 and newer); use --device cpu"
-                        : seen + " and runs kernels for " + can + ", not for " + wanted + "; change or drop -D"
-                                + PROPERTY);
+        return can.isEmpty()
+                ? new BackendUnavailable(seen + "; 8.0 or more is needed (A100 and newer)", Remedy.USE_CPU)
+                : new BackendUnavailable(
+                        seen + " and runs kernels for " + can + ", not for " + wanted,
+                        Remedy.of("change or drop -D" + PROPERTY));
     }
 }

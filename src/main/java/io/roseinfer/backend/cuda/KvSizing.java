@@ -3,6 +3,7 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cuda.driver.DriverStatus;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 
 /** How many KV blocks a runner gets. */
@@ -13,9 +14,17 @@ final class KvSizing {
     /** Tokens of a context that a pool must hold if nobody says how large it is to be: with fewer a model is of little use. */
     private static final int LEAST_TOKENS = 2048;
 
-    private static final String SCRATCH_ADVICE =
-            "smaller steps need less: cut prompts with --chunked-prefill, and to fewer tokens with a smaller"
-                    + " --prefill-max-tokens, or bound their length with --max-model-len";
+    private static final Remedy LESS_SCRATCH = Remedy.of(
+            "smaller steps need less: cut prompts with %s, and to fewer tokens with a smaller %s, or bound their length"
+                    + " with %s",
+            "chunked_prefill", "prefill_max_tokens", "max_model_len");
+
+    private static final Remedy LESS_SCRATCH_OR_BLOCKS = Remedy.of(
+            LESS_SCRATCH.words() + ", or use a smaller %s",
+            "chunked_prefill",
+            "prefill_max_tokens",
+            "max_model_len",
+            "kv_blocks");
 
     private KvSizing() {}
 
@@ -36,12 +45,16 @@ final class KvSizing {
                 limits.kvBlocks() > 0 ? wanted : Math.min(perContext, Math.ceilDiv(LEAST_TOKENS, limits.blockSize()));
         if (affordable < least) {
             boolean scratchIsTooLarge = affordable(free, bytes) >= least;
-            throw new InsufficientMemory(device + ": " + least + " KV blocks of " + limits.blockSize() + " tokens need "
-                    + DeviceMemory.mebibytes(least * bytes) + ", and " + DeviceMemory.mebibytes(Math.max(0, free))
-                    + " are free after the weights, of which scratch memory for steps of up to " + limits.maxTokens()
-                    + " tokens takes " + DeviceMemory.mebibytes(scratch) + "; "
-                    + (scratchIsTooLarge ? SCRATCH_ADVICE : DriverStatus.MEMORY_ADVICE)
-                    + (scratchIsTooLarge && limits.kvBlocks() > 0 ? ", or use a smaller --kv-blocks" : ""));
+            throw new InsufficientMemory(
+                    device + ": " + least + " KV blocks of " + limits.blockSize() + " tokens need "
+                            + DeviceMemory.mebibytes(least * bytes) + ", and "
+                            + DeviceMemory.mebibytes(Math.max(0, free))
+                            + " are free after the weights, of which scratch memory for steps of up to "
+                            + limits.maxTokens()
+                            + " tokens takes " + DeviceMemory.mebibytes(scratch),
+                    !scratchIsTooLarge
+                            ? DriverStatus.LESS_MEMORY
+                            : limits.kvBlocks() > 0 ? LESS_SCRATCH_OR_BLOCKS : LESS_SCRATCH);
         }
         long blocks = Math.min(Math.min(wanted, affordable), Integer.MAX_VALUE / limits.blockSize());
         return new KvGeometry(limits.blockSize(), (int) blocks, bytes);

@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.KvPrecision;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.Activation;
 import io.roseinfer.model.BlockSpec;
@@ -58,12 +59,15 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
         if (spec.attention().headSize() > LARGEST_HEAD) {
             throw new BadModel(
                     spec.name() + " has heads of size " + spec.attention().headSize() + "; the CUDA kernels take up to "
-                            + LARGEST_HEAD + "; use --device cpu");
+                            + LARGEST_HEAD,
+                    Remedy.USE_CPU);
         }
         if (!(spec.mlp().gated() ? GATED : PLAIN).contains(spec.mlp().activation())) {
-            throw new BadModel(spec.name() + " has an MLP with " + spec.mlp().activation() + " and "
-                    + (spec.mlp().gated() ? "a" : "no")
-                    + " gate, which the CUDA kernels do not compute; use --device cpu");
+            throw new BadModel(
+                    spec.name() + " has an MLP with " + spec.mlp().activation() + " and "
+                            + (spec.mlp().gated() ? "a" : "no")
+                            + " gate, which the CUDA kernels do not compute",
+                    Remedy.USE_CPU);
         }
         if (weights == ElementType.INT8) {
             requireInt8(spec);
@@ -81,7 +85,8 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
         if (shape.narrowKeys() && shape.plainAttention()) {
             throw new BadModel(
                     spec.name() + " has learned positions and a head of keys for each of queries; fp8 keys and"
-                            + " values have kernels for other models alone; use --kv-cache-dtype auto");
+                            + " values have kernels for other models alone",
+                    Remedy.of("use %s auto", "kv_cache_dtype"));
         }
         return shape;
     }
@@ -99,9 +104,12 @@ record ModelShape(ModelSpec spec, ElementType type, ElementType weights, KvPreci
             other = "attention and MLP side by side";
         }
         if (!other.isEmpty()) {
-            throw new BadModel(spec.name() + " has " + other
-                    + "; int8 weights on cuda are for models with RMS norms, gated MLPs and"
-                    + " no learned positions; use another --dtype, or --device cpu");
+            throw new BadModel(
+                    spec.name() + " has " + other
+                            + "; int8 weights on cuda are for models with RMS norms, gated MLPs and"
+                            + " no learned positions",
+                    Remedy.of("use another %s", "dtype"),
+                    Remedy.USE_CPU);
         }
     }
 

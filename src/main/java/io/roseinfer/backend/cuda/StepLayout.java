@@ -1,6 +1,7 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.RunnerLimits;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 
 /**
@@ -22,10 +23,12 @@ record StepLayout(int tokens, int rows, int samples) {
         long pages = (long) rows * KvPages.of(limits.blockSize()).most(contextLength);
         long history = (long) rows * contextLength;
         if (pages + history > Integer.MAX_VALUE) {
-            throw new BadInput("a step of " + rows + " rows of up to " + contextLength + " tokens lists " + pages
-                    + " KV pages and " + history + " tokens for penalties; on cuda both together may be "
-                    + Integer.MAX_VALUE
-                    + ", so use a smaller --max-batch-size or --prefill-max-batch-size (rows are their sum)");
+            throw new BadInput(
+                    "a step of " + rows + " rows of up to " + contextLength + " tokens lists " + pages
+                            + " KV pages and " + history + " tokens for penalties; on cuda both together may be "
+                            + Integer.MAX_VALUE,
+                    Remedy.of(
+                            "use a smaller %s or %s (rows are their sum)", "max_batch_size", "prefill_max_batch_size"));
         }
         return new StepLayout(Math.max(limits.maxTokens(), rows), rows, rows).bytes((int) pages, (int) history);
     }

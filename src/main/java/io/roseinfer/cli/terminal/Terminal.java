@@ -2,6 +2,7 @@ package io.roseinfer.cli.terminal;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Printable;
+import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -70,6 +71,11 @@ public record Terminal(
         if (out.checkError()) {
             throw new OutputClosed();
         }
+    }
+
+    /** Returns the message of a failure, with settings as flags. */
+    public static String shown(RoseException failure) {
+        return failure.message(setting -> "--" + setting.replace('_', '-'));
     }
 
     /** One line for the person at the keyboard. Whatever a model's file put into the message, the terminal shows it and obeys none of it. */

@@ -101,7 +101,7 @@ final class RotaryFields {
         int context = (int) scaled;
         if (context != unscaled) {
             config.warn("the context is " + context + " tokens by its scaling of positions (max_position_embeddings is "
-                    + unscaled + "); --max-model-len N shortens it");
+                    + unscaled + "); max_model_len shortens it");
         }
         return context;
     }

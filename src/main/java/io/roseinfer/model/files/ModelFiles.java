@@ -139,7 +139,7 @@ public record ModelFiles(
 
     private static void requireContext(ModelSpec spec, int tokens) {
         if (tokens < 2 || tokens > spec.contextLength()) {
-            throw new BadInput("--max-model-len is " + tokens + "; allowed are 2 to " + spec.contextLength()
+            throw new BadInput("max_model_len is " + tokens + "; allowed are 2 to " + spec.contextLength()
                     + ", the context of " + spec.name() + " (rope_scaling in its config.json can lengthen it)");
         }
     }

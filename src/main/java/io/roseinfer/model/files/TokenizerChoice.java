@@ -1,5 +1,6 @@
 package io.roseinfer.model.files;
 
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.family.Family;
 import io.roseinfer.tokenizer.Tokenizer;
@@ -35,8 +36,11 @@ record TokenizerChoice(Optional<Tokenizer> tokenizer, List<String> warnings, boo
     TokenizerChoice orThrow() {
         if (refused) {
             throw new BadModel(
-                    warnings.getFirst() + " (generate --prompt-ids, bench; Settings.withTokenIdsOnly); the page"
-                            + " models.md lists the tokenizers that can be read");
+                    warnings.getFirst(),
+                    Remedy.of(
+                            "give it token ids (%s, or Settings.withTokenIdsOnly); the page models.md lists the tokenizers"
+                                    + " that can be read",
+                            "prompt_ids"));
         }
         return this;
     }

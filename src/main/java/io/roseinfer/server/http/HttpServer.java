@@ -19,6 +19,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.netty.util.internal.logging.JdkLoggerFactory;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BadInput;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -126,16 +127,16 @@ public final class HttpServer implements AutoCloseable {
     private static InetSocketAddress resolved(String host, int port) {
         InetSocketAddress address = new InetSocketAddress(host, port);
         if (address.isUnresolved()) {
-            throw new BadInput("--host " + host + " is no address of this machine");
+            throw new BadInput("host " + host + " is no address of this machine");
         }
         return address;
     }
 
     private static BadInput taken(String host, int port, Throwable cause) {
         return new BadInput(
-                "cannot listen on " + host + " port " + port + ": " + cause.getMessage()
-                        + "; choose another --port, or 0 for a free one",
-                cause);
+                "cannot listen on " + host + " port " + port + ": " + cause.getMessage(),
+                cause,
+                Remedy.of("choose another %s, or 0 for a free one", "port"));
     }
 
     private static ChannelInitializer<SocketChannel> initializer(

@@ -81,8 +81,8 @@ class KernelTargetTest {
             assertThatThrownBy(() -> other.requireWeights(ElementType.INT8, device(8, 0)))
                     .isInstanceOf(BackendUnavailable.class)
                     .hasMessage("device cuda:0 (NVIDIA Test) runs kernels for " + other.suffix()
-                            + ", and int8 weights have kernels for sm_90a alone (H100, H200); use another --dtype, or"
-                            + " --device cpu");
+                            + ", and int8 weights have kernels for sm_90a alone (H100, H200); use another dtype, or"
+                            + " use device cpu");
         }
     }
 
@@ -94,7 +94,7 @@ class KernelTargetTest {
         assertThatThrownBy(() -> KernelTarget.SM_80.requireKeys(KvPrecision.FP8, device(8, 0)))
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessage("device cuda:0 (NVIDIA Test) runs kernels for sm_80, and fp8 keys and values need compute"
-                        + " capability 9.0 (H100 and newer); use --kv-cache-dtype auto");
+                        + " capability 9.0 (H100 and newer); use kv_cache_dtype auto");
     }
 
     @Test

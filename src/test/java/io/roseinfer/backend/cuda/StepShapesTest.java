@@ -269,7 +269,7 @@ class StepShapesTest {
             assertThatThrownBy(() -> StepLayout.mostBytes(limits, contextLength))
                     .isInstanceOf(BadInput.class)
                     .hasMessageStartingWith("a step of " + 2 * batch + " rows of up to " + contextLength + " tokens")
-                    .hasMessageContaining("--max-batch-size");
+                    .hasMessageContaining("max_batch_size");
         } else {
             assertThat(StepLayout.mostBytes(limits, contextLength)).isGreaterThan(4L * 2 * batch * contextLength);
         }
@@ -540,7 +540,7 @@ class StepShapesTest {
                 .isInstanceOf(BadModel.class)
                 .hasMessageStartingWith(
                         spec.name() + " has " + what + "; int8 weights on cuda are for models with RMS norms")
-                .hasMessageContaining("use another --dtype, or --device cpu"));
+                .hasMessageContaining("use another dtype, or use device cpu"));
         ModelSpec ungated = SpecBuilder.named("m")
                 .norm(Norm.rms(1e-6f))
                 .positions(Positions.Rope.plain(10_000, 16))
@@ -689,7 +689,7 @@ class StepShapesTest {
                         Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.FP8, Shard.WHOLE))
                 .isInstanceOf(BadModel.class)
                 .hasMessage("gpt2 has learned positions and a head of keys for each of queries; fp8 keys and values"
-                        + " have kernels for other models alone; use --kv-cache-dtype auto");
+                        + " have kernels for other models alone; use kv_cache_dtype auto");
     }
 
     @ParameterizedTest

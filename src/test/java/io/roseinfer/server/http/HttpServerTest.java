@@ -525,6 +525,6 @@ class HttpServerTest {
         assertThat(org.assertj.core.api.Assertions.catchThrowable(
                         () -> HttpServer.start("127.0.0.1", port, HttpLimits.defaults(), Clock.system(), echo)))
                 .hasMessageContaining("port " + port)
-                .hasMessageContaining("choose another --port");
+                .hasMessageContaining("choose another port");
     }
 }

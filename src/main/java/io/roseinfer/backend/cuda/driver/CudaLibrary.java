@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda.driver;
 
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
@@ -74,7 +75,7 @@ public final class CudaLibrary {
             try {
                 loading.load();
             } catch (LinkageError | ClassNotFoundException e) {
-                refusal = Optional.of(new BackendUnavailable(explain(e), e));
+                refusal = Optional.of(explain(e));
             }
         }
         if (refusal.isPresent()) {
@@ -83,7 +84,7 @@ public final class CudaLibrary {
     }
 
     /** The missing library, as the loader's innermost cause names it, and where to get it. */
-    static String explain(Throwable failure) {
+    static BackendUnavailable explain(Throwable failure) {
         Throwable cause = failure;
         StringBuilder all = new StringBuilder();
         for (Throwable next = failure; next != null; next = next.getCause()) {
@@ -92,19 +93,31 @@ public final class CudaLibrary {
         }
         String seen = " (" + oneLine(cause) + ")";
         if (all.indexOf("libcuda.so") >= 0) {
-            return "device cuda: the NVIDIA driver's libcuda.so.1 is not on this machine" + seen
-                    + "; install the NVIDIA driver, or use --device cpu";
+            return refusal(
+                    failure,
+                    "the NVIDIA driver's libcuda.so.1 is not on this machine" + seen,
+                    Remedy.of("install the NVIDIA driver"));
         }
         if (all.indexOf("libcudart.so") >= 0) {
-            return "device cuda: the CUDA runtime libcudart.so.13 was not found" + seen
-                    + "; install the CUDA 13 runtime or add its folder to LD_LIBRARY_PATH, or use --device cpu";
+            return refusal(
+                    failure,
+                    "the CUDA runtime libcudart.so.13 was not found" + seen,
+                    Remedy.of("install the CUDA 13 runtime or add its folder to LD_LIBRARY_PATH"));
         }
         if (all.indexOf("GLIBC") >= 0) {
-            return "device cuda: this machine's C library is too old" + seen
-                    + "; glibc 2.34 or newer is needed (Debian 12, Ubuntu 22.04, RHEL 9), or use --device cpu";
+            return refusal(
+                    failure,
+                    "this machine's C library is too old" + seen,
+                    Remedy.of("glibc 2.34 or newer is needed (Debian 12, Ubuntu 22.04, RHEL 9)"));
         }
-        return "device cuda: its native libraries cannot be loaded" + seen
-                + "; they come for Linux on x86-64 alone; use --device cpu";
+        return refusal(
+                failure,
+                "its native libraries cannot be loaded" + seen,
+                Remedy.of("they come for Linux on x86-64 alone"));
+    }
+
+    private static BackendUnavailable refusal(Throwable cause, String problem, Remedy remedy) {
+        return new BackendUnavailable("device cuda: " + problem, cause, remedy, Remedy.USE_CPU);
     }
 
     private static String oneLine(Throwable cause) {

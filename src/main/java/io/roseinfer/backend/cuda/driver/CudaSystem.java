@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda.driver;
 
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.util.List;
 
@@ -38,7 +39,9 @@ public record CudaSystem(String driverVersion, String runtimeVersion, List<CudaD
         if (driver < OLDEST) {
             throw new BackendUnavailable(
                     "device cuda: the driver runs CUDA up to " + versionText(driver) + ", " + versionText(OLDEST)
-                            + " is needed; update the NVIDIA driver to 580 or newer, or use --device cpu");
+                            + " is needed",
+                    Remedy.of("update the NVIDIA driver to 580 or newer"),
+                    Remedy.USE_CPU);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda.driver;
 
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.InsufficientMemory;
@@ -21,9 +22,9 @@ public final class DriverStatus {
     public static final int STEP_TIMEOUT = -2;
 
     /** The remedy for a device without free memory. */
-    public static final String MEMORY_ADVICE =
-            "use a smaller --kv-blocks, --max-batch-size or a narrower --dtype, or end what else holds the device's"
-                    + " memory (nvidia-smi)";
+    public static final Remedy LESS_MEMORY = Remedy.of(
+            "use a smaller %s, %s or a narrower %s, or end what else holds the device's memory (nvidia-smi)",
+            "kv_blocks", "max_batch_size", "dtype");
 
     /** After these a context answers nothing else any more. */
     private static final Set<Integer> BREAK_CONTEXT =
@@ -133,14 +134,15 @@ public final class DriverStatus {
 
     /** An error that says what the device had no memory for, and what to do. */
     public static InsufficientMemory outOfMemory(String device, String what) {
-        return new InsufficientMemory(device + ": " + what + ": " + describe(OUT_OF_MEMORY) + "; " + MEMORY_ADVICE);
+        return new InsufficientMemory(device + ": " + what + ": " + describe(OUT_OF_MEMORY), LESS_MEMORY);
     }
 
     /** Why the device cannot be used and what to do. */
     public static BackendUnavailable unavailable(String what, int code) {
         Meaning meaning = MEANINGS.get(code);
-        String advice = meaning == null || meaning.advice().isEmpty() ? "" : meaning.advice() + ", or ";
-        return new BackendUnavailable(
-                "device cuda: " + what + ": " + describe(code) + "; " + advice + "use --device cpu");
+        String problem = "device cuda: " + what + ": " + describe(code);
+        return meaning == null || meaning.advice().isEmpty()
+                ? new BackendUnavailable(problem, Remedy.USE_CPU)
+                : new BackendUnavailable(problem, Remedy.of(meaning.advice()), Remedy.USE_CPU);
     }
 }

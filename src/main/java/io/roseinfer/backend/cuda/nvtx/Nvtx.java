@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -165,7 +166,7 @@ final class Nvtx {
 
     private static BackendUnavailable refused(Path library, String why) {
         return new BackendUnavailable(
-                "the profiler's library " + library + " (NVTX_INJECTION64_PATH) " + why
-                        + ", so --nvtx has no effect; start the program from the profiler, such as nsys profile --trace=cuda,nvtx");
+                "the profiler's library " + library + " (NVTX_INJECTION64_PATH) " + why + ", so it is shown no ranges",
+                Remedy.of("start the program from the profiler, such as nsys profile --trace=cuda,nvtx"));
     }
 }

@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda.nvtx;
 
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -70,9 +71,9 @@ public final class NvtxRanges implements StepObserver, RequestObserver {
      * @throws BackendUnavailable if there is no profiler, or it does not want ranges; the message says what to do
      */
     public static NvtxRanges attach(Optional<Path> injection) {
-        Path library = injection.orElseThrow(() ->
-                new BackendUnavailable("no profiler has started this program (NVTX_INJECTION64_PATH is not set), so"
-                        + " --nvtx has no effect; start it as nsys profile --trace=cuda,nvtx roseinfer ..."));
+        Path library = injection.orElseThrow(() -> new BackendUnavailable(
+                "no profiler has started this program (NVTX_INJECTION64_PATH is not set), so there are no ranges",
+                Remedy.of("start it as nsys profile --trace=cuda,nvtx roseinfer ...")));
         return new NvtxRanges(attach(library, NativeLibrary.instance()));
     }
 

@@ -71,16 +71,16 @@ public final class HtmlReport {
     public static String of(List<Path> files) {
         HtmlReport report = new HtmlReport();
         for (Path file : files) {
+            JsonNode document = ResultFile.read(file);
             try {
-                report.add(file.getFileName().toString().replaceFirst("\\.json.*$", ""), ResultFile.read(file));
+                report.add(file.getFileName().toString().replaceFirst("\\.json.*$", ""), document);
             } catch (JacksonException | IndexOutOfBoundsException wrong) {
                 throw new BadInput(
                         FileFailure.shown(file) + " is not as a benchmark writes it: " + wrong.getMessage()
                                 + "; measure again, or undo the change",
                         wrong);
             } catch (BadInput wrong) {
-                boolean named = String.valueOf(wrong.getMessage()).contains(FileFailure.shown(file));
-                throw named ? wrong : new BadInput(FileFailure.shown(file) + ": " + wrong.getMessage(), wrong);
+                throw new BadInput(FileFailure.shown(file) + ": " + wrong.getMessage(), wrong);
             }
         }
         return report.page();

@@ -37,7 +37,7 @@ class CudaLibraryTest {
             throw missing(library);
         });
         BackendUnavailable refusal = catchThrowableOfType(BackendUnavailable.class, cuda::require);
-        assertThat(refusal.getMessage()).startsWith("device cuda: " + what).contains(library, advice, "--device cpu");
+        assertThat(refusal.getMessage()).startsWith("device cuda: " + what).contains(library, advice, "use device cpu");
         assertThat(refusal.getMessage().lines()).hasSize(1);
         assertThat(refusal.exitCode()).isEqualTo(4);
     }

@@ -27,7 +27,7 @@ class DriverStatusTest {
         BackendUnavailable refusal = DriverStatus.unavailable("starting the driver", code);
         assertThat(refusal.getMessage())
                 .startsWith("device cuda: starting the driver: ")
-                .contains(what, "(CUDA error " + code + ")", advice, "use --device cpu");
+                .contains(what, "(CUDA error " + code + ")", advice, "use device cpu");
         assertThat(refusal.exitCode()).isEqualTo(4);
     }
 
@@ -71,7 +71,7 @@ class DriverStatusTest {
         assertThat(DriverStatus.refusal("creating a stream", DriverStatus.OUT_OF_MEMORY))
                 .isInstanceOf(InsufficientMemory.class)
                 .hasMessageContaining("creating a stream: out of device memory (CUDA error 2)")
-                .hasMessageContaining("--kv-blocks");
+                .hasMessageContaining("kv_blocks");
         assertThat(DriverStatus.refusal("creating a stream", 46)).isInstanceOf(BackendUnavailable.class);
     }
 

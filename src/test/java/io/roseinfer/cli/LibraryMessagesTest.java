@@ -1,0 +1,84 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+/** The library's messages name its settings, and the command line makes flags of them. */
+class LibraryMessagesTest {
+    private static final Pattern LITERAL = Pattern.compile("\"(?:[^\"\\\\\\n]|\\\\.)*\"");
+    private static final Pattern FLAG = Pattern.compile("--[a-z][a-z-]*(?![a-z=-])");
+    private static final Pattern REMEDY = Pattern.compile("Remedy\\.of\\((.*?)\\)[;,)]", Pattern.DOTALL);
+    private static final Pattern SETTING = Pattern.compile("\"([a-z]+(?:_[a-z]+)*)\"");
+
+    private static Stream<CommandLine> commands(CommandLine from) {
+        return Stream.concat(
+                Stream.of(from), from.getSubcommands().values().stream().flatMap(LibraryMessagesTest::commands));
+    }
+
+    private static Set<String> flags() {
+        return commands(CliRunner.commands())
+                .flatMap(command -> Stream.of(
+                                command.getCommandSpec().optionsMap(),
+                                command.getCommandSpec().negatedOptionsMap())
+                        .flatMap(options -> options.keySet().stream()))
+                .collect(Collectors.toSet());
+    }
+
+    /** The sources of the library, without the command, the benchmarks and the batches that it runs. */
+    private static List<Path> sources() throws IOException {
+        try (Stream<Path> files = Files.walk(Path.of("src/main/java/io/roseinfer"))) {
+            List<Path> sources = files.filter(file -> file.toString().endsWith(".java")
+                            && !file.toString().replace('\\', '/').matches(".*/roseinfer/(cli|bench|batch)/.*"))
+                    .toList();
+            assertThat(sources).hasSizeGreaterThan(200);
+            return sources;
+        }
+    }
+
+    @Test
+    void library_names_no_flag_of_the_command() throws IOException {
+        Set<String> flags = flags();
+        List<String> named = new ArrayList<>();
+        for (Path source : sources()) {
+            Matcher literal = LITERAL.matcher(Files.readString(source));
+            while (literal.find()) {
+                Matcher flag = FLAG.matcher(literal.group());
+                while (flag.find()) {
+                    if (flags.contains(flag.group())) {
+                        named.add(source.getFileName() + ": " + literal.group());
+                    }
+                }
+            }
+        }
+        assertThat(named).isEmpty();
+    }
+
+    @Test
+    void every_setting_of_a_remedy_is_a_flag() throws IOException {
+        Set<String> flags = flags();
+        List<String> settings = new ArrayList<>();
+        for (Path source : sources()) {
+            Matcher remedy = REMEDY.matcher(Files.readString(source));
+            while (remedy.find()) {
+                SETTING.matcher(remedy.group(1))
+                        .results()
+                        .map(setting -> "--" + setting.group(1).replace('_', '-'))
+                        .forEach(settings::add);
+            }
+        }
+        assertThat(settings).hasSizeGreaterThan(15);
+        assertThat(flags).containsAll(settings);
+    }
+}
