@@ -7,33 +7,28 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * The files of {@code kernels/contract}, which state what this package and the kernels have to agree on. They are resources of
- * every build, with kernels and without.
+ * The files of {@code kernels/contract}, on which this package and the kernels have to agree. They are resources of every build,
+ * with kernels and without. They travel in one jar with the kernels, so tests check them against both sides and nothing does at
+ * run time.
  */
 final class Contract {
     private static final String FOLDER = "/io/roseinfer/backend/cuda/contract/";
 
     private Contract() {}
 
-    /** The lines of a file. */
+    /** The lines of a file that are neither blank nor comments. */
     static List<String> lines(String file) {
         try (InputStream in = Contract.class.getResourceAsStream(FOLDER + file)) {
             if (in == null) {
-                throw refusal(file, 0, "this build lacks the file");
+                throw new BackendUnavailable("device cuda: this build lacks kernels/contract/" + file
+                        + "; rebuild with tools/build, or use --device cpu");
             }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> !line.isBlank() && !line.startsWith("#") && !line.startsWith("//"))
+                    .toList();
         } catch (IOException e) {
             throw new BackendUnavailable("device cuda: " + file + " cannot be read (" + e.getMessage() + ")", e);
         }
-    }
-
-    /**
-     * Why a file is refused.
-     *
-     * @param line from 1; 0 where the whole file is meant
-     */
-    static BackendUnavailable refusal(String file, int line, String message) {
-        return new BackendUnavailable("device cuda: kernels/contract/" + file + (line > 0 ? ", line " + line : "")
-                + ": " + message + "; correct the file and rebuild with tools/build");
     }
 }

@@ -1,7 +1,5 @@
 package io.roseinfer.backend.cuda;
 
-import java.util.Optional;
-
 /**
  * Which kernel does a GEMM: a tile of the Hopper kernels, or, with batch 0, the generic kernel.
  *
@@ -16,12 +14,6 @@ record GemmPlan(int batch, int cluster, int maxStages) {
     private static final int CONTROL_BYTES = 1024;
     private static final int GENERIC_COLUMNS = 64;
 
-    /** Dynamic shared memory of a block on Hopper: 227 KB less what the kernels have statically. */
-    private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
-
-    private static final int MIN_STAGES = 2;
-    private static final int MAX_STAGES = 16;
-
     /** Launch configuration of a Hopper tile. */
     public record Tile(int columns, int threads, int stages, int sharedBytes) {}
 
@@ -32,33 +24,6 @@ record GemmPlan(int batch, int cluster, int maxStages) {
     /** Suffix of the kernel's name. */
     public String suffix() {
         return generic() ? "generic" : "b" + batch;
-    }
-
-    /** As {@code plans.csv} has it. */
-    String text() {
-        return batch + ":" + cluster + ":" + maxStages;
-    }
-
-    /** Why no matrix can be computed so, if none can: the limits are those of {@code gemm_entries.cuh}. */
-    Optional<String> misfit(boolean head, ElementType weights) {
-        int tallest = (head ? 128 : 256) / (weights == ElementType.INT8 ? 2 : 1);
-        if (batch < 8 || batch > tallest || Integer.bitCount(batch) != 1) {
-            return Optional.of("a tile of " + batch + " rows; a power of two from 8 to " + tallest + " is allowed");
-        }
-        int largest = head || batch > 128 ? 1 : batch == 128 ? 2 : 8;
-        if (cluster < 1 || cluster > largest || Integer.bitCount(cluster) != 1) {
-            return Optional.of("a cluster of " + cluster + "; a power of two up to " + largest
-                    + " is allowed for a tile of " + batch + " rows");
-        }
-        if (maxStages < MIN_STAGES || maxStages > MAX_STAGES) {
-            return Optional.of(maxStages + " stages; " + MIN_STAGES + " to " + MAX_STAGES + " are allowed");
-        }
-        int bytes = Math.max(
-                tile(head, Integer.MAX_VALUE / 2, weights).sharedBytes(),
-                tile(head, maxStages * cluster, weights).sharedBytes());
-        return bytes <= MAX_SHARED_BYTES
-                ? Optional.empty()
-                : Optional.of(bytes + " bytes of shared memory; a block has at most " + MAX_SHARED_BYTES);
     }
 
     /** Outputs that one block makes per row. */

@@ -31,14 +31,11 @@ final class KernelModules {
      * Loads the files of a target that a model of this type needs. Machine code the driver does not take is no error: it then
      * compiles the PTX, which takes seconds for the largest file.
      *
-     * @throws BackendUnavailable if the driver refuses one: the message names both versions; or if a kernel has other arguments
-     *     than are declared: the message names both
+     * @throws BackendUnavailable if the driver refuses one: the message names both versions
      * @throws InsufficientMemory if the device has no room for one
      */
     public static KernelModules load(KernelImages images, CudaSystem system, KernelTarget target, ElementType type) {
-        Signatures signatures = Signatures.load();
-        signatures.requireCompiled(images, target);
-        KernelModules loaded = new KernelModules(target, signatures);
+        KernelModules loaded = new KernelModules(target, Signatures.load());
         try {
             images.of(target).stream()
                     .filter(file -> needed(file.module(), type))
@@ -113,9 +110,7 @@ final class KernelModules {
                 if (code != DriverStatus.SUCCESS) {
                     throw DriverStatus.refusal("loading kernel " + name, code);
                 }
-                Signature signature = signatures.of(name);
-                Driver.argumentSizes(function).ifPresent(signature::requireSizes);
-                kernels.put(name, new Kernel(signature, function));
+                kernels.put(name, new Kernel(signatures.of(name), function));
                 return;
             }
         }

@@ -61,12 +61,7 @@ final class RunnerLoader {
         KernelTarget compiled = KernelTarget.of(device);
         compiled.requireWeights(matrices, device);
         compiled.requireKeys(options.keys(), device);
-        SampleStructs.requireContract();
-        TileTable table = TileTable.load();
-        TilePlans plans = table.of(shape.layerWeights(), matrices);
-        if (compiled.isHopper() && matrices != ElementType.F32) {
-            table.requireKernels(target.images().kernels(compiled), matrices);
-        }
+        TilePlans plans = TileTable.load().of(shape.layerWeights(), matrices);
         this.kernels = new KernelChoice(plans, shape, pages.tokens(), compiled.isHopper(), options.batchInvariant());
         this.releases = releases;
         this.context = releases.add(DeviceContext.open(device.index()), DeviceContext::close);

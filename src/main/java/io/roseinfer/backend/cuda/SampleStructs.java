@@ -6,21 +6,14 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * The structs of {@code kernels/contract/structs.h}: what the host writes for the sampling kernel, and what it reads of it. Offsets
- * are in bytes. {@link #requireContract} holds them to {@code structs.def}, to which the compiler of the kernels holds the structs.
+ * are in bytes. A test compares them with {@code structs.def}, against which the kernels' compiler checks the structs.
  */
 final class SampleStructs {
-    private static final String FILE = "structs.def";
     private static final ValueLayout INT = ValueLayout.JAVA_INT;
     private static final ValueLayout FLOAT = ValueLayout.JAVA_FLOAT;
-    private static final Pattern STRUCT = Pattern.compile("STRUCT\\((\\w+), (\\d+)\\)");
-    private static final Pattern FIELD = Pattern.compile("FIELD\\((\\w+), (\\w+), (\\d+), (\\d+)\\)");
 
     private SampleStructs() {}
 
@@ -87,80 +80,5 @@ final class SampleStructs {
 
     private static long offset(StructLayout struct, String field) {
         return struct.byteOffset(PathElement.groupElement(field));
-    }
-
-    /**
-     * Refuses to go on where the kernels were compiled for other layouts.
-     *
-     * @param lines of {@code structs.def}
-     * @throws io.roseinfer.base.RoseException.BackendUnavailable if a struct or a field differs: the message names it
-     */
-    static void requireContract(List<StructLayout> structs, List<String> lines) {
-        Set<String> missing = new TreeSet<>();
-        for (StructLayout struct : structs) {
-            missing.add(name(struct));
-            struct.memberLayouts().forEach(field -> missing.add(name(struct) + "." + name(field)));
-        }
-        for (int i = 0; i < lines.size(); i++) {
-            String line = lines.get(i);
-            if (!line.isBlank() && !line.startsWith("//")) {
-                missing.remove(requireLine(structs, i + 1, line));
-            }
-        }
-        if (!missing.isEmpty()) {
-            throw Contract.refusal(FILE, 0, "lacks " + String.join(", ", missing) + ", which the engine has");
-        }
-    }
-
-    /** The layouts of this build. */
-    public static void requireContract() {
-        requireContract(all(), Contract.lines(FILE));
-    }
-
-    /** Returns the struct, or struct and field, that the line is about. */
-    private static String requireLine(List<StructLayout> structs, int number, String line) {
-        Matcher struct = STRUCT.matcher(line);
-        if (struct.matches()) {
-            StructLayout found = find(structs, number, struct.group(1));
-            requireEqual(number, name(found), "size", Long.parseLong(struct.group(2)), found.byteSize());
-            return name(found);
-        }
-        Matcher field = FIELD.matcher(line);
-        if (!field.matches()) {
-            throw Contract.refusal(
-                    FILE,
-                    number,
-                    "\"" + line + "\"; STRUCT(name, bytes) or FIELD(struct, field, offset," + " bytes) is expected");
-        }
-        StructLayout in = find(structs, number, field.group(1));
-        String name = name(in) + "." + field.group(2);
-        MemoryLayout found = in.memberLayouts().stream()
-                .filter(member -> name(member).equals(field.group(2)))
-                .findFirst()
-                .orElseThrow(() -> Contract.refusal(FILE, number, "the engine knows no " + name));
-        requireEqual(number, name, "offset", Long.parseLong(field.group(3)), offset(in, field.group(2)));
-        requireEqual(number, name, "size", Long.parseLong(field.group(4)), found.byteSize());
-        return name;
-    }
-
-    private static StructLayout find(List<StructLayout> structs, int number, String name) {
-        return structs.stream()
-                .filter(struct -> name(struct).equals(name))
-                .findFirst()
-                .orElseThrow(() -> Contract.refusal(FILE, number, "the engine knows no struct " + name));
-    }
-
-    private static void requireEqual(int line, String name, String what, long kernels, long engine) {
-        if (kernels != engine) {
-            throw Contract.refusal(
-                    FILE,
-                    line,
-                    "the " + what + " of " + name + " is " + kernels + " bytes in the kernels and " + engine
-                            + " in the engine");
-        }
-    }
-
-    private static String name(MemoryLayout layout) {
-        return layout.name().orElseThrow();
     }
 }

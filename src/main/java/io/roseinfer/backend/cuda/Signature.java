@@ -1,14 +1,9 @@
 package io.roseinfer.backend.cuda;
 
-import io.roseinfer.base.RoseException.BackendUnavailable;
 import java.util.List;
 
-/**
- * The arguments of a kernel, as {@code kernels/contract/launches.txt} declares them.
- *
- * @param line where the file does
- */
-record Signature(String kernel, int line, List<Argument> arguments) {
+/** The arguments of a kernel, as {@code kernels/contract/launches.txt} declares them. */
+record Signature(String kernel, List<Argument> arguments) {
     /** The most arguments that {@link #kinds} has room for. */
     static final int MAX_ARGUMENTS = 31;
 
@@ -61,51 +56,6 @@ record Signature(String kernel, int line, List<Argument> arguments) {
         return kinds << 2 | kind.ordinal();
     }
 
-    /**
-     * Refuses kernels that were compiled with other arguments.
-     *
-     * @param compiled in the words of PTX: {@code u64 u32 f32}
-     * @throws BackendUnavailable if number or types differ: the message names kernel and argument
-     */
-    void requireCompiled(String compiled) {
-        String[] types = compiled.isEmpty() ? new String[0] : compiled.split(" ");
-        for (int i = 0; i < Math.min(types.length, arguments.size()); i++) {
-            if (!types[i].equals(arguments.get(i).kind().ptx)) {
-                throw refusal(i, "was compiled as " + types[i] + " and is declared as " + declared(i));
-            }
-        }
-        requireCount(types.length, "compiled");
-    }
-
-    /**
-     * Refuses machine code that takes other arguments.
-     *
-     * @param sizes of its arguments in bytes
-     * @throws BackendUnavailable likewise
-     */
-    void requireSizes(List<Integer> sizes) {
-        for (int i = 0; i < Math.min(sizes.size(), arguments.size()); i++) {
-            if (sizes.get(i) != arguments.get(i).kind().bytes) {
-                throw refusal(i, "has " + sizes.get(i) + " bytes on the device and is declared as " + declared(i));
-            }
-        }
-        requireCount(sizes.size(), "on the device");
-    }
-
-    private void requireCount(int count, String where) {
-        if (count < arguments.size()) {
-            throw refusal(
-                    count,
-                    "is declared as " + declared(count) + " and missing: the kernel has " + count + " arguments "
-                            + where + ", not " + arguments.size());
-        }
-        if (count > arguments.size()) {
-            throw refusal(
-                    arguments.size(),
-                    "is not declared: the kernel has " + count + " arguments " + where + ", not " + arguments.size());
-        }
-    }
-
     private String declared(int argument) {
         return arguments.get(argument).type() + ", which has "
                 + arguments.get(argument).kind().bytes + " bytes";
@@ -116,10 +66,6 @@ record Signature(String kernel, int line, List<Argument> arguments) {
         String name =
                 argument < arguments.size() ? " (" + arguments.get(argument).name() + ")" : "";
         return kernel + ", argument " + (argument + 1) + name;
-    }
-
-    private BackendUnavailable refusal(int argument, String message) {
-        return Contract.refusal(Signatures.FILE, line, place(argument) + " " + message);
     }
 
     /** The error message for a launch whose {@link #kinds} are not this kernel's: a bug of the caller. */

@@ -1,14 +1,12 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.cuda.Signature.Argument;
-import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.Check;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -18,15 +16,14 @@ import java.util.regex.Pattern;
  * @param families each of which declares a kernel in all its types and tiles
  */
 record Signatures(List<Family> families) {
-    static final String FILE = "launches.txt";
+    private static final String FILE = "launches.txt";
 
     private static final Pattern GROUP = Pattern.compile("([A-Z]+) = (.+)");
     private static final Pattern KERNEL = Pattern.compile("(\\w+)\\((.+)\\)(?: \\[([a-z0-9 ]+)])?");
-    private static final Pattern ARGUMENT = Pattern.compile("(\\w+\\*?)\\??\\s+(\\w+)");
-    private static final Set<String> VALUES = Set.of("int", "float", "u64");
+    private static final Pattern ARGUMENT = Pattern.compile("(\\w+\\*|int|float|u64)\\??\\s+(\\w+)");
 
     /** The kernels that one line declares. */
-    record Family(Pattern kernels, int line, List<Argument> arguments) {}
+    record Family(Pattern kernels, List<Argument> arguments) {}
 
     Signatures {
         families = List.copyOf(families);
@@ -40,22 +37,15 @@ record Signatures(List<Family> families) {
     static Signatures parse(List<String> lines) {
         Map<String, List<Argument>> groups = new HashMap<>();
         List<Family> families = new ArrayList<>();
-        for (int i = 0; i < lines.size(); i++) {
-            String line = lines.get(i);
-            if (line.isBlank() || line.startsWith("#")) {
-                continue;
-            }
+        for (String line : lines) {
             Matcher group = GROUP.matcher(line);
             Matcher kernel = KERNEL.matcher(line);
             if (group.matches()) {
-                groups.put(group.group(1), arguments(i + 1, group.group(2), groups));
-            } else if (kernel.matches()) {
-                Pattern names = names(kernel.group(1), Optional.ofNullable(kernel.group(3)));
-                families.add(new Family(names, i + 1, arguments(i + 1, kernel.group(2), groups)));
+                groups.put(group.group(1), arguments(group.group(2), groups));
             } else {
-                throw refusal(
-                        i + 1,
-                        "\"" + line + "\"; kernel(TYPE NAME, ...) [TYPES] or GROUP = TYPE NAME, ... is expected");
+                Check.that(kernel.matches(), "kernel(TYPE NAME, ...) [TYPES] or GROUP = TYPE NAME, ...: " + line);
+                Pattern names = names(kernel.group(1), Optional.ofNullable(kernel.group(3)));
+                families.add(new Family(names, arguments(kernel.group(2), groups)));
             }
         }
         return new Signatures(families);
@@ -70,53 +60,28 @@ record Signatures(List<Family> families) {
                 .replaceAll("^_|_$", ""));
     }
 
-    private static List<Argument> arguments(int line, String list, Map<String, List<Argument>> groups) {
+    private static List<Argument> arguments(String list, Map<String, List<Argument>> groups) {
         List<Argument> arguments = new ArrayList<>();
         for (String item : list.split(", ")) {
             if (groups.containsKey(item)) {
                 arguments.addAll(groups.get(item));
-                continue;
+            } else {
+                Matcher argument = ARGUMENT.matcher(item);
+                Check.that(argument.matches(), "a pointer, int, float or u64 and a name: " + item);
+                arguments.add(new Argument(argument.group(1), argument.group(2)));
             }
-            Matcher argument = ARGUMENT.matcher(item);
-            if (!argument.matches() || !(argument.group(1).endsWith("*") || VALUES.contains(argument.group(1)))) {
-                throw refusal(
-                        line,
-                        "\"" + item + "\" is no argument; TYPE NAME is expected, with a pointer, int, float or u64");
-            }
-            arguments.add(new Argument(argument.group(1), argument.group(2)));
         }
-        if (arguments.size() > Signature.MAX_ARGUMENTS) {
-            throw refusal(line, arguments.size() + " arguments; at most " + Signature.MAX_ARGUMENTS + " are allowed");
-        }
+        Check.that(arguments.size() <= Signature.MAX_ARGUMENTS, "at most 31 arguments: " + list);
         return arguments;
     }
 
-    /**
-     * The arguments of a kernel.
-     *
-     * @throws BackendUnavailable if none are declared
-     */
+    /** The arguments of a kernel, which has to be declared. */
     Signature of(String kernel) {
         for (Family family : families) {
             if (family.kernels().matcher(kernel).matches()) {
-                return new Signature(kernel, family.line(), family.arguments());
+                return new Signature(kernel, family.arguments());
             }
         }
-        throw refusal(0, "declares no arguments of the kernel " + kernel);
-    }
-
-    /**
-     * Refuses images whose kernels have other arguments than declared.
-     *
-     * @throws BackendUnavailable if there is such a kernel: the message names it and the argument
-     */
-    void requireCompiled(KernelImages images, KernelTarget target) {
-        for (String kernel : new TreeSet<>(images.kernels(target))) {
-            of(kernel).requireCompiled(images.arguments(target, kernel));
-        }
-    }
-
-    private static BackendUnavailable refusal(int line, String message) {
-        return Contract.refusal(FILE, line, message);
+        throw new IllegalStateException("bug in roseinfer: " + FILE + " declares no arguments of the kernel " + kernel);
     }
 }

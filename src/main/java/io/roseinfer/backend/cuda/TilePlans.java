@@ -11,12 +11,8 @@ import java.util.stream.Stream;
  * @param invariant likewise; every line sums in the same order
  */
 record TilePlans(List<Line> fastest, List<Line> invariant) {
-    /**
-     * A line of the table.
-     *
-     * @param number in the file, from 1
-     */
-    record Line(int number, int firstRow, int lastRow, TilePlan plan) {}
+    /** A line of the table. */
+    record Line(int firstRow, int lastRow, TilePlan plan) {}
 
     public TilePlans {
         fastest = List.copyOf(fastest);

@@ -1,35 +1,24 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.cuda.TilePlan.SingleAttention;
 import io.roseinfer.backend.cuda.TilePlans.Line;
-import io.roseinfer.base.RoseException.BackendUnavailable;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Stream;
+import java.util.Locale;
+import java.util.Map;
 
 /**
- * The table of tile plans, {@code kernels/contract/plans.csv}, which the harness of the kernels reads too. A table that does not
- * fit the kernels is refused with a message that names its line.
+ * The table of tile plans, {@code kernels/contract/plans.csv}, which the harness of the kernels reads too; the file defines its
+ * columns. Ranges ascend from their first value on, without a gap.
  *
- * @param fastest by size of layer; ascending, from 0 on, without a gap
- * @param int8 the fastest for weights of one byte; likewise
- * @param invariant likewise
+ * @param fastest by size of layer
+ * @param int8 the fastest for weights of one byte
+ * @param invariant plans that give a row the same bits in every step
  */
 record TileTable(List<Size> fastest, List<Size> int8, List<Size> invariant) {
-    static final String FILE = "plans.csv";
-
+    private static final String FILE = "plans.csv";
     private static final long MILLION = 1_000_000;
-
-    /** The kernels that compute each matrix, one or the other as the model is, by column of the table: their names begin so. */
-    private static final List<List<String>> EPILOGUES = List.of(
-            List.of("qkv", "rotated"),
-            List.of("residual"),
-            List.of("activation", "gated"),
-            List.of("residual"),
-            List.of("head"));
-
-    /** Those that no model with weights of one byte has. */
-    private static final Set<String> NOT_INT8 = Set.of("qkv", "activation");
 
     /**
      * The lines for layers of a size.
@@ -39,19 +28,58 @@ record TileTable(List<Size> fastest, List<Size> int8, List<Size> invariant) {
      */
     record Size(int firstMillion, int lastMillion, List<Line> lines) {}
 
-    public TileTable {
+    TileTable {
         fastest = List.copyOf(fastest);
         int8 = List.copyOf(int8);
         invariant = List.copyOf(invariant);
     }
 
-    /**
-     * The table of this build.
-     *
-     * @throws BackendUnavailable if it is no table of tile plans
-     */
-    public static TileTable load() {
-        return TilePlanParser.parse(Contract.lines(FILE));
+    /** The table of this build. */
+    static TileTable load() {
+        Map<String, Map<String, List<Line>>> plans = new LinkedHashMap<>();
+        Contract.lines(FILE).stream()
+                .skip(1)
+                .map(line -> line.split(",", -1))
+                .forEach(cells -> plans.computeIfAbsent(cells[0], plan -> new LinkedHashMap<>())
+                        .computeIfAbsent(cells[1], layer -> new ArrayList<>())
+                        .add(line(cells)));
+        return new TileTable(sizes(plans.get("fastest")), sizes(plans.get("int8")), sizes(plans.get("invariant")));
+    }
+
+    private static List<Size> sizes(Map<String, List<Line>> plan) {
+        return plan.entrySet().stream()
+                .map(size -> new Size(first(size.getKey()), last(size.getKey()), List.copyOf(size.getValue())))
+                .toList();
+    }
+
+    private static Line line(String[] cells) {
+        String[] attention = cells[4].split(":", -1);
+        return new Line(
+                first(cells[2]),
+                last(cells[2]),
+                new TilePlan(
+                        tile(cells[3]),
+                        new SingleAttention(
+                                SingleAttention.Kernel.valueOf(attention[0].toUpperCase(Locale.ROOT)),
+                                Integer.parseInt(attention[1])),
+                        tile(cells[5]),
+                        tile(cells[6]),
+                        tile(cells[7]),
+                        tile(cells[8])));
+    }
+
+    private static GemmPlan tile(String cell) {
+        String[] parts = cell.split(":", -1);
+        return new GemmPlan(Integer.parseInt(parts[0]), Integer.parseInt(parts[1]), Integer.parseInt(parts[2]));
+    }
+
+    private static int first(String range) {
+        return Integer.parseInt(range.substring(0, range.indexOf('-')));
+    }
+
+    private static int last(String range) {
+        String last = range.substring(range.indexOf('-') + 1);
+        return last.isEmpty() ? Integer.MAX_VALUE : Integer.parseInt(last);
     }
 
     /**
@@ -60,12 +88,9 @@ record TileTable(List<Size> fastest, List<Size> int8, List<Size> invariant) {
      * @param layerWeights weights in the matrices of one of its layers, those of one device
      * @param weights their type
      */
-    public TilePlans of(long layerWeights, ElementType weights) {
-        return new TilePlans(find(fastest(weights), layerWeights), find(invariant, layerWeights));
-    }
-
-    private List<Size> fastest(ElementType weights) {
-        return weights == ElementType.INT8 ? int8 : fastest;
+    TilePlans of(long layerWeights, ElementType weights) {
+        List<Size> quickest = weights == ElementType.INT8 ? int8 : fastest;
+        return new TilePlans(find(quickest, layerWeights), find(invariant, layerWeights));
     }
 
     private static List<Line> find(List<Size> sizes, long layerWeights) {
@@ -75,48 +100,5 @@ record TileTable(List<Size> fastest, List<Size> int8, List<Size> invariant) {
             }
         }
         return sizes.getLast().lines();
-    }
-
-    /**
-     * Refuses a table that names a tile or an attention kernel that was not compiled.
-     *
-     * @param kernels the names of all kernels for Hopper
-     * @param weights the type of the matrices
-     */
-    public void requireKernels(Set<String> kernels, ElementType weights) {
-        List<Line> lines = Stream.of(fastest(weights), invariant)
-                .flatMap(List::stream)
-                .flatMap(size -> size.lines().stream())
-                .toList();
-        for (Line line : lines) {
-            TilePlan plan = line.plan();
-            List<GemmPlan> tiles = plan.matrices();
-            for (int i = 0; i < tiles.size(); i++) {
-                for (String epilogue : EPILOGUES.get(i)) {
-                    if (weights == ElementType.INT8 && NOT_INT8.contains(epilogue)) {
-                        continue;
-                    }
-                    String family = "gemm_" + epilogue + "_" + weights.suffix() + "_";
-                    requireKernel(
-                            line, tiles.get(i).text(), family, tiles.get(i).suffix(), kernels);
-                }
-            }
-            String attention = plan.single().kernel().kernel;
-            requireKernel(
-                    line, attention, attention + "_", weights.activations().suffix(), kernels);
-        }
-    }
-
-    private static void requireKernel(Line line, String cell, String family, String suffix, Set<String> kernels) {
-        if (kernels.contains(family + suffix)) {
-            return;
-        }
-        Set<String> others = new TreeSet<>(kernels);
-        others.removeIf(kernel -> !kernel.startsWith(family));
-        throw Contract.refusal(
-                FILE,
-                line.number(),
-                cell + " needs the kernel " + family + suffix + ", which was not compiled; there "
-                        + (others.isEmpty() ? "is none of its kind" : "are " + String.join(", ", others)));
     }
 }

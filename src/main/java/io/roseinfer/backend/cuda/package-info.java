@@ -7,9 +7,9 @@
  * and a {@code Launcher} hands their arguments to the driver. {@code KernelTarget} selects the compiled images for a device.
  * Below, {@code driver} has the driver's calls and {@code nvtx} a profiler's ranges.
  *
- * <p>The files of {@code kernels/contract} state once what Java and the kernels have to agree on, and are checked against both when
- * a model is loaded: {@code TileTable}, {@code SampleStructs} and {@code Signatures} refuse what does not match, by line, by field
- * and by argument.
+ * <p>The files of {@code kernels/contract} state once what Java and the kernels have to agree on. Tests of {@code TileTable},
+ * {@code SampleStructs} and {@code Signatures} check them against both sides; a {@code Launcher} refuses a launch that passes
+ * other arguments than declared.
  *
  * <p>Device memory is allocated while a model is loaded and never afterwards; kernels are brought onto the device then, too. One
  * thread uses a runner; steps go through one stream, and the inputs of the next go up through another meanwhile.

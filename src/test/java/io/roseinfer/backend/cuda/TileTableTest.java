@@ -1,237 +1,171 @@
 package io.roseinfer.backend.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.backend.cuda.TilePlan.SingleAttention;
+import io.roseinfer.backend.cuda.TilePlans.Line;
+import io.roseinfer.backend.cuda.TileTable.Size;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** The table of tile plans, and what is refused as one. */
+/** The table of tile plans, compared with the limits of the kernels. */
 class TileTableTest {
-    private static final String HEADER = "plan,layer,rows,qkv,attention,attention output,mlp inner,mlp output,head";
-    private static final String FIRST = "fastest,0-,1-8,8:1:12,decode:9,8:1:12,8:1:12,8:4:12,8:1:4";
-    private static final String LAST = "fastest,0-,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5";
-    private static final String INT8 = "int8,0-,1-,8:2:8,decode:12,8:4:3,8:1:8,8:8:3,8:1:4";
-    private static final String INVARIANT = "invariant,0-,1-,8:1:12,prefill_single:24,8:1:12,8:1:12,8:4:8,8:1:3";
+    private static final TileTable TABLE = TileTable.load();
 
-    private static TileTable plans(String... lines) {
-        return TilePlanParser.parse(
-                Stream.concat(Stream.of("# a comment", HEADER), Stream.concat(Stream.of(lines), Stream.of(INT8)))
-                        .toList());
+    /** Dynamic shared memory of a block on Hopper: 227 KB less what the kernels have statically. */
+    private static final int MAX_SHARED_BYTES = 232_448 - 3_500;
+
+    private static Stream<List<Size>> plans() {
+        return Stream.of(TABLE.fastest(), TABLE.int8(), TABLE.invariant());
     }
 
     @Test
-    void a_table_is_looked_up_by_the_number_of_rows() {
-        TilePlans plans = plans(FIRST, LAST, INVARIANT).of(0, ElementType.F16);
-        assertThat(plans.fastest(8).qkv()).isEqualTo(new GemmPlan(8, 1, 12));
-        assertThat(plans.fastest(9).mlpOutput()).isEqualTo(new GemmPlan(64, 2, 6));
-        assertThat(plans.fastest(1_000_000).single().stages()).isEqualTo(5);
-        assertThat(plans.invariant(9).single().kernel().kernel).isEqualTo("attention_prefill_single");
-        assertThat(plans.rangeEnds()).containsExactly(8);
+    void each_plan_covers_all_layers_and_all_rows_without_a_gap() {
+        assertThat(plans()).hasSize(3).allSatisfy(plan -> {
+            int layer = 0;
+            for (Size size : plan) {
+                assertThat(size.firstMillion()).isEqualTo(layer);
+                layer = size.lastMillion() + 1;
+                int row = 1;
+                for (Line line : size.lines()) {
+                    assertThat(line.firstRow()).isEqualTo(row);
+                    row = line.lastRow() + 1;
+                }
+                assertThat(size.lines().getLast().lastRow()).isEqualTo(Integer.MAX_VALUE);
+            }
+            assertThat(plan.getLast().lastMillion()).isEqualTo(Integer.MAX_VALUE);
+        });
     }
 
     @Test
-    void a_table_is_looked_up_by_the_millions_of_weights_in_a_layer() {
-        String small = LAST.replace("0-,9-", "0-9,1-");
-        String large = LAST.replace("0-,9-", "10-,1-").replace("128:1:5", "64:1:3");
-        TileTable plans = plans(small, large, INVARIANT);
-        assertThat(plans.of(9_999_999, ElementType.F16).fastest(64).head()).isEqualTo(new GemmPlan(128, 1, 5));
-        assertThat(plans.of(10_000_000, ElementType.F16).fastest(64).head()).isEqualTo(new GemmPlan(64, 1, 3));
-        assertThat(plans.of(Long.MAX_VALUE, ElementType.F16).fastest(64).head()).isEqualTo(new GemmPlan(64, 1, 3));
-        assertThat(plans.of(0, ElementType.F16).invariant(64))
-                .isEqualTo(plans.of(10_000_000, ElementType.F16).invariant(64));
+    void a_table_is_looked_up_by_the_millions_of_weights_in_a_layer_and_by_rows() {
+        for (Size size : TABLE.fastest()) {
+            long smallest = size.firstMillion() * 1_000_000L;
+            for (Line line : size.lines()) {
+                assertThat(TABLE.of(smallest, ElementType.F16).fastest(line.firstRow()))
+                        .isEqualTo(line.plan());
+            }
+            long largest = size.lastMillion() == Integer.MAX_VALUE ? Long.MAX_VALUE : smallest + 999_999;
+            assertThat(TABLE.of(largest, ElementType.F16).fastest(1_000_000))
+                    .isEqualTo(size.lines().getLast().plan());
+        }
+        assertThat(TABLE.of(0, ElementType.INT8).fastest(1))
+                .isEqualTo(TABLE.int8().getFirst().lines().getFirst().plan());
     }
 
-    /** Layers in place of those of the second line, from 10 million weights on. */
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            value = {
-                "11-; no line covers the layer 10 to 10",
-                "9-; layer 9- overlap the line before, which ends at 9",
-                "10-20; the plan fastest covers no layers from 21 million weights on",
-                "0-12; layers of 0-12 begin as the line before and end elsewhere",
-                "large; the column layer is \"large\""
-            })
-    void sizes_of_layers_that_leave_a_gap_or_overlap_are_refused(String layer, String why) {
-        String small = LAST.replace("0-,9-", "0-9,1-");
-        String large = LAST.replace("0-,9-", layer + ",1-");
-        assertThatThrownBy(() -> plans(small, large, INVARIANT))
-                .isInstanceOf(BackendUnavailable.class)
-                .hasMessageContaining("kernels/contract/plans.csv, line 4: ")
-                .hasMessageContaining(why);
-    }
-
+    /** Each tile with the type of weights whose limits hold for it: the invariant plan is for weights of bytes too. */
     @Test
-    void a_size_of_layer_that_does_not_cover_all_rows_is_refused() {
-        String small = FIRST.replace("0-,", "0-9,");
-        assertThatThrownBy(() -> plans(small, LAST.replace("0-,9-", "10-,1-"), INVARIANT))
-                .hasMessageContaining("line 3: the plan fastest covers no rows from 9 on");
+    void each_tile_is_one_that_the_kernels_have() {
+        requireTiles(TABLE.fastest(), ElementType.F16);
+        requireTiles(TABLE.int8(), ElementType.INT8);
+        requireTiles(TABLE.invariant(), ElementType.F16);
+        requireTiles(TABLE.invariant(), ElementType.INT8);
     }
 
-    /** Of many panels this tile holds an even number, 12, which fits; of 26, whose blocks hold all they read, 13. */
-    @Test
-    void a_tile_that_fits_only_longer_matrices_is_refused() {
-        plans(LAST.replace("0-,9-,64:1:6", "0-,1-,64:2:12"), INVARIANT);
-        assertThatThrownBy(() -> plans(LAST.replace("0-,9-,64:1:6", "0-,1-,64:2:13"), INVARIANT))
-                .hasMessageContaining("64:2:13 for qkv: 230400 bytes of shared memory");
-    }
-
-    /** A line in place of the second, which the file has as its fourth. */
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            value = {
-                "fastest,0-,10-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; no line covers the rows 9 to 9",
-                "fastest,0-,8-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; overlap the line before, which ends at 8",
-                "fastest,0-,9-4,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; end before they begin",
-                "fastest,0-,all,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the column rows is \"all\"",
-                "fastest,0-,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6; 8 columns; 9 are expected",
-                "slowest,0-,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the plan is \"slowest\"",
-                "fastest,0-,9-,48:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 48:1:6 for qkv: a tile of 48 rows",
-                "fastest,0-,9-,64:3:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 64:3:6 for qkv: a cluster of 3",
-                "fastest,0-,9-,64:1:6,decode:5,64:1:6,128:4:3,64:2:6,128:1:5; 128:4:3 for mlp inner: a cluster of 4",
-                "fastest,0-,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,256:1:3; 256:1:3 for head: a tile of 256 rows",
-                "fastest,0-,9-,64:1:1,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; 64:1:1 for qkv: 1 stages",
-                "fastest,0-,9-,64:1:6,decode:5,64:1:6,64:1:6,64:2:6,128:1:9; 128:1:9 for head: 295936 bytes of shared memory",
-                "fastest,0-,9-,64:1:6,decode:3,64:1:6,64:1:6,64:2:6,128:1:5; the kernel takes 4 to 56",
-                "fastest,0-,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:2:6,128:1:5; decode and decode_held are allowed",
-                "fastest,0-,9-,a tile,decode:5,64:1:6,64:1:6,64:2:6,128:1:5; the column qkv is \"a tile\""
-            })
-    void a_line_that_does_not_fit_is_refused_by_its_number(String line, String why) {
-        assertThatThrownBy(() -> plans(FIRST, line, INVARIANT))
-                .isInstanceOf(BackendUnavailable.class)
-                .hasMessageContaining("kernels/contract/plans.csv, line 4: ")
-                .hasMessageContaining(why);
-    }
-
-    @Test
-    void a_plan_that_ends_is_refused() {
-        assertThatThrownBy(() -> plans(FIRST, INVARIANT))
-                .isInstanceOf(BackendUnavailable.class)
-                .hasMessageContaining("line 3: the plan fastest covers no rows from 9 on");
-        assertThatThrownBy(() -> plans(FIRST, LAST))
-                .hasMessageContaining("the plan invariant covers no rows from 1 on");
-    }
-
-    @Test
-    void a_line_behind_one_without_an_end_is_refused() {
-        assertThatThrownBy(() -> plans(FIRST, LAST, LAST))
-                .hasMessageContaining("line 5: rows 9- follow a line without an end");
-    }
-
-    @Test
-    void a_table_without_its_header_is_refused() {
-        assertThatThrownBy(() -> TilePlanParser.parse(List.of(FIRST)))
-                .hasMessageContaining("line 1: the first line must be plan,layer");
-    }
-
-    @Test
-    void weights_of_bytes_have_a_plan_of_their_own_and_share_the_invariant_one() {
-        TileTable table = plans(FIRST, LAST, INVARIANT);
-        assertThat(table.of(0, ElementType.INT8).fastest(100).mlpOutput()).isEqualTo(new GemmPlan(8, 8, 3));
-        assertThat(table.of(0, ElementType.INT8).invariant(100))
-                .isEqualTo(table.of(0, ElementType.F16).invariant(100));
-    }
-
-    /** Stages of bytes have two panels of activations, so these tiles fit in the fastest plan. */
-    @ParameterizedTest
-    @CsvSource({
-        "'8:2:8,decode', '256:1:3,decode', a tile of 256 rows; a power of two from 8 to 128 is allowed",
-        "'8:1:4', '128:1:3', a tile of 128 rows; a power of two from 8 to 64 is allowed",
-        "'8:2:8,decode', '64:1:10,decode', 64:1:10 for qkv: 246784 bytes of shared memory",
-        "'8:2:8,decode', '128:2:4,decode', 128:2:4 for qkv: 263168 bytes of shared memory"
-    })
-    void tiles_that_weights_of_bytes_do_not_have_are_refused(String tile, String other, String why) {
-        List<String> lines = List.of(HEADER, FIRST, LAST, INVARIANT, INT8.replace(tile, other));
-        assertThatThrownBy(() -> TilePlanParser.parse(lines))
-                .hasMessageContaining("line 5: ")
-                .hasMessageContaining(why);
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "invariant,0-,9-,128:1:3,prefill_single:8,64:1:6,64:1:6,64:4:8,64:1:3",
-                "invariant,0-,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:2:8,64:1:3",
-                "invariant,0-,9-,64:1:6,prefill_single:8,64:1:6,64:1:6,64:4:8,128:1:3"
-            })
-    void an_invariant_plan_that_sums_in_two_orders_is_refused(String line) {
-        String first = INVARIANT.replace(",1-,", ",1-8,");
-        assertThatThrownBy(() -> plans(FIRST, LAST, first, line))
-                .isInstanceOf(BackendUnavailable.class)
-                .hasMessageContaining("line 6")
-                .hasMessageContaining("sums in another order");
-    }
-
-    @Test
-    void an_invariant_plan_that_does_not_fit_weights_of_bytes_is_refused() {
-        String fits = INVARIANT.replace("8:1:12,prefill", "64:1:9,prefill");
-        assertThat(plans(FIRST, LAST, fits).invariant()).hasSize(1);
-        assertThatThrownBy(() -> plans(FIRST, LAST, fits.replace("64:1:9", "64:1:10")))
-                .hasMessageContaining("line 5: 64:1:10 for qkv: 246784 bytes of shared memory");
-    }
-
-    private static Set<String> kernels() {
-        Set<String> kernels = new HashSet<>(
-                Set.of("attention_decode_f16", "attention_decode_held_f16", "attention_prefill_single_f16"));
-        for (String matrix : new String[] {"qkv", "rotated", "residual", "activation", "gated", "head"}) {
-            for (int batch : new int[] {8, 16, 32, 64, 128}) {
-                kernels.add("gemm_" + matrix + "_f16_b" + batch);
+    /** The limits are those of {@code gemm_entries.cuh}. */
+    private static void requireTiles(List<Size> plan, ElementType weights) {
+        for (TilePlan line : lines(plan)) {
+            for (int i = 0; i < line.matrices().size(); i++) {
+                GemmPlan tile = line.matrices().get(i);
+                boolean head = i == line.matrices().size() - 1;
+                int tallest = (head ? 128 : 256) / (weights == ElementType.INT8 ? 2 : 1);
+                assertThat(tile.batch()).as("rows of %s", tile).isIn(powers(8, tallest));
+                int largest = head || tile.batch() > 128 ? 1 : tile.batch() == 128 ? 2 : 8;
+                assertThat(tile.cluster()).as("cluster of %s", tile).isIn(powers(1, largest));
+                assertThat(tile.maxStages()).as("stages of %s", tile).isBetween(2, 16);
+                for (int panels : new int[] {Integer.MAX_VALUE / 2, tile.maxStages() * tile.cluster()}) {
+                    assertThat(tile.tile(head, panels, weights).sharedBytes())
+                            .as("shared memory of %s with %s weights", tile, weights)
+                            .isLessThanOrEqualTo(MAX_SHARED_BYTES);
+                }
             }
         }
-        return kernels;
+    }
+
+    private static List<Integer> powers(int first, int last) {
+        return Stream.iterate(first, power -> power <= last, power -> 2 * power).toList();
+    }
+
+    private static List<TilePlan> lines(List<Size> plan) {
+        return plan.stream()
+                .flatMap(size -> size.lines().stream())
+                .map(Line::plan)
+                .toList();
     }
 
     @Test
-    void a_tile_that_was_not_compiled_is_refused_by_its_line_and_kernel() {
-        TileTable plans = plans(FIRST, LAST, INVARIANT);
-        plans.requireKernels(kernels(), ElementType.F16);
-        Set<String> fewer = kernels();
-        fewer.remove("gemm_activation_f16_b64");
-        assertThatThrownBy(() -> plans.requireKernels(fewer, ElementType.F16))
-                .isInstanceOf(BackendUnavailable.class)
-                .hasMessageContaining("plans.csv, line 4: 64:1:6 needs the kernel gemm_activation_f16_b64")
-                .hasMessageContaining("there are gemm_activation_f16_b128, gemm_activation_f16_b16");
-        Set<String> noSingles = kernels();
-        noSingles.remove("attention_prefill_single_f16");
-        assertThatThrownBy(() -> plans.requireKernels(noSingles, ElementType.F16))
-                .hasMessageContaining("line 5: attention_prefill_single needs the kernel attention_prefill_single_f16")
-                .hasMessageContaining("there is none of its kind");
+    void attention_of_single_rows_has_stages_that_its_kernel_takes() {
+        assertThat(plans().flatMap(plan -> lines(plan).stream()))
+                .allSatisfy(line -> assertThat(line.single().stages())
+                        .isBetween(
+                                line.single().kernel().minStages, line.single().kernel().maxStages));
     }
+
+    @Test
+    void every_line_of_the_invariant_plan_sums_in_one_order() {
+        for (Size size : TABLE.invariant()) {
+            List<TilePlan> lines = lines(List.of(size));
+            assertThat(lines).allSatisfy(line -> {
+                assertThat(line.single().kernel()).isEqualTo(SingleAttention.Kernel.PREFILL_SINGLE);
+                assertThat(line.matrices()).allMatch(tile -> tile.batch() <= 64);
+                assertThat(line.matrices().stream().map(GemmPlan::cluster))
+                        .isEqualTo(lines.getFirst().matrices().stream()
+                                .map(GemmPlan::cluster)
+                                .toList());
+            });
+        }
+        assertThat(Stream.of(TABLE.fastest(), TABLE.int8()).flatMap(plan -> lines(plan).stream()))
+                .noneMatch(line -> line.single().kernel() == SingleAttention.Kernel.PREFILL_SINGLE);
+    }
+
+    /** The kernels that compute each matrix, one or the other as the model is: their names begin so. */
+    private static final List<List<String>> EPILOGUES = List.of(
+            List.of("qkv", "rotated"),
+            List.of("residual"),
+            List.of("activation", "gated"),
+            List.of("residual"),
+            List.of("head"));
+
+    /** Those that no model with weights of one byte has. */
+    private static final Set<String> NOT_INT8 = Set.of("qkv", "activation");
 
     @ParameterizedTest
     @EnumSource(
             value = ElementType.class,
             names = {"F16", "BF16", "INT8"})
-    void the_table_of_this_build_fits_its_kernels(ElementType type) {
+    void each_tile_and_attention_kernel_is_compiled(ElementType type) {
         Optional<KernelImages> images = KernelImages.find();
         assumeTrue(images.isPresent(), "this build was made without nvcc");
-        TileTable.load().requireKernels(images.orElseThrow().kernels(KernelTarget.SM_90A), type);
-    }
-
-    @Test
-    void the_table_is_one_that_is_not_refused() {
-        assertThat(TileTable.load()).isNotNull();
+        Set<String> kernels = images.orElseThrow().kernels(KernelTarget.SM_90A);
+        List<Size> quickest = type == ElementType.INT8 ? TABLE.int8() : TABLE.fastest();
+        for (TilePlan line : Stream.concat(lines(quickest).stream(), lines(TABLE.invariant()).stream())
+                .toList()) {
+            for (int i = 0; i < EPILOGUES.size(); i++) {
+                String suffix =
+                        "_" + type.suffix() + "_" + line.matrices().get(i).suffix();
+                assertThat(EPILOGUES.get(i).stream()
+                                .filter(epilogue -> type != ElementType.INT8 || !NOT_INT8.contains(epilogue))
+                                .map(epilogue -> "gemm_" + epilogue + suffix))
+                        .allMatch(kernels::contains);
+            }
+            assertThat(kernels)
+                    .contains(line.single().kernel().kernel + "_"
+                            + type.activations().suffix());
+        }
     }
 
     @Test
     void the_readme_shows_the_table() throws IOException {
         List<String> table = Contract.lines("plans.csv").stream()
-                .filter(line -> !line.startsWith("#"))
                 .map(line -> "| " + line.replace(",", " | ") + " |")
                 .toList();
         List<String> readme = Files.readAllLines(Path.of("kernels/README.md"));

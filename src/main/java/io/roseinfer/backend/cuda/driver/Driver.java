@@ -6,7 +6,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.bytedeco.cuda.cudart.CUctx_st;
 import org.bytedeco.cuda.cudart.CUevent_st;
 import org.bytedeco.cuda.cudart.CUfunc_st;
@@ -178,18 +177,6 @@ public final class Driver {
     /** Brings a kernel onto the device, which the driver by default does when it is first launched. */
     public static int load(CUfunc_st function) {
         return cuFuncLoad(function);
-    }
-
-    /** The sizes in bytes of a kernel's arguments, in order; nothing if the driver does not tell. */
-    public static Optional<List<Integer>> argumentSizes(CUfunc_st function) {
-        List<Integer> sizes = new ArrayList<>();
-        try (SizeTPointer offset = new SizeTPointer(1);
-                SizeTPointer bytes = new SizeTPointer(1)) {
-            while (cuFuncGetParamInfo(function, sizes.size(), offset, bytes) == DriverStatus.SUCCESS) {
-                sizes.add((int) bytes.get());
-            }
-        }
-        return sizes.isEmpty() ? Optional.empty() : Optional.of(sizes);
     }
 
     /** Lets a kernel use this much dynamic shared memory, and prefers shared memory to cache. */
