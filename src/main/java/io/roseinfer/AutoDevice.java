@@ -4,7 +4,6 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cuda.CudaBackend;
 import io.roseinfer.backend.cuda.CudaOptions;
 import io.roseinfer.base.Remedy;
-import java.util.Locale;
 import java.util.Optional;
 
 /** Resolves {@link Settings.Device#AUTO} to the processor or CUDA. */
@@ -22,7 +21,7 @@ public final class AutoDevice {
                     "int8 weights are cuda's for some models and GPUs alone, so device cuda must ask for them");
         }
         if (!CudaOptions.has(precision)) {
-            return Optional.of(precision.name().toLowerCase(Locale.ROOT) + " weights are the cpu's alone");
+            return Optional.of(precision.label() + " weights are the cpu's alone");
         }
         return CudaBackend.refusal().map(refusal -> refusal.without(Remedy.USE_CPU));
     }

@@ -9,9 +9,8 @@ import java.time.Duration;
  * The options of the CPU backend.
  *
  * @param threads worker threads; 0 takes one per available processor
- * @param precision how weights are held: {@link Precision#FP32}, {@link Precision#BF16}, {@link Precision#INT8} or
- *     {@link Precision#INT4}. {@link Precision#AUTO} keeps a bfloat16 checkpoint as it is and widens anything else to 32 bits: it loses nothing.
- *     Narrowing is only done when asked for.
+ * @param precision how weights are held: the precision of a {@link WeightFormat}, or {@link Precision#AUTO}, which keeps a bfloat16
+ *     checkpoint as it is and widens anything else to 32 bits, so nothing is lost. Narrowing is only done when asked for.
  * @param kernels which kernels; they do not change results
  * @param stallLimit how long the workers of a step wait for one of them before the step, and with it the runner, is given up. The
  *     largest step takes longer, but none of its phases does

@@ -8,7 +8,7 @@ import io.roseinfer.base.RoseException.BadInput;
  * How to run on a GPU.
  *
  * @param device index among the visible devices
- * @param precision any but {@link Precision#INT4}. {@link Precision#AUTO} keeps a bfloat16 checkpoint, and takes bf16 for a float32
+ * @param precision one that {@link #has} accepts. {@link Precision#AUTO} keeps a bfloat16 checkpoint, and takes bf16 for a float32
  *     one of a model with RMS norms; otherwise it takes fp16. {@link Precision#INT8} has activations, keys and values in bf16, and
  *     is for Hopper and for models with RMS norms and gated MLPs. Sums are in float always.
  * @param keys how keys and values are held. {@link KvPrecision#FP8} is for compute capability 9.0 and newer, and for models with
@@ -44,7 +44,7 @@ public record CudaOptions(
 
     /** Whether matrices can be of this precision on a GPU. */
     public static boolean has(Precision precision) {
-        return precision != Precision.INT4;
+        return precision == Precision.AUTO || ElementType.of(precision).isPresent();
     }
 
     /** The first device, with graphs. */

@@ -4,13 +4,14 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.tensor.DType;
-import java.util.Locale;
+import java.util.Arrays;
+import java.util.Optional;
 
 /** How weights and activations rest in device memory; the kernels know these by name and number. */
 public enum ElementType {
-    F32(4, 0),
     F16(2, 1),
     BF16(2, 2),
+    F32(4, 0),
     /** Weights alone, as integers with one scale per output: they are packed on the device, from a tensor of another type. */
     INT8(1, -1);
 
@@ -57,6 +58,19 @@ public enum ElementType {
         return this == INT8 ? BF16 : this;
     }
 
+    /**
+     * Returns whether matrices have a scale per output, and the weights of the norm before them apart. In other matrices that norm is
+     * folded in.
+     */
+    boolean scalesOutputs() {
+        return this == INT8;
+    }
+
+    /** Returns the panels of activations that have the inputs of one panel of weights. */
+    int activationPanels() {
+        return activations().bytes / bytes;
+    }
+
     /** Elements of one row of a panel, which is 128 bytes wide. */
     public int panelWidth() {
         return 128 / bytes;
@@ -67,20 +81,23 @@ public enum ElementType {
      * float32 one of a model with RMS norms, whose residual stream grows beyond the range of float16; otherwise it takes fp16.
      */
     public static ElementType of(Precision precision, DType checkpoint, boolean rmsNorms) {
-        return switch (precision) {
-            case AUTO -> checkpoint == DType.BF16 || (rmsNorms && checkpoint == DType.F32) ? BF16 : F16;
-            case FP32 -> F32;
-            case FP16 -> F16;
-            case BF16 -> BF16;
-            case INT8 -> INT8;
-            case INT4 -> throw unavailable(precision);
-        };
+        if (precision == Precision.AUTO) {
+            return checkpoint == DType.BF16 || (rmsNorms && checkpoint == DType.F32) ? BF16 : F16;
+        }
+        return of(precision).orElseThrow(() -> unavailable(precision));
     }
 
-    /** Why no matrix on a GPU can be of this precision. */
-    public static BadInput unavailable(Precision precision) {
-        return new BadInput("dtype " + precision.name().toLowerCase(Locale.ROOT)
-                + " is not available on cuda; use auto, fp16, bf16, fp32 or int8");
+    /** Returns the type of matrices of a precision; empty if no kernels have it. */
+    static Optional<ElementType> of(Precision precision) {
+        return Arrays.stream(values())
+                .filter(type -> type.precision() == precision)
+                .findFirst();
+    }
+
+    /** Returns the refusal of a precision that no matrix on a GPU can have. */
+    static BadInput unavailable(Precision precision) {
+        return precision.unavailable(
+                "cuda", Arrays.stream(values()).map(ElementType::precision).toList());
     }
 
     public static ElementType of(DType type) {

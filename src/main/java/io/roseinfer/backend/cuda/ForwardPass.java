@@ -78,8 +78,8 @@ final class ForwardPass {
     private final Launcher launcher;
     private final SampleKernel sampling;
     private final boolean plainAttention;
-    /** Whether weights are of one byte, with scales, and norms are not folded into them. */
-    private final boolean bytes;
+    /** Whether matrices have scales, and norms are not folded into them. */
+    private final boolean scaled;
 
     private final SharedAttention shared;
     private final int multiprocessors;
@@ -116,7 +116,7 @@ final class ForwardPass {
         this.launcher = launcher;
         this.sampling = sampling;
         this.plainAttention = shape.plainAttention();
-        this.bytes = shape.weights() == ElementType.INT8;
+        this.scaled = shape.weights().scalesOutputs();
         this.shared = new SharedAttention(shape.headPad(), shape.keyBytes());
         this.multiprocessors = multiprocessors;
         this.blockSize = kv.blockSize();
@@ -203,8 +203,8 @@ final class ForwardPass {
 
     private void embed(Step step) {
         momentParts = 1;
-        if (bytes) {
-            embedBytes(step);
+        if (scaled) {
+            embedScaled(step);
             return;
         }
         StepLayout in = step.layout();
@@ -234,9 +234,10 @@ final class ForwardPass {
                 .launch();
     }
 
-    private void embedBytes(Step step) {
+    private void embedScaled(Step step) {
         StepLayout in = step.layout();
-        launcher.kernel(launcher.modules().kernel("embed_tokens_int8"))
+        launcher.kernel(launcher.modules()
+                        .kernel("embed_tokens_" + shape.weights().suffix()))
                 .afterAll()
                 .grid(in.tokens(), 1)
                 .block(128)
@@ -422,7 +423,7 @@ final class ForwardPass {
                 .address(step.kernels().fusedNorm() ? buffers.xPanels() : 0)
                 .address(buffers.moments())
                 .integer(shape.stride());
-        if (bytes) {
+        if (scaled) {
             launch.address(gains);
         }
         launch.launch();
@@ -538,8 +539,8 @@ final class ForwardPass {
                 .integer(panels)
                 .integer(tile.stages())
                 .address(matrix.bias())
-                .address(norm || bytes ? matrix.columnTerms() : 0)
-                .address(norm || !bytes ? buffers.moments() : 0)
+                .address(norm || scaled ? matrix.columnTerms() : 0)
+                .address(norm || !scaled ? buffers.moments() : 0)
                 .integer(momentParts)
                 .real(spec.width())
                 .real(epsilon);

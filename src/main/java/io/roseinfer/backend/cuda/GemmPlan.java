@@ -57,8 +57,7 @@ record GemmPlan(int batch, int cluster, int maxStages) {
         int stages = share <= maxStages
                 ? Math.max(share, 2)
                 : Math.max(2 * panelGroups, maxStages / panelGroups * panelGroups);
-        int activationPanels = weights == ElementType.INT8 ? 2 : 1;
-        int ring = stages * (columns + activationPanels * batch) * PANEL_BYTES;
+        int ring = stages * (columns + weights.activationPanels() * batch) * PANEL_BYTES;
         int sums = panelGroups * batch * (columns + 4) * Float.BYTES;
         int received = cluster > 1 ? batch * columns * Float.BYTES : 0;
         int threads = 128 * columnGroups(head) * panelGroups + 64;

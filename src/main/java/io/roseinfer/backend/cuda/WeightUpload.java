@@ -169,12 +169,15 @@ final class WeightUpload {
                 memory.allocate(packing.name(), size),
                 keep("biases and column sums", bias(from, order)),
                 memory.allocate("biases and column sums", 4L * order.length),
-                bytes() ? norm.map(before -> gains(before.norm(), inputs)).orElse(0L) : 0,
+                shape.weights().scalesOutputs()
+                        ? norm.map(before -> gains(before.norm(), inputs)).orElse(0L)
+                        : 0,
                 order.length,
                 inputs);
         launcher.stream().fill(packed.panels(), 0, size);
         launcher.stream().fill(packed.columnTerms(), 0, 4L * order.length);
-        Packer packer = bytes() ? int8(from, packing, packed) : folded(from, norm, packing, packed);
+        Packer packer =
+                shape.weights().scalesOutputs() ? scaled(from, packing, packed) : folded(from, norm, packing, packed);
         int start = 0;
         for (Outputs part : from.parts()) {
             int[] numbers = IntStream.range(0, part.count()).map(part::stored).toArray();
@@ -190,11 +193,6 @@ final class WeightUpload {
                     .launch();
         }
         return packed;
-    }
-
-    /** Whether matrices are of bytes. */
-    private boolean bytes() {
-        return shape.weights() == ElementType.INT8;
     }
 
     /** The gains of a norm over rows that are padded to so many columns. */
@@ -245,7 +243,7 @@ final class WeightUpload {
     }
 
     /** Packs a matrix as integers with a scale per output. */
-    private Packer int8(Matrix matrix, Packing packing, Projection packed) {
+    private Packer scaled(Matrix matrix, Packing packing, Projection packed) {
         long inverses = uploads.floats(new float[packed.outputs()]);
         return (tensor, rows) -> {
             scales(matrix, tensor, rows, packed.columnTerms(), inverses, packed.outputs());
@@ -283,7 +281,7 @@ final class WeightUpload {
     private Table tokens() {
         Matrix rows = weights.embedding();
         String name = "token embedding";
-        if (!bytes()) {
+        if (!shape.weights().scalesOutputs()) {
             return new Table(table(rows, name), 0);
         }
         Source source = stored(rows);
